@@ -1,1 +1,4 @@
-"""The graph of equations: nodes, the record of an op, types, sizes and values."""
+"""The graph of equations: nodes, records of ops, types, sizes and values.
+
+Open `graph.py` first, then `op.py`. This package imports no ops, and nothing but `symgrad.support`.
+"""

@@ -1,10 +1,8 @@
-"""The operators of nodes (`a + b`, `2*a`), for symgrad's own formulas: they fold exact numbers.
+"""The operators of nodes (`a + b`, `2*a`) for symgrad's own formulas: they fold exact numbers.
 
-Structural zeros and ones vanish, numbers move to the front. They are never for what a user wrote: `0/y` loses
-where y is zero. Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the
-strong zero (a structurally zero cotangent stays zero whatever it meets).
-
-`a - b` is `add(a, neg(b))`, as everywhere.
+They drop structural zeros and ones, and move numbers to the front. They never apply to formulas of users: `0/y -> 0`
+widens the domain. Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the
+strong zero (a structurally zero cotangent stays zero in every product). `a - b` is `add(a, neg(b))`, as everywhere.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ Number = int | Fraction
 
 
 class Arithmetic:
-    """What nodes add to make of their operators: how a node of an op and of a number is made."""
+    """The operators of nodes; subclasses construct nodes from ops and from numbers."""
 
     __slots__ = ()
 
     op: Any
-    args: Any  # of Self: a variable that is overridden may not name it
+    args: Any  # a tuple of Self, which the type of an overridden variable may not name
     shape: tuple[Any, ...]
 
     @property
@@ -40,17 +38,17 @@ class Arithmetic:
 
     @abstractmethod
     def is_number(self, value: Number | None = None) -> bool:
-        """Tell whether this is a number, and the given one if one is given."""
+        """Tell whether this is a number, and equal to a value if there is one."""
 
     @classmethod
     @abstractmethod
     def of(cls, value: Self | Number) -> Self:
-        """Return a node as it is, a number as a node."""
+        """Return a node unchanged, a number as a node."""
 
     @classmethod
     @abstractmethod
     def applied(cls, name: str, *args: Self) -> Self:
-        """Return the op of that name applied to arguments, as written."""
+        """Return the op of that name applied to arguments, unsimplified."""
 
     def __add__(self, other: Self | Number) -> Self:
         return _add(self, self.of(other))

@@ -1,8 +1,8 @@
-"""How large arrays may be: sizes are any whole numbers in formulas, until an array has to have them.
+"""The limits of arrays: their number of entries, and the memory of the machine.
 
-The one bound is `MOST_ENTRIES`: an array of as many float64 numbers has less than 2**63 bytes, so that no length, no
-count, no distance of two entries and no number of bytes of an array within it leaves the 64-bit integers of NumPy and
-of compiled code. What is beyond is refused when a shape is written, as far as it is known then, and when values arrive.
+Sizes in formulas are arbitrary integers. The limit of an array is `MOST_ENTRIES`: so many float64 numbers have less
+than 2**63 bytes, so lengths, counts, strides and bytes fit into the 64-bit integers of NumPy and of compiled code.
+Shapes are checked when they are written, as far as they are known, and when values arrive.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ MOST_ENTRIES = 2**60 - 1
 """The most entries of an array."""
 
 LARGEST = 2**63 - 1
-"""The largest number that compiled code counts with."""
+"""The largest integer of compiled code."""
 
 _EXPECTED = "at most 2**60 - 1 entries in an array, as many float64 numbers as NumPy can count the bytes of"
 _CURE = "choose smaller sizes; what is the same along an axis can be an axis of length 1, which broadcasts"
 
 _SWAP_AT_WILL = 16
-"""Where the system makes room on disk as it goes, how many times the memory a process may well have."""
+"""The assumed ratio of the memory of a process to main memory on systems that extend their swap space."""
 
-# Where a container has its limit: the second version of control groups, and the first.
+# The memory limit of a container: the second version of control groups, and the first.
 _CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_axes(shape: Shape) -> None:
-    """Refuse an axis that is too long, whatever its names are.
+    """Raise an error for an axis that is too long for all values of its names.
 
     Raises:
         ShapeError: naming it.
@@ -75,7 +75,7 @@ def check_axes(shape: Shape) -> None:
 
 
 def _countable(size: Size | SizeAtom) -> bool:
-    """Tell whether compiled code can count with the numbers in a size."""
+    """Tell whether the numbers in a size are integers of compiled code."""
     if isinstance(size, int):
         return abs(size) <= LARGEST
     if isinstance(size, SizeAtom):
@@ -86,7 +86,7 @@ def _countable(size: Size | SizeAtom) -> bool:
 
 
 def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
-    """Refuse a length that is negative for the sizes of a call, or longer than any array.
+    """Raise an error for a length that is negative for the sizes of a call, or longer than any array.
 
     Raises:
         ShapeError: naming it.
@@ -103,10 +103,9 @@ def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
 
 
 def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
-    """Refuse arrays with a negative length, or with too many entries, for the sizes of a call.
+    """Raise an error for an array with a negative length, or with too many entries, for the sizes of a call.
 
-    As in NumPy, an empty axis makes no room for others that are too long. A shape with a size that is not given is not
-    looked at.
+    As in NumPy, the other axes of an empty array have the same limit. Shapes with unknown sizes pass.
 
     Raises:
         ShapeError: naming the first one.
@@ -119,7 +118,7 @@ def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
 
 
 def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
-    """Refuse what sizes are computed from if compiled code cannot count with it, though the sizes may be small.
+    """Raise an error for a term of a size that is no integer of compiled code, even if the size is small.
 
     Raises:
         ShapeError: naming the first product of sizes that is too large.
@@ -154,7 +153,7 @@ def _where(shape: Iterable[Size], sizes: Mapping[str, int]) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """Return a number of bytes as people say it.
+    """Return a number of bytes as text.
 
     Example:
         >>> bytes_text(1000), bytes_text(2**34), bytes_text(2**63)
@@ -167,10 +166,10 @@ def bytes_text(count: int) -> str:
 
 
 def out_of_memory(what: str, needed: int | None = None) -> OutOfMemoryError:
-    """Return the error of a computation that memory is too short for.
+    """Return the error for a computation that exceeds memory.
 
     Args:
-        what: does not fit.
+        what: the value that does not fit.
         needed: its bytes, if they are known.
     """
     limit = machine_memory()
@@ -186,13 +185,13 @@ def out_of_memory(what: str, needed: int | None = None) -> OutOfMemoryError:
 
 @cache
 def machine_memory() -> int:
-    """Return how many bytes a process can have here at most, about: what needs more is not begun.
+    """Return about the largest number of bytes of a process on this machine; larger computations do not begin.
 
-    A system may give out memory that it does not have, and end the process that uses it.
+    A system may overcommit memory, and kill the process that uses it.
     """
     memory = main_memory()
     if memory is None or sys.platform == "win32":
-        return sys.maxsize  # where nobody tells, and on Windows, the system gives no more than it has
+        return sys.maxsize  # unknown, or Windows, which does not overcommit
     if sys.platform != "linux":
         return _SWAP_AT_WILL * memory
     return memory + sum(
@@ -201,7 +200,7 @@ def machine_memory() -> int:
 
 
 def main_memory() -> int | None:
-    """Return how many bytes of memory the machine, its container or the process has; None if unknown."""
+    """Return the bytes of memory of the machine, its container or the process, the least; None if unknown."""
     known: list[int] = []
     if sys.platform == "win32":
         status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory

@@ -1,9 +1,8 @@
-"""Exact numbers: how long they may become, and what is computed with them.
+"""Exact numbers: arithmetic, and the limits of their length with their reasons.
 
-The budgets of exact arithmetic are here, with their reasons. What would exceed one stays as it is written if a rewrite
-asks (`power` gives None, `exact_value` an error that the rewriting engine takes for no step), and is a
-NumberTooLargeError if a user does. The checker of proofs, which imports nothing of the rest, has its own:
-`checker/limits.py`.
+A rewrite that would exceed a limit does not happen (`power` returns None, and the rewrite engine catches the error of
+`exact_value`); for a user it is a NumberTooLargeError. The checker of proofs, which imports no other package, has its
+own limits: `checker/limits.py`.
 """
 
 from __future__ import annotations
@@ -50,37 +49,37 @@ CONSTANTS: Mapping[str, Fraction] = {
 """The named constants, to 60 digits: enough to round correctly to any binary format up to 128 bits."""
 
 DIGITS = 4_000
-"""Digits of an integer, or of a numerator or denominator, in a graph and in a text. Python reads and writes 4,300 at
-once, and the time it takes grows with the square."""
+"""Digits of an integer, numerator or denominator in a graph and in a text. Python converts at most 4,300, in quadratic
+time."""
 
 FOLDED = 4_096
-"""Bits of a power of numbers that symgrad's own formulas fold: derivatives of formulas with long numbers keep them
-in one piece, 9**9**9**9 stays as it is written."""
+"""Bits of a power of numbers that symgrad's own formulas fold: enough for derivatives of formulas with long numbers,
+while 9**9**9**9 stays unevaluated."""
 
 MADE = 512
-"""Bits of a number that canonical forms make: longer ones help nobody, and leave the range of floats."""
+"""Bits of a number that canonical forms compute: longer ones are unreadable, and leave the range of floats."""
 
 WIDEST = 192
-"""Bits of the end of an interval of values: beyond, it is moved outwards, to 0 or to infinity."""
+"""Bits of the end of an interval of values: a longer end moves outward, to 0 or to infinity."""
 
 KNOWN = 900
-"""Bits of a value that is known exactly: beyond, its sign alone is. Ends of intervals may be infinite, which are
-floats, and arithmetic with a float ends at 1024."""
+"""Bits of an exact value: of longer ones the sign alone is known. Infinite ends of intervals are floats, and arithmetic
+with a float overflows at 1024 bits."""
 
 HIGHEST = 64
-"""Exponents of powers that are multiplied out: of intervals, and of the parts of a polynomial."""
+"""The largest exponent of powers that are expanded: of intervals, and of the factors of a polynomial."""
 
 MONOMIALS = 24
-"""Terms of a polynomial that is multiplied out to see whether something cancels."""
+"""Terms of a polynomial that is expanded to cancel terms."""
 
 SIZE_TERMS = 200
-"""Terms of the length of an axis, which is a polynomial in the names of sizes, multiplied out."""
+"""Terms of the length of an axis, an expanded polynomial in the names of sizes."""
 
 SQUARINGS = 64
-"""Bits of the exponent of a power of a matrix, each of which is a product of matrices, or two."""
+"""Bits of the exponent of a power of a matrix: each takes one or two products of matrices."""
 
 FACTORS = 1_000
-"""Numbers up to which prime factors of radicands are looked for, one by one."""
+"""The bound of trial division for prime factors of radicands."""
 
 _END = 10**DIGITS
 
@@ -98,10 +97,10 @@ def fits(value: Exact) -> bool:
 
 
 def exact_value(value: Exact) -> Exact:
-    """Return a number that is short enough for a graph; an int if it is whole.
+    """Return a number that is short enough for a graph, an integer as an int.
 
     Raises:
-        NumberTooLargeError: if it is not.
+        NumberTooLargeError: if it is too long.
     """
     if not fits(value):
         raise NumberTooLargeError(
@@ -118,7 +117,7 @@ def is_longer(value: Exact, bits: int) -> bool:
 
 
 def power(base: Exact, exponent: int, bits: int) -> Exact | None:
-    """Return base**exponent, or None if it has no value, or more bits than these, roughly.
+    """Return base**exponent, or None if it has no value, or roughly more bits than these.
 
     Example:
         >>> power(Fraction(2, 3), -2, FOLDED), power(9, 9**9, FOLDED), power(-1, 9**9, FOLDED)
@@ -136,7 +135,7 @@ def power(base: Exact, exponent: int, bits: int) -> Exact | None:
 
 
 def root(value: int, degree: int) -> int:
-    """Return the largest integer whose power is at most a value that is not negative.
+    """Return the largest integer whose power is at most a nonnegative value.
 
     Example:
         >>> root(10**100 - 1, 2) == 10**50 - 1, root(26, 3)
@@ -144,7 +143,7 @@ def root(value: int, degree: int) -> int:
     """
     if degree == 2:
         return math.isqrt(value)
-    import flint  # takes a moment, and most programs need it never
+    import flint  # for start-up time: most programs never need it
 
     return int(flint.fmpz(value).root(degree))
 
@@ -153,7 +152,7 @@ def float_of(value: Exact) -> float:
     """Return the nearest float.
 
     Raises:
-        NumberTooLargeError: beyond the largest one.
+        NumberTooLargeError: if the value is beyond the largest float.
     """
     try:
         return float(value)
@@ -174,7 +173,7 @@ def nearest_float(value: Exact) -> float:
 
 
 def without(value: int, factor: int) -> tuple[int, int]:
-    """Return a positive integer without a factor, and how often it had it.
+    """Return a positive integer without a factor, and the multiplicity of the factor.
 
     Example:
         >>> without(96, 2)
@@ -187,7 +186,7 @@ def without(value: int, factor: int) -> tuple[int, int]:
 
 
 def decimal_digits(value: Exact) -> tuple[str, int] | None:
-    """Return the digits of a number that is not negative, and how many of them are decimals; None without an end.
+    """Return the digits of a nonnegative number, and the number of decimals; None if its decimal does not terminate.
 
     Example:
         >>> decimal_digits(Fraction(31, 250)), decimal_digits(7), decimal_digits(Fraction(1, 3))

@@ -1,4 +1,4 @@
-"""When the cyclic garbage collector runs: not while a pass builds a graph."""
+"""Pause the cyclic garbage collector while a pass builds a graph."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from contextlib import contextmanager
 
 __all__ = ["gc_paused"]
 
-_building: dict[object, int] = {}  # passes that build a graph now, and their threads
-_resume = False  # whether the last of them switches the collector on again
+_building: dict[object, int] = {}  # passes in progress, and their threads
+_resume = False  # whether the last of them enables the collector again
 
 
 @contextmanager
 def gc_paused() -> Generator[None, None, None]:
     """Pause the cyclic garbage collector while a pass builds a large graph.
 
-    Nodes form no cycles, so the collector finds nothing among them, and looking takes longer than building:
-    more than half the time of a gradient of 100,000 equations. The collector is one for all threads: it runs again
-    when the last pass is done, and a program that switched it off itself finds it off.
+    Nodes form no cycles, so the collector finds nothing among them, and takes more than half the time of a gradient of
+    100,000 equations. There is one collector for all threads: it is enabled again after the last pass, unless the
+    program had disabled it.
     """
     global _resume
     this = object()
     thread = threading.get_ident()
     try:
-        # Ctrl-C may end each call here as it returns; what stands between calls happens altogether or not at all.
+        # Ctrl-C may interrupt after each call here; the statements between calls are atomic.
         _building[this] = thread
         if gc.isenabled():
             _resume = True
@@ -39,8 +39,8 @@ def gc_paused() -> Generator[None, None, None]:
             gc.enable()
 
 
-def _alone() -> None:
-    """Forget the passes of other threads, which a forked child does not have."""
+def _after_fork() -> None:
+    """Remove the passes of other threads, which a forked child does not have."""
     global _resume
     for this in [p for p, thread in _building.items() if thread != threading.get_ident()]:
         del _building[this]
@@ -50,4 +50,4 @@ def _alone() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_after_fork)

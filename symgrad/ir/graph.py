@@ -1,20 +1,19 @@
 """The graph: hash-consed equations whose vocabulary is SymPy's.
 
-    Graph    ::= outputs: Node*                          -- its equations: what they reach, arguments first
+    Graph    ::= outputs: Node*                          -- its equations: the nodes they depend on, arguments first
     Node     ::= Symbol | Number | Constant | Size | Op(Node*, static parameters)
     Symbol   ::= Declaration                             -- name, domain, shape, distribution
     Number   ::= int | Fraction | True | False           -- exact; floats exist only below `lower`
     Constant ::= pi | E | ...                            -- exact, by name
     Size     ::= name                                    -- the length of an axis, as a number
 
-A node is interned: structurally equal nodes are one object, so identity is equality, and a shared subterm is
-computed, differentiated and compiled once. The table is weak: a graph that nobody holds goes away. Nodes are
-immutable; `args` come before the node that uses them, so there are no cycles and every walk can be iterative
-(`ir/traverse.py`).
+Nodes are interned (hash consing): structurally equal nodes are one object, so identity is equality, and a common
+subexpression is computed, differentiated and compiled once. The table is weak, so unused graphs are freed. Nodes are
+immutable and acyclic, and every traversal is iterative (`ir/traverse.py`).
 
-What the user wrote is built by `op(...)`, which evaluates nothing. The operators on Node (`a + b`, `2*a`)
-are for symgrad's own formulas: they drop structural zeros and ones and fold exact numbers
-(`ir/arithmetic.py`). What an op holds is said in `ir/op.py`, the ops themselves are in `symgrad/ops`.
+`op(...)` builds the formulas of users and evaluates nothing. The operators on Node (`a + b`, `2*a`) are for symgrad's
+own formulas: they drop structural zeros and ones and fold exact numbers (`ir/arithmetic.py`). `ir/op.py` defines the
+fields of an op; the ops themselves are in `symgrad/ops`.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 from weakref import WeakValueDictionary
@@ -34,6 +34,7 @@ from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, SizeAtom
 from symgrad.ir.types import Declaration, Kind, Number
 from symgrad.support.errors import DomainError, InternalError, ShapeError, UsageError
+from symgrad.support.traversal import walk
 
 __all__ = [
     "CONSTANT",
@@ -51,6 +52,7 @@ __all__ = [
     "as_condition",
     "as_node",
     "constant",
+    "internal_op",
     "number",
     "size_leaf",
     "size_node",
@@ -106,7 +108,7 @@ class Node(Arithmetic):
         return self.declaration.name
 
     def is_number(self, value: int | Fraction | None = None) -> bool:
-        """Tell whether this is a number (not a truth value), and the given one if one is given."""
+        """Tell whether this is a number (not a truth value), and equal to a value if there is one."""
         if self.op is not NUMBER or self.dtype == "bool":
             return False
         return value is None or self.params[1] == value
@@ -120,22 +122,22 @@ class Node(Arithmetic):
     # Node is final, so these are the only ones: they need not serve another class of nodes.
     @classmethod
     def of(cls, value: Node | int | Fraction) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]  (see above)
-        """Return a node as it is, a Python number as a node."""
+        """Return a node unchanged, a Python number as a node."""
         return as_node(value)
 
     @classmethod
     def applied(cls, name: str, *args: Node) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]  (see above)
-        """Return the op of that name applied to arguments, as written."""
+        """Return the op of that name applied to arguments, unsimplified."""
         return apply(OPS[name], args)
 
 
 class Op(record.Schema[Node]):
-    """One operation: see `symgrad.ir.op.Schema` for what it holds."""
+    """One operation: see `symgrad.ir.op.Schema` for its fields."""
 
     __slots__ = ()
 
     def __call__(self, *args: Node, params: tuple[Any, ...] = ()) -> Node:
-        """Apply the op as written: nothing is evaluated or simplified."""
+        """Apply the op without evaluating or simplifying."""
         return apply(self, args, params)
 
     def __repr__(self) -> str:
@@ -150,40 +152,31 @@ OPS: record.Registry[Op] = record.Registry()
 """All registered ops by name and alias."""
 
 
+def internal_op(name: str, doc: str, never: Callable[..., Any], **fields: Any) -> Op:
+    """Return an op outside the registry; its other fields are empty, or the function ``never``, which raises."""
+    others: dict[str, Any] = {
+        **dict.fromkeys(("aliases", "parameters", "takes", "partials", "kinks", "samples"), ()),
+        **dict.fromkeys(("shape", "evaluate", "reference", "lower"), never),
+        **dict.fromkeys(("cas", "domain", "push", "pull", "structure")),
+        "variadic": False,
+        "gives": "real",
+        "cost": 0,
+        "latex": "",
+        "precedence": 100,
+        "facts": frozenset(),
+    }
+    return Op(name=name, doc=doc, **{**others, **fields})
+
+
 def _leaf(name: str, doc: str, cost: int = 0) -> Op:
     def never(*_: Any) -> Any:
         raise InternalError(f"a leaf ({name}) is not applied")
 
-    return Op(
-        name=name,
-        aliases=(),
-        doc=doc,
-        parameters=("value",),
-        takes=(),
-        variadic=False,
-        gives="real",
-        shape=never,
-        cas=None,
-        domain=None,
-        evaluate=never,
-        reference=never,
-        partials=(),
-        push=None,
-        pull=None,
-        structure=None,
-        kinks=(),
-        lower=never,
-        cost=cost,
-        latex="",
-        precedence=100,
-        facts=frozenset(),
-        samples=(),
-    )
+    return internal_op(name, doc, never, parameters=("value",), cost=cost)
 
 
-SYMBOL = _leaf(
-    "symbol", "a declared variable; params[0] is its Declaration", cost=20
-)  # which memory takes to give it
+# The cost is that of a load from memory.
+SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration", cost=20)
 NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
 CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
 SIZE = _leaf("size", "the length of an axis; params[0] is its name")
@@ -207,19 +200,19 @@ def _new(key: tuple[Op, tuple[Node, ...], tuple[Any, ...]], shape: Shape, dtype:
             node.op, node.args, node.params = key
             node.shape = shape
             node.dtype = dtype
-            node._digest = None  # pyright: ignore[reportPrivateUsage]  (made here)
+            node._digest = None  # pyright: ignore[reportPrivateUsage]  (constructed here)
             _table[key] = node
     return node
 
 
-def _alone() -> None:
-    """Forget the lock in a forked child, where whoever held it does not run."""
+def _after_fork() -> None:
+    """Replace the lock in a forked child, in which the thread that holds it does not run."""
     global _lock
     _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def symbol(declaration: Declaration) -> Node:
@@ -231,11 +224,11 @@ def number(value: Number | float) -> Node:
     """Return an exact number.
 
     Args:
-        value: an int or Fraction; a float stands for the shortest decimal that reads back as it, so 0.9 is
+        value: an int or Fraction; a float stands for the shortest decimal that parses to it, so 0.9 is
             nine tenths, and rounds to the same float in a kernel.
 
     Raises:
-        UsageError: for an infinity or NaN, which are no numbers of the graph.
+        UsageError: for an infinity or NaN, which are no numbers of a graph.
         NumberTooLargeError: for more digits than `symgrad.ir.exact` allows.
     """
     if isinstance(value, bool):
@@ -249,7 +242,7 @@ def number(value: Number | float) -> Node:
             )
         if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
-        value = Fraction(float.__repr__(value))  # NumPy's float64 is a float that spells itself otherwise
+        value = Fraction(float.__repr__(value))  # the repr of NumPy's float64 is another one
     value = exact_value(value)
     kind: Kind = "int" if isinstance(value, int) else "real"
     return _intern(NUMBER, (), (kind, value), _SCALAR, kind)
@@ -268,7 +261,7 @@ def constant(name: str) -> Node:
 
 
 def size_node(size: Size) -> Node:
-    """Return a size as a number node, made of the names of sizes.
+    """Return a size as a number, a formula over names of sizes.
 
     Example:
         >>> size_node(5).value
@@ -286,7 +279,7 @@ def size_node(size: Size) -> Node:
 
 
 def size_leaf(size: Size) -> Node:
-    """Return a size as one whole number, for lowering; `size_node` writes one that is rounded as a real number."""
+    """Return a size as one integer node, for lowering; in `size_node` a rounded quotient is a real number."""
     return number(size) if isinstance(size, int) else _intern(SIZE, (), (size,), _SCALAR, "int")
 
 
@@ -298,17 +291,17 @@ def _of_atom(atom: SizeAtom) -> Node:
 
 
 def as_node(value: Node | Number | float) -> Node:
-    """Return a node as it is, a Python number as a number node, a Python bool as a truth value."""
+    """Return a node unchanged, a Python number as a number node, a Python bool as a truth value."""
     if isinstance(value, Node):
         return value
     return truth(value) if isinstance(value, bool) else number(value)
 
 
 def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
-    """Return the node of an op applied to arguments, exactly as written.
+    """Return the node of an op applied to arguments, unsimplified.
 
-    A truth value where a number is needed counts as ``where(c, 1, 0)``, as in NumPy; entries of such values that were
-    moved about are truth values again where these are needed.
+    A truth value in place of a number is ``where(c, 1, 0)``, as in NumPy; an array with entries of such values is an
+    array of truth values again in place of one.
 
     Raises:
         UsageError: for a wrong number of arguments or parameters.
@@ -318,7 +311,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     key = (op, args, params)
     known = _table.get(key)
     if known is not None:
-        return known  # what follows was found right when it was made
+        return known  # checked when it was constructed
     takes = op.takes
     count = len(takes)
     if (len(args) < count if op.variadic else len(args) != count) or len(params) != len(op.parameters):
@@ -330,13 +323,13 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     integers = True
     for i, arg in enumerate(args):
         kind = arg.dtype
-        taken = takes[i] if i < count else takes[-1]
-        if taken == "number":
+        wanted = takes[i] if i < count else takes[-1]
+        if wanted == "number":
             if kind == "bool":
                 return apply(op, (*args[:i], indicator(arg), *args[i + 1 :]), params)
             if kind == "real":
                 integers = False
-        elif taken == "bool":
+        elif wanted == "bool":
             if kind != "bool":
                 condition = as_condition(arg)
                 if condition is not None:
@@ -371,27 +364,26 @@ def indicator(condition: Node) -> Node:
 
 
 def as_condition(node: Node) -> Node | None:
-    """Return the truth value that a node is: itself, or entries of truth values that were moved about (``m[None]``).
-
-    None for any other number.
-    """
+    """Return a node as a truth value: itself, or an array with entries of indicators (``m[None]``); else None."""
     if node.dtype == "bool":
         return node
-    pending, moved = [node], False
-    while pending:
-        n = pending.pop()
-        name = n.op.name
-        if name == "where" and n.args[1].is_number(1) and n.args[2].is_number(0):
-            moved = True
-        elif name == "where":
-            pending += n.args[1:]
-        elif n.op.structure is not None and n.op.structure.entries == "moved":
-            pending += [a for i, a in enumerate(n.args) if n.op.kind_of(i) == "number"]
-        else:
-            return None
-    return apply(OPS["gt"], (node, number(0))) if moved else None
+    sources = (n for n in walk([node], _sources) if not _sources(n))
+    return apply(OPS["gt"], (node, number(0))) if all(map(_is_indicator, sources)) else None
+
+
+def _is_indicator(node: Node) -> bool:
+    return node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
+
+
+def _sources(node: Node) -> Sequence[Node]:
+    """Return the arguments whose entries a node has, none for an op that computes new ones."""
+    if node.op.name == "where":
+        return () if _is_indicator(node) else node.args[1:]
+    if node.op.structure is None or node.op.structure.entries != "moved":
+        return ()
+    return [a for i, a in enumerate(node.args) if node.op.kind_of(i) == "number"]
 
 
 def pointwise_shape(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
-    """The shape rule of every pointwise op: NumPy broadcasting."""
+    """Return the shape of a pointwise op by NumPy broadcasting."""
     return broadcast_shapes(shapes)

@@ -1,4 +1,4 @@
-"""A program as it was written: the graph with the names and places of its text."""
+"""Listings: a graph with the names and places of its program text, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["Listing", "Suggestions", "one_of", "suggest"]
 
-_SHOWN = 30  # names of many
-_LONG = 60  # characters of a name
-_INDEXED = 12  # characters of a name up to which an index of its neighbours is small
+_SHOWN = 30  # names in a message
+_LONG = 60  # characters of a name in a message
+_INDEXED = 12  # characters of the longest name whose deletions are indexed
 
 
 def one_of(names: Iterable[str]) -> str | None:
-    """Return what is expected where names are known, shortened if they are many or long; None if there are none.
+    """Return the text of a choice of names, shortened if they are many or long; None if there are none.
 
     Example:
         >>> one_of(["x", "y"])
@@ -47,14 +47,14 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
     """
     names = list(known)
     close = [n for n in names if name and n.lower() == name.lower()]
-    return _meant(close[0]) if close else _nearest(name, enumerate(names))
+    return _question(close[0]) if close else _nearest(name, enumerate(names))
 
 
 class Suggestions:
-    """Known names, of which many others are asked: `suggest` looks at all of them for each.
+    """An index of known names for many calls of `suggest`, which compares each name with all known ones.
 
-    A name is compared only with those that share with it what is left when as many letters are left out as there
-    may be slips: two words with d slips always do (the index of SymSpell).
+    Two words with d slips have a common word after at most d deletions from each, so the index by deletions finds all
+    candidates (the algorithm of SymSpell).
 
     Args:
         known: the names.
@@ -67,52 +67,51 @@ class Suggestions:
 
     def __init__(self, known: Iterable[str]) -> None:
         self._names = list(known)
-        self._alike: dict[str, str] = {}
-        self._beside: dict[str, list[int]] = {}
+        self._by_case: dict[str, str] = {}
+        self._by_deletion: dict[str, list[int]] = {}
         self._long: list[int] = []
         for k, name in enumerate(self._names):
-            self._alike.setdefault(name.lower(), name)
+            self._by_case.setdefault(name.lower(), name)
             if len(name) > _INDEXED:
                 self._long.append(k)
             else:
-                for key in _left_over(name):
-                    self._beside.setdefault(key, []).append(k)
+                for key in _deletions(name):
+                    self._by_deletion.setdefault(key, []).append(k)
 
     def suggest(self, name: str) -> str | None:
-        """Return what `suggest` does."""
-        if name and name.lower() in self._alike:
-            return _meant(self._alike[name.lower()])
+        """Return the result of `suggest` for the known names."""
+        if name and name.lower() in self._by_case:
+            return _question(self._by_case[name.lower()])
         if len(name) > _INDEXED:
             return _nearest(name, enumerate(self._names))
-        near = {k for key in _left_over(name) for k in self._beside.get(key, ())}
+        near = {k for key in _deletions(name) for k in self._by_deletion.get(key, ())}
         return _nearest(name, ((k, self._names[k]) for k in sorted({*near, *self._long})))
 
 
-def _left_over(name: str) -> set[str]:
-    """Return what is left of a name without as many letters as slips are allowed, or fewer; and undoubled."""
+def _deletions(name: str) -> set[str]:
+    """Return a name without up to as many letters as there may be slips, and without repeated letters."""
     found = level = {name}
-    for _ in range(
-        len(name) // 3
-    ):  # d slips in a word that is at most d letters longer: d <= (length + d) // 4
+    # A word with d slips is at most d letters longer, so d <= (length + d) // 4.
+    for _ in range(len(name) // 3):
         level = {w[:k] + w[k + 1 :] for w in level for k in range(len(w))}
         found = found | level
     return found | {_undoubled(name)}
 
 
-def _meant(name: str) -> str:
+def _question(name: str) -> str:
     return f"did you mean '{name}'?"
 
 
 def _nearest(name: str, known: Iterable[tuple[int, str]]) -> str | None:
-    """Return the name with the fewest slips, of those that are near."""
-    # A slip of the pen: one letter in up to seven, two in up to eleven, and so on; else it is another word.
+    """Return the question for the near name with the fewest slips, None if no name is near."""
+    # Near means one slip in up to seven letters, two in up to eleven, and so on.
     slips = ((_slips(name, n), k, n) for k, n in known)
-    near = [(d, -_begun(name, n), not name.startswith(n), k, n) for d, k, n in slips if _is_near(name, n, d)]
-    return _meant(min(near)[-1]) if near else None
+    near = [(d, -_prefix(name, n), not name.startswith(n), k, n) for d, k, n in slips if _is_near(name, n, d)]
+    return _question(min(near)[-1]) if near else None
 
 
-def _begun(a: str, b: str) -> int:
-    """Return how many letters two words begin with alike."""
+def _prefix(a: str, b: str) -> int:
+    """Return the length of the common prefix of two words."""
     return next((i for i, (p, q) in enumerate(zip(a, b, strict=False)) if p != q), min(len(a), len(b)))
 
 
@@ -124,12 +123,12 @@ def _is_near(name: str, other: str, slips: int) -> bool:
 
 
 def _undoubled(name: str) -> str:
-    """Return a name with each letter once that stands there several times in a row."""
+    """Return a name with each run of a letter reduced to one."""
     return "".join(letter for letter, _ in groupby(name))
 
 
 def _slips(a: str, b: str) -> int:
-    """Return how many letters are added, left out, exchanged or turned around between two words."""
+    """Return the Damerau-Levenshtein distance of two words: insertions, deletions, substitutions, transpositions."""
     rows = [list(range(len(b) + 1))]
     for i, letter in enumerate(a, 1):
         row = [i]
@@ -151,11 +150,11 @@ class Listing:
         assignments: assigned names with their nodes.
         result: the bare expression that ends the text, or None.
         source: the text, or None for programs built in Python.
-        spans: for each node, where the text first writes it.
-        name_spans: for each declared or assigned name, where it is defined.
-        undeclared: names that a text of one bare expression reads without declaring them.
-        given: what names meant before the text.
-        places: for each node of a program that was read from code in another language, the line that computes it.
+        spans: for each node, its first place in the text.
+        name_spans: for each declared or assigned name, the place of its definition.
+        undeclared: names that a text of one bare expression uses without a declaration.
+        given: the names that were defined before the text, with their nodes.
+        places: for each node of a program from code in another language, the line that computes it.
     """
 
     symbols: Mapping[str, Node]
@@ -229,7 +228,7 @@ class Listing:
         return named
 
     def location(self, node: Node) -> Location | None:
-        """Return where the text first writes a node, or the code that the program was read from computes it."""
+        """Return the first place of a node in the text, or in the code from which the program was imported."""
         if node in self.places:
             return self.places[node].location()
         span = self.spans.get(node)

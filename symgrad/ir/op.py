@@ -1,8 +1,8 @@
-"""What a record of an operation holds, and what its native code may say.
+"""The schema of op records, and the protocol of the builder of native code.
 
-There are no instances here: the records are in ``symgrad/ops``, one each, every field given. Both modes of
-differentiation follow from ``partials``; printing, SymPy, NumPy, mpmath and native code each read their own
-field. Nodes and ops are one recursive definition, so the type of a node is a parameter here; ``ir/graph.py`` gives it.
+The records are in ``symgrad/ops``. Both modes of differentiation follow from ``partials``; printing, SymPy, NumPy,
+mpmath and native code each have their own field. Nodes and ops refer to each other, so the type of a node is a
+parameter here, which ``ir/graph.py`` binds.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ Total: TypeAlias = Literal[
 
 
 class Builder(Protocol):
-    """What a lowering may say: arithmetic on lanes, never llvmlite.
+    """Arithmetic on lanes for lowerings, which never use llvmlite.
 
-    Comparisons give masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 function of
-    doubles; the builder picks the variant for the kernel's dtype and applies it lane by lane. Nothing is
-    reordered, and in what the user wrote nothing is fused.
+    Comparisons return masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 function of doubles; the
+    builder chooses the variant for the kernel's dtype and applies it lane by lane. The builder never reorders
+    arithmetic, and never fuses that of the user.
     """
 
     @property
@@ -95,7 +95,7 @@ class Builder(Protocol):
         ...
 
     def knows(self, name: str) -> bool:
-        """Tell whether ``call`` knows a function that C has not."""
+        """Tell whether ``call`` knows a function that is not in C."""
         ...
 
     def const(self, value: float | Fraction) -> Lane: ...
@@ -108,7 +108,7 @@ class Builder(Protocol):
     def neg(self, a: Lane) -> Lane: ...
     def fma(self, a: Lane, b: Lane, c: Lane) -> Lane: ...
     def two_product(self, a: Lane, b: Lane) -> tuple[Lane, Lane]:
-        """a*b rounded, and what it lacks."""
+        """Return a*b rounded, and its rounding error."""
         ...
 
     def sqrt(self, a: Lane) -> Lane: ...
@@ -136,14 +136,14 @@ class Builder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kink:
-    """A place where an op is not smooth, or a partial of it is not defined, and the derivative symgrad takes there.
+    """A place where an op is not smooth, or a partial is not defined, and symgrad's derivative there.
 
     Args:
         where: the place in words, over the argument names ``x``, ``y``, ``c``.
-        point: one such argument tuple, as exact numbers, to test at.
+        point: one such argument tuple, as exact numbers, for tests.
         partials: the value of every partial there; None for "undefined: the kernel gives NaN or an infinity".
         why: the reason for the choice.
-        smooth: whether the op is smooth there all the same: a partial is written as a quotient that has a limit.
+        smooth: whether the op is smooth there: a partial is a quotient with a removable singularity.
     """
 
     where: str
@@ -155,7 +155,7 @@ class Kink:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Loops along an axis, the first static parameter; a second one tells whether they go backwards.
+    """Loops along an axis, the first static parameter; a second one is true for backward loops.
 
     Args:
         start: the value before the first entry.
@@ -171,26 +171,27 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Structure(Generic[N]):
-    """What is known about an op that is not pointwise, whose entries depend on more than the entries at their place.
+    """The fields of an op that is not pointwise: its entries depend on more than the entries at their place.
 
-    Every field must be given. The ops that arrays are made of (contraction, layout, positions) are also named where
-    graphs are rewritten, loops planned and sources written; all that is known of another one is here.
+    Every field is required. Rewriting, loop plans and sources also name the basic array ops (contraction, layout,
+    positions); for another op these fields are all they use.
 
     Args:
         batch: ``batch(node, stacks, lead)``: the node for a stack of values of arguments. One that varies has an array
             of shape ``lead + its own``, another one None; the result has the shape ``lead + node.shape``.
-        rows: ``rows(node, places)``: which axis of the result counts the rows that these axes of the arguments count,
-            None for an argument without rows; None if an entry may depend on several rows.
-        entries: what the entries of the result are.
+        rows: ``rows(node, places)``: the axis of the result whose entries are the rows along these axes of the
+            arguments, None for an argument without rows; None if an entry may depend on several rows.
+        entries: the class of the entries of the result.
         total: whether it has a value wherever its arguments have one.
-        native: how kernels compute it: ``native(node, args)`` in simpler ops, raw, or loops along an axis; None for an
-            op that loops are made of.
-        written: ``written(node, names)``: what it is written with in programs, and its precedence. The reader makes the
-            same node of that; ``names`` are the nodes that are written as a name.
+        native: its computation in kernels: ``native(node, args)`` in simpler ops, raw, or loops along an axis; None for
+            an op that loops compute directly.
+        written: ``written(node, names)``: the parts of its spelling in programs, and its precedence. The reader parses
+            them to the same node; ``names`` are the nodes with a name.
         source: ``source(node)``: the template of its Python source, or templates by library (numpy, jax, torch,
-            tensorflow, keras), none for one without it. There ``{0}`` is an argument, ``{0:t}`` one as a tensor, with
-            ``a`` or ``m`` after that beside a dot or an operator; ``{np}`` and ``{m}`` are the modules of functions of
-            arrays and of numbers, ``{axis}`` is the name of the argument for axes. None for what arrays are made of.
+            tensorflow, keras), none for a library without it. There ``{0}`` is an argument, ``{0:t}`` one as a tensor,
+            with ``a`` or ``m`` after that next to a dot or an operator; ``{np}`` and ``{m}`` are the modules of
+            functions of arrays and of numbers, ``{axis}`` is the name of the argument for axes. None for basic array
+            ops.
     """
 
     batch: Callable[[N, Sequence[N | None], Shape], N]
@@ -204,22 +205,22 @@ class Structure(Generic[N]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Schema(Generic[N]):
-    """Everything known about one operation, over nodes of type N.
+    """The record of one operation, over nodes of type N.
 
-    Every field must be given: a silent default would be a silent bug.
+    Every field is required: a silent default would be a silent bug.
 
     Args:
-        name: its name in programs, unique, a NumPy or SciPy name where there is one.
+        name: its name in programs, unique, that of NumPy or SciPy if there is one.
         aliases: other accepted spellings (SymPy's, Python's).
-        doc: what it computes, in one line, with the formula where the name does not say it.
+        doc: its result, in one line, with the formula unless the name implies it.
         parameters: names of the static parameters (``Node.params``), () for nearly all. Sizes in them may be names.
-        takes: kind of each argument: ``"number"``, ``"bool"``, or ``"index"`` (whole numbers that count positions);
+        takes: kind of each argument: ``"number"``, ``"bool"``, or ``"index"`` (integers that count positions);
             its length is the arity.
         variadic: whether the last argument may be repeated.
         gives: kind of the result; ``"same"`` is int when all arguments are int, else real.
         shape: result shape from the argument shapes and params; ``broadcast_shapes`` for pointwise ops.
-        cas: how SymPy writes it: a name in ``sympy`` or ``sympy.codegen.cfunctions`` applied unevaluated, or
-            None where ``ops/sympy_bridge/`` has a spelling of its own for the head (add, mul, pow, where, ...).
+        cas: its name in ``sympy`` or ``sympy.codegen.cfunctions``, applied unevaluated, or None if
+            ``ops/sympy_bridge/`` has a spelling of its own for the head (add, mul, pow, where, ...).
         domain: from the argument Nodes, the condition (a bool Node) under which the value is a real number;
             None for everywhere.
         evaluate: NumPy evaluation of whole arrays: ``evaluate(*params, *arrays)``.
@@ -228,22 +229,20 @@ class Schema(Generic[N]):
         partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes,
             where ``out`` is the node itself; None for an argument that carries no tangent. Inside, Node
             operators fold constants. () for an op that is not pointwise, which has the next two instead.
-        push: for an op that is not pointwise, ``push(node, tangents)``: the tangent of the node when its arguments
-            move with the given tangents, each of its argument's shape or None for one that does not move. None for a
-            pointwise op.
-        pull: its transpose, ``pull(node, cotangent, wanted)``: what a cotangent of the node sends to each argument
-            that is wanted, and None for the others.
-        structure: what else is known of an op that is not pointwise; None for a pointwise one.
+        push: for an op that is not pointwise, ``push(node, tangents)``: the tangent of the node for the tangents of its
+            arguments, each of its argument's shape, or None for a zero tangent. None for a pointwise op.
+        pull: its transpose, ``pull(node, cotangent, wanted)``: the cotangents of the wanted arguments for a cotangent
+            of the node, and None for the others.
+        structure: the further fields of an op that is not pointwise; None for a pointwise one.
         kinks: every place where a partial jumps, is infinite or has no value inside the closure of the domain.
-        lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
-            arguments.
-        cost: about how many operations as simple as a sum it takes for one entry; 0 for what only says where entries
-            lie, or is counted where loops are.
-        latex: LaTeX template with ``{0}``, ``{1}`` for the arguments, or what gives it for a node; function style ones
-            get bare arguments.
+        lower: native code: ``lower(builder, node, *lanes)``, where ``node`` has the params and numeric arguments.
+        cost: about the number of operations as simple as a sum for one entry; 0 for ops that only place entries, or
+            whose loops have a cost of their own.
+        latex: LaTeX template with ``{0}``, ``{1}`` for the arguments, or a function from a node to one; function style
+            templates get bare arguments.
         precedence: of the printed form, for parentheses: see ``ir/notation/printer.py``.
-        facts: algebraic facts that generic rules read.
-        samples: argument tuples inside the domain, exact numbers or decimals as text, where tests try it.
+        facts: algebraic facts for generic rules.
+        samples: argument tuples inside the domain, exact numbers or decimals as text, for tests.
     """
 
     name: str
@@ -277,12 +276,12 @@ class Schema(Generic[N]):
 
     @property
     def pointwise(self) -> bool:
-        """Whether it acts elementwise with broadcasting, so that its partials say everything."""
+        """Whether it acts elementwise with broadcasting, so that partials define its derivative."""
         return self.push is None
 
     @property
     def array(self) -> Structure[N]:
-        """What only an op that is not pointwise has."""
+        """The fields of an op that is not pointwise."""
         if self.structure is None:
             raise InternalError(f"'{self.name}' is elementwise")
         return self.structure
@@ -305,7 +304,7 @@ class Schema(Generic[N]):
         return tuple((0, i) for i in range(1, self.arity)) or ((0, None),)
 
     def kind_of(self, i: int) -> Literal["number", "bool", "index"]:
-        """Return what argument i must be."""
+        """Return the required kind of argument i."""
         return self.takes[min(i, len(self.takes) - 1)]
 
 
@@ -347,24 +346,24 @@ class Registry(dict[str, S]):
         return op
 
     def forget(self, op: S) -> None:
-        """Take back what `register` did, if no node has been made that outlives the caller."""
+        """Undo `register`, if no node of the op outlives the caller."""
         for spelling in (op.name, *op.aliases):
             self.pop(spelling, None)
         self._identities.pop(op.name, None)
 
     def identify(self, op: S, identity: str) -> None:
-        """Note what tells the op of a user's own from another one of its name: what is unpickled must mean the same."""
+        """Record the identity of a user's op, which tells it from others of its name when nodes are unpickled."""
         self._identities[op.name] = identity
 
     def identity_of(self, op: S) -> str | None:
-        """Return what tells an op of a user's own from another one of its name, None for symgrad's."""
+        """Return the identity of a user's op, None for symgrad's."""
         return self._identities.get(op.name)
 
     def named(self, name: str, identity: str | None = None) -> S:
         """Return the op of that name, and of that identity if it has one.
 
         Raises:
-            UsageError: if nobody registered it here, or somebody as something else.
+            UsageError: if it is not registered here, or under another identity.
         """
         op = self.get(name)
         if identity is not None and (op is None or op.name != name or self._identities.get(name) != identity):

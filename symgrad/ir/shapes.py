@@ -1,4 +1,4 @@
-"""Shapes of operands that broadcast, and sizes of slices, as NumPy has them, for sizes that have names too."""
+"""Shapes under broadcasting, and sizes of slices, as in NumPy, for named sizes, too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
 
 
 def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
-    """Return the shape that NumPy broadcasting gives, for sizes that may be names.
+    """Return the shape of NumPy broadcasting, for sizes that may be names.
 
     Args:
         shapes: the operands' shapes. A named size matches itself and 1, nothing else.
@@ -60,11 +60,11 @@ def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
 
 
 def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
-    """Return what makes two operands fit that do not broadcast: axes that one of them has in front of the others.
+    """Return the cure for two operands that broadcast once one of them gets new axes at its end, else None.
 
     Args:
         a: the text of one, and its shape.
-        b: that of the other.
+        b: the text of the other, and its shape.
 
     Example:
         >>> fitting(("A", ("n", 3)), ("b", ("n",)))
@@ -86,12 +86,12 @@ def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
 
 
 def _may_be_empty(size: Size) -> bool:
-    """Tell whether a size is one, or zero where an axis is empty: the length of x[:1]."""
+    """Tell whether a size is one, or zero if an axis is empty: the length of x[:1]."""
     return isinstance(size, Extent) and any(size == size_min(1, name) for name in names_of(size))
 
 
 def slice_start(size: Size, triple: Triple) -> Size:
-    """Return where a slice of an axis starts, if it has any element."""
+    """Return the position at which a nonempty slice of an axis starts."""
     start, _, step = triple
     if step > 0:
         if start is None:
@@ -105,7 +105,7 @@ def slice_start(size: Size, triple: Triple) -> Size:
 
 
 def slice_length(size: Size, triple: Triple) -> Size:
-    """Return how many elements NumPy's slice of an axis has.
+    """Return the number of elements of NumPy's slice of an axis.
 
     Example:
         >>> print(slice_length("n", (1, None, 1)), slice_length("n", (-2, None, 1)))
@@ -138,13 +138,13 @@ def slice_length(size: Size, triple: Triple) -> Size:
 
 
 def padded(size: Size, before: Size, after: Size) -> tuple[Triple, Size]:
-    """Return the slice that an axis of some size is of one that is longer on both sides, and the size of that.
+    """Return the slice whose elements are an axis within a padded one, and the size of the padded axis.
 
     Args:
-        size: how many elements the slice has. Where these are known to be ``maximum(n - k, 0)``, because it leaves k
-            out, the axis has n of them.
-        before: how many stand before it, not negative.
-        after: how many stand after it, not negative.
+        size: the number of elements of the slice. If it is ``maximum(n - k, 0)`` for k omitted elements, the padded
+            axis has n elements.
+        before: the number of elements before it, not negative.
+        after: the number of elements after it, not negative.
 
     Example:
         >>> padded(slice_length("n", (1, -2, 1)), 1, 2), padded(3, "k", 0)[0]
@@ -157,7 +157,7 @@ def padded(size: Size, before: Size, after: Size) -> tuple[Triple, Size]:
         (monomial, _) = size.terms[0]
         atom = monomial[0] if len(monomial) == 1 else None
         if isinstance(atom, SizeAtom):
-            whole = size_sum([atom.a, more])
-            if slice_length(whole, triple) == size:
-                return triple, whole
+            longer = size_sum([atom.a, more])
+            if slice_length(longer, triple) == size:
+                return triple, longer
     return triple, size_sum([size, more])

@@ -1,11 +1,11 @@
-"""Sizes of axes: numbers, names, and what is computed from names.
+"""Sizes of axes: numbers, names, and polynomials in names.
 
 Size     ::= int | name | Extent
 Extent   ::= a polynomial over atoms with integer coefficients           -- n + m, 2*n, n*m
 SizeAtom ::= name | max(Size, Size) | min(Size, Size) | ceil(Size/Size)  -- lengths of slices
 
-Equal extents are equal objects whatever way they were computed, as far as polynomials go: the one test of shapes
-is ``==``. Sizes are at least zero, which the constructors use (max(n, 0) is n).
+Extents have a canonical form, as polynomials over their atoms: the one test of shapes is ``==``. Names stand for sizes
+of at least zero, so max(n, 0) is n.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from symgrad.ir.exact import SIZE_TERMS, exact_value
 from symgrad.support.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
+from symgrad.support.traversal import leaves
 
 __all__ = [
     "SizeAtom",
@@ -30,6 +31,7 @@ __all__ = [
     "nonnegative",
     "not_called",
     "parts_of",
+    "polynomial_text",
     "resolve",
     "size_ceildiv",
     "size_max",
@@ -46,7 +48,7 @@ Shape: TypeAlias = "tuple[Size, ...]"
 
 
 class SizeAtom(NamedTuple):
-    """What is no polynomial: the larger or smaller of two sizes, or a quotient rounded up."""
+    """An atom of extents: the larger or smaller of two sizes, or a quotient rounded up."""
 
     op: Literal["max", "min", "ceildiv"]
     a: Size
@@ -74,10 +76,10 @@ def not_called(size: Size, axis: int = 0) -> Size:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extent:
-    """A size that is computed from named ones.
+    """A size that is a polynomial in names.
 
     Args:
-        terms: products of atoms with their coefficients, in a fixed order; () is the constant term.
+        terms: monomials with their coefficients, in a fixed order; () is the constant term.
 
     Example:
         >>> print(size_sum(["n", "n", size_product([3, "m"]), -1]))
@@ -92,14 +94,21 @@ class Extent:
         return str(self)
 
     def __str__(self) -> str:
-        text = ""
-        for monomial, c in self.terms:
-            factors = [str(a) for a in monomial]
-            if abs(c) != 1 or not factors:
-                factors.insert(0, extent_text(abs(c)))
-            sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
-            text += sign + "*".join(factors)
-        return text
+        return polynomial_text(self, str, extent_text)
+
+
+def polynomial_text(
+    size: Extent, atom: Callable[[SizeAtom], str], coefficient: Callable[[int], str] = str
+) -> str:
+    """Return an extent as text, its atoms and coefficients written by these functions."""
+    text = ""
+    for monomial, c in size.terms:
+        factors = [a if isinstance(a, str) else atom(a) for a in monomial]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, coefficient(abs(c)))
+        sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
+        text += sign + "*".join(factors)
+    return text
 
 
 def _factor(size: Size) -> str:
@@ -107,7 +116,7 @@ def _factor(size: Size) -> str:
 
 
 def extent_text(size: Size) -> str:
-    """Return a size, or any whole number, for a message: all its digits, if they are few.
+    """Return a size, or any integer, for a message: all its digits, if they are few.
 
     Example:
         >>> extent_text(2**64), extent_text(-(10**30)), extent_text(10**5000), extent_text("n")
@@ -133,21 +142,21 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
     Raises:
         NumberTooLargeError: if it has very many terms, or numbers with very many digits.
     """
-    kept = {m: int(exact_value(c)) for m, c in terms.items() if c}
-    _check_terms(kept)
-    if not kept:
+    nonzero = {m: int(exact_value(c)) for m, c in terms.items() if c}
+    _check_terms(nonzero)
+    if not nonzero:
         return 0
-    joined = _joined(kept) if len(kept) > 1 else None
+    joined = _joined(nonzero) if len(nonzero) > 1 else None
     if joined is not None:
         return joined
-    if len(kept) == 1:
-        ((monomial, c),) = kept.items()
+    if len(nonzero) == 1:
+        ((monomial, c),) = nonzero.items()
         if not monomial:
             return c
         if c == 1 and len(monomial) == 1 and isinstance(monomial[0], str):
             return monomial[0]
-    # The constant comes last, as one writes it.
-    return Extent(tuple(sorted(kept.items(), key=lambda t: (not t[0], tuple(map(str, t[0]))))))
+    # The constant comes last, as in notation.
+    return Extent(tuple(sorted(nonzero.items(), key=lambda t: (not t[0], tuple(map(str, t[0]))))))
 
 
 def _check_terms(terms: Mapping[_Monomial, int]) -> None:
@@ -160,7 +169,7 @@ def _check_terms(terms: Mapping[_Monomial, int]) -> None:
 
 
 def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
-    """Add up a smaller and a larger of two sizes, whose sum is that of the two: min(2, n) + max(n - 2, 0) is n."""
+    """Add a minimum and a maximum whose sum is a polynomial: min(2, n) + max(n - 2, 0) is n. None if there are none."""
     smaller, larger = (
         [(m, a) for m in terms for a in m if isinstance(a, SizeAtom) and a.op == op] for op in ("min", "max")
     )
@@ -192,7 +201,7 @@ def size_sum(sizes: Iterable[Size]) -> Size:
 
 
 def size_product(sizes: Iterable[Size]) -> Size:
-    """Return the product of sizes; 1 for none.
+    """Return the product of sizes; the empty product is 1.
 
     Example:
         >>> print(size_product(["n", 5, "m"]))
@@ -212,7 +221,7 @@ def size_product(sizes: Iterable[Size]) -> Size:
 
 
 def size_quotient(total: Size, part: Size) -> Size | None:
-    """Return total/part if that is exact for every value of the names and part is one product, else None.
+    """Return total/part if it is exact for all values of the names and part is one product, else None.
 
     Example:
         >>> print(size_quotient(size_product(["n", 10]), 5))
@@ -236,12 +245,12 @@ def size_quotient(total: Size, part: Size) -> Size | None:
 
 
 def nonnegative(size: Size) -> bool:
-    """Tell whether a size is at least zero whatever the names are; False for "not known"."""
+    """Tell whether a size is provably at least zero for all values of the names."""
     return all(c >= 0 and all(map(_at_least_zero, monomial)) for monomial, c in _terms(size).items())
 
 
 def least_value(size: Size) -> int | None:
-    """Return a number that a size is never less than whatever the names are, None for "not known".
+    """Return a lower bound of a size for all values of the names, None if unknown.
 
     Example:
         >>> least_value(size_sum(["n", -1])), least_value(size_sum([3, size_product([-1, "n"])]))
@@ -263,7 +272,7 @@ def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
 
 
 def _clamped(size: Size) -> Size | None:
-    """Return p of a size max(p, 0)."""
+    """Return p of a size max(p, 0), None for other sizes."""
     if isinstance(size, Extent) and len(size.terms) == 1:
         monomial, c = size.terms[0]
         if c == 1 and len(monomial) == 1 and isinstance(monomial[0], SizeAtom):
@@ -333,7 +342,7 @@ def evaluate_size(size: Size, sizes: Mapping[str, int]) -> int:
 
 
 def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
-    """Return the computed sizes among the lengths of axes that are negative for some values of their names, each once.
+    """Return the extents among the lengths of axes that may be negative for some values of their names, each once.
 
     Example:
         >>> from symgrad.ir.sizes import size_max, size_sum
@@ -351,32 +360,30 @@ def _value(atom: str | SizeAtom, sizes: Mapping[str, int]) -> int:
 
 
 def names_of(*items: Any) -> list[str]:
-    """Return the names that sizes are computed from, each once, in order of appearance.
+    """Return the names in sizes, each once, in order of appearance.
 
     Args:
-        items: sizes, and tuples that hold some: shapes, static parameters of ops, tuples of these.
+        items: sizes, and tuples that contain some: shapes, static parameters of ops, tuples of these.
 
     Example:
         >>> names_of(size_sum(["n", -1]), ("m", (3, "n")))
         ['n', 'm']
     """
-    found: dict[str, None] = {}
-    pending = [*reversed(items)]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str):
-            found[item] = None
-        elif isinstance(item, tuple):
-            pending += reversed(cast("tuple[Any, ...]", item))
-        elif isinstance(item, Extent):
-            atoms = [atom for monomial, _ in item.terms for atom in monomial]
-            parts = (part for a in atoms for part in ((a,) if isinstance(a, str) else (a.a, a.b)))
-            pending += reversed([*parts])
-    return list(found)
+    return list(dict.fromkeys(leaves(cast("Any", items), _sizes_in)))
+
+
+def _sizes_in(item: Any) -> Iterable[Any] | None:
+    """Return the sizes in a size or tuple, None for a name."""
+    if isinstance(item, str):
+        return None
+    if isinstance(item, Extent):
+        atoms = [atom for monomial, _ in item.terms for atom in monomial]
+        return [part for a in atoms for part in ((a,) if isinstance(a, str) else (a.a, a.b))]
+    return cast("tuple[Any, ...]", item) if isinstance(item, tuple) else ()
 
 
 def parts_of(size: Size) -> list[Size]:
-    """Return what is compared or divided in a size.
+    """Return the operands of the atoms of a size.
 
     Example:
         >>> parts_of(size_max(size_sum(["n", -1]), 0))
@@ -389,7 +396,7 @@ def parts_of(size: Size) -> list[Size]:
 
 
 def resolve(params: Any, sizes: Mapping[str, int]) -> Any:
-    """Return static parameters with every size in them as a number."""
+    """Return static parameters with each size evaluated to a number."""
     if isinstance(params, tuple):
         return tuple(resolve(p, sizes) for p in cast("tuple[Any, ...]", params))
     if isinstance(params, str | Extent):

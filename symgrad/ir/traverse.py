@@ -1,12 +1,14 @@
-"""The one walker: iterative, memoised, deterministic, linear in the number of equations.
+"""Operations on whole graphs: topological order, folds, substitution, digests, pickling.
 
-Nothing in symgrad recurses over a graph, so a chain of 100,000 equations is as safe as one of ten.
+They are iterative, deterministic and linear in the number of equations: symgrad never recurses over a graph, so a chain
+of 100,000 equations is as safe as one of ten.
 """
 
 from __future__ import annotations
 
 import copyreg
 import hashlib
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -28,11 +30,13 @@ from symgrad.ir.graph import (
 from symgrad.ir.types import is_exact
 from symgrad.support.errors import RedefinitionError
 from symgrad.support.releases import RELEASE, check_release
+from symgrad.support.traversal import postorder
 
 __all__ = [
     "all_pointwise",
     "is_elementwise",
     "as_parameter",
+    "EXACT",
     "digest",
     "drawn_anew",
     "flatten",
@@ -51,20 +55,20 @@ __all__ = [
 
 T = TypeVar("T")
 
-_EXACT: Mapping[str, Callable[[Node], Node] | Callable[[Node, Node], Node]] = {
-    "add": lambda a, b: a + b,
-    "neg": lambda a: -a,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
+EXACT: Mapping[str, Callable[..., Any]] = {  # pyright: ignore[reportUnknownVariableType]
+    "add": operator.add,
+    "neg": operator.neg,
+    "mul": operator.mul,
+    "div": operator.truediv,  # pyright: ignore[reportUnknownMemberType]
+    "pow": operator.pow,  # pyright: ignore[reportUnknownMemberType]
 }
-"""What nodes that are numbers fold."""
+"""The operators of nodes, which fold exact numbers, by the names of ops."""
 
 
 def is_elementwise(nodes: Iterable[Node]) -> bool:
-    """Tell whether outputs are computed entry by entry: arrays of other shapes that broadcast are then meant too.
+    """Tell whether outputs are computed entry by entry, so that they also accept arrays of further shapes.
 
-    A size as a number is not: it is the length of an axis, of which such arrays may have more.
+    A size as a number depends on the length of an axis, so it is not elementwise.
 
     Example:
         >>> from symgrad.ir.graph import size_node, symbol
@@ -77,18 +81,18 @@ def is_elementwise(nodes: Iterable[Node]) -> bool:
 
 
 def all_pointwise(order: Iterable[Node]) -> bool:
-    """Tell the same of all nodes of a graph at hand."""
+    """Tell whether all nodes of a graph in topological order are elementwise."""
     return all(n.op.pointwise and n.op is not SIZE for n in order)
 
 
 def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> list[Node]:
-    """Return every node the outputs reach, arguments first, each once.
+    """Return every node reachable from the outputs, arguments first, each once.
 
     The order depends on the graph alone (depth first, arguments left to right).
 
     Args:
-        outputs: where to start.
-        until: nodes that count as leaves (they are listed, their arguments are not walked).
+        outputs: the roots.
+        until: nodes that count as leaves: the result has them, but not their arguments.
     """
     order: list[Node] = []
     seen: set[Node] = set()
@@ -120,7 +124,7 @@ def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> lis
 def fold(
     outputs: Iterable[Node], combine: Callable[[Node, list[T]], T], values: dict[Node, T] | None = None
 ) -> dict[Node, T]:
-    """Compute a value for every node from its arguments' values, bottom up; those known from before are added to."""
+    """Compute a value for every node from the values of its arguments, bottom up; add them to ``values``."""
     values = {} if values is None else values
     for node in topological(outputs, until=values):
         if node not in values:
@@ -129,19 +133,19 @@ def fold(
 
 
 def with_args(node: Node, args: Sequence[Node]) -> Node:
-    """Return a node as it is written, over other arguments; the node itself where these are its own."""
+    """Return the op of a node applied to other arguments, unsimplified."""
     return node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
 
 
 def substitute(
     outputs: Sequence[Node], replacements: Mapping[Node, Node], *, declared: bool = False
 ) -> list[Node]:
-    """Replace nodes (symbols or intermediate ones) everywhere, rebuilding as written.
+    """Replace nodes (symbols or intermediate ones) everywhere, unsimplified.
 
     Args:
-        outputs: where.
-        replacements: from nodes to others.
-        declared: whether also in the parameters of random inputs, which are then other inputs of the same name.
+        outputs: the roots.
+        replacements: the new node for each replaced one.
+        declared: whether to replace in the parameters of random inputs, too, which gives other inputs of that name.
     """
     if not replacements:
         return list(outputs)
@@ -154,31 +158,29 @@ def substitute(
 
 
 def substitute_with(outputs: Sequence[Node], done: dict[Node, Node]) -> list[Node]:
-    """Replace nodes as `substitute` does, time and again: what becomes of each is kept.
+    """Replace nodes as `substitute` does, with a cache for repeated calls.
 
     Args:
-        outputs: where.
-        done: from nodes to others; what becomes of further nodes is added.
+        outputs: the roots.
+        done: the new node for each replaced one; the results for further nodes are added.
     """
-    for node in topological(outputs, until=done):
-        if node not in done:
-            done[node] = with_args(node, [done[a] for a in node.args])
+    fold(outputs, with_args, done)
     return [done[o] for o in outputs]
 
 
 def drawn_anew(symbol_: Node, change: Callable[[list[Node]], Sequence[Node]], **changes: Any) -> Node:
-    """Return a random input with other formulas as its parameters, numbers among them as such."""
+    """Return a random input whose parameters have other formulas; constant formulas become numbers."""
     declaration = symbol_.declaration
     distribution = declaration.distribution
     if distribution is not None and distribution.formulas:
         changed = iter(change([*distribution.formulas]))
-        made = tuple(p if is_exact(p) else as_parameter(next(changed)) for p in distribution.parameters)
-        changes["distribution"] = replace(distribution, parameters=made)
+        parameters = tuple(p if is_exact(p) else as_parameter(next(changed)) for p in distribution.parameters)
+        changes["distribution"] = replace(distribution, parameters=parameters)
     return symbol(replace(declaration, **changes))
 
 
 def as_parameter(node: Node) -> Node | int | Fraction:
-    """Return a node as the parameter of a distribution: a number where it computes one from numbers alone.
+    """Return a node as the parameter of a distribution: a number if it depends on numbers alone, else the node.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -187,10 +189,10 @@ def as_parameter(node: Node) -> Node | int | Fraction:
     """
     values: dict[Node, Node] = {}
     for n in topological([node]):
-        if n.op is not NUMBER and (n.op.name not in _EXACT or n.shape):
+        if n.op is not NUMBER and (n.op.name not in EXACT or n.shape):
             return node
         try:
-            values[n] = n if n.op is NUMBER else cast("Any", _EXACT[n.op.name])(*(values[a] for a in n.args))
+            values[n] = n if n.op is NUMBER else EXACT[n.op.name](*(values[a] for a in n.args))
         except ZeroDivisionError:
             return node
         if not values[n].is_number():
@@ -200,17 +202,17 @@ def as_parameter(node: Node) -> Node | int | Fraction:
 
 
 def formulas_of(outputs: Iterable[Node]) -> list[Node]:
-    """Return the formulas among the parameters of the random inputs that outputs read, each once."""
+    """Return the formulas among the parameters of the random inputs of outputs, each once."""
     drawn = (n for n in topological(outputs) if n.op is SYMBOL)
     return list(dict.fromkeys(p for s in drawn for p in s.declaration.formulas))
 
 
 def symbols_of(outputs: Iterable[Node], order: Iterable[Node] | None = None) -> list[Node]:
-    """Return the symbols the outputs read, in order of first appearance.
+    """Return the symbols of outputs, in order of first appearance.
 
     Args:
-        outputs: what reads them.
-        order: what `topological` gives for these, where it is at hand.
+        outputs: the roots.
+        order: their topological order, if the caller has it.
 
     Raises:
         RedefinitionError: if one name stands for two different symbols, or for a symbol and a size.
@@ -237,7 +239,7 @@ def symbols_of(outputs: Iterable[Node], order: Iterable[Node] | None = None) -> 
 
 
 def uses(outputs: list[Node]) -> dict[Node, int]:
-    """Return how often each reachable node is read as an argument or as an output."""
+    """Return for each reachable node the number of its uses as an argument or as an output."""
     count: dict[Node, int] = dict.fromkeys(topological(outputs), 0)
     for node in count:
         for arg in node.args:
@@ -249,37 +251,36 @@ def uses(outputs: list[Node]) -> dict[Node, int]:
 
 def digest(node: Node) -> bytes:
     """Return 16 bytes that depend on the structure alone: equal across processes, platforms and hash seeds."""
-    pending = [node] if node._digest is None else []  # pyright: ignore[reportPrivateUsage]  (kept in the node)
-    while pending:
-        top = pending[-1]
-        below = (*top.args, *(top.declaration.formulas if top.op is SYMBOL else ()))
-        missing = [a for a in below if a._digest is None]  # pyright: ignore[reportPrivateUsage]  (kept in the node)
-        if missing:
-            pending += missing
-            continue
-        # The formulas of a declaration are among what is below, and need not be written out.
-        params = (
-            [top.declaration.text(dict.fromkeys(top.declaration.formulas, "."))]
-            if top.op is SYMBOL
-            else top.params
-        )
-        text = f"{top.op.name}|{'|'.join(map(spelling, params))}|".encode()
-        parts = b"".join(a._digest or b"" for a in below)  # pyright: ignore[reportPrivateUsage]  (kept in the node)
-        top._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]  (kept in the node)
-        pending.pop()
-    return node._digest or b""  # pyright: ignore[reportPrivateUsage]  (kept in the node)
+    if node._digest is None:  # pyright: ignore[reportPrivateUsage]  (cached in the node)
+        for n in postorder([node], _operands_without_digest):
+            params = n.params
+            if n.op is SYMBOL:
+                # The digests of its formulas stand for their texts.
+                params = (n.declaration.text(dict.fromkeys(n.declaration.formulas, ".")),)
+            text = f"{n.op.name}|{'|'.join(map(spelling, params))}|".encode()
+            parts = b"".join(a._digest or b"" for a in _operands(n))  # pyright: ignore[reportPrivateUsage]  (cached in the node)
+            n._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]  (cached in the node)
+    return node._digest or b""  # pyright: ignore[reportPrivateUsage]  (cached in the node)
+
+
+def _operands(node: Node) -> tuple[Node, ...]:
+    return node.declaration.formulas if node.op is SYMBOL else node.args
+
+
+def _operands_without_digest(node: Node) -> list[Node]:
+    return [a for a in _operands(node) if a._digest is None]  # pyright: ignore[reportPrivateUsage]  (cached in the node)
 
 
 def spelling(param: object) -> str:
     """Return a static parameter as text, exact numbers of any length included."""
-    # Python refuses to write an integer of more than 4,300 digits in decimal.
+    # Python does not write integers of more than 4,300 digits in decimal.
     if isinstance(param, Fraction) or (isinstance(param, int) and param.bit_length() > 1000):
         return f"{param.numerator:x}/{param.denominator:x}"
     return str(param)
 
 
 def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
-    """Write nodes down as a flat list of (op, argument positions, params), outputs last, for pickling."""
+    """Return nodes as a flat list of (op, argument positions, params), outputs last, for pickling."""
     order = topological(outputs)
     position = {node: i for i, node in enumerate(order)}
     flat: list[tuple[Any, ...]] = [("release", (), (RELEASE,))]
@@ -292,10 +293,10 @@ def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
 
 
 def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
-    """Intern again what `flatten` wrote, and return the outputs.
+    """Return the outputs of a list from `flatten`, interned again.
 
     Raises:
-        FileError: if another release wrote it, whose ops may mean something else.
+        FileError: if another release wrote it, whose ops may differ.
     """
     check_release(flat[0][2][0] if flat and flat[0][0] == "release" else None)
     nodes: list[Node] = []
@@ -317,7 +318,7 @@ def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
 
 
 def unpickled(flat: list[tuple[Any, ...]]) -> Node:
-    """Return the node that was pickled as a list: what pickles name."""
+    """Return the node that was pickled as a list; pickles refer to this function."""
     return rebuild(flat)[-1]
 
 

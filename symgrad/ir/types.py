@@ -1,4 +1,4 @@
-"""Shapes, kinds of value, domains and distributions: what is known of a variable before it is computed.
+"""Shapes, kinds of value, domains and distributions: the types of variables.
 
 Shape        ::= (Size*)                                             -- see `ir/sizes.py`; a name is bound by the inputs
 Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 NAME = r"[^\W\d][\w\u0300-\u036f]*"
-"""What names in texts look like, as a regular expression: letters, digits, _ and accents (x\u0302)."""
+"""The regular expression of names in texts: letters, digits, _ and accents (x\u0302)."""
 
 Kind: TypeAlias = Literal["real", "int", "bool"]
 Number: TypeAlias = "int | Fraction"
@@ -78,12 +78,12 @@ def decimal_text(value: Number) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The values a symbol may take.
+    """The values of a symbol.
 
     Args:
-        name: how it is written in a program (``real``, ``positive``, ``nonnegative``, ``int``, ``bool``).
+        name: its name in programs (``real``, ``positive``, ``nonnegative``, ``int``, ``bool``).
         kind: the kind of value.
-        low, high: ends of the interval, exact, or None for none; those of whole numbers may be sizes of axes.
+        low, high: ends of the interval, exact, or None for none; those of integers may be sizes of axes.
         closed: whether the ends belong to it (``real(0, 1)`` is open, ``int(0, 1)`` closed).
 
     Example:
@@ -101,7 +101,7 @@ class Domain:
 
     @property
     def span(self) -> tuple[Number | None, Number | None]:
-        """The numbers between which the values are whatever the sizes are, None for no end."""
+        """Bounds of the values for all sizes, None for no bound."""
         low, high = self.low, self.high
         if isinstance(low, str | Extent):
             low = least_value(low)
@@ -112,7 +112,7 @@ class Domain:
 
     @property
     def sizes(self) -> tuple[str, ...]:
-        """The names of sizes that its ends are computed from."""
+        """The names of sizes in its ends."""
         ends = (e for e in (self.low, self.high) if isinstance(e, str | Extent))
         return tuple(names_of(*ends))
 
@@ -135,12 +135,12 @@ DOMAINS = {d.name: d for d in (REAL, POSITIVE, NONNEGATIVE, INT, BOOL)}
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a parameter of a distribution.
+    """Facts about a parameter of a distribution.
 
     Args:
-        low, high: numbers between which all its entries lie, None for none.
+        low, high: bounds of all its entries, None for no bound.
         shape: its shape.
-        size: the size that it is, None for other numbers.
+        size: its value if it is a size, else None.
     """
 
     low: Number | None = None
@@ -151,14 +151,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class DistributionFamily:
-    """What a declaration has to know of a family; what else is known of it is its record in `symgrad.ops.random`.
+    """The fields of a family that declarations need; `symgrad.ops.random` has the others.
 
     Args:
-        parameters: names of the parameters, in the order in which ``sympy.stats`` takes them.
+        parameters: names of the parameters, in the order of ``sympy.stats``.
         requires: the condition on them, comparisons with spaces around the signs, joined by ``and``.
-        support: the Domain of the values, from what is `Known` of each parameter: all values for any such parameters;
-            or the two parameters that are its ends.
-        vectors: whether its parameters have one more axis than what is drawn, in front of which they broadcast.
+        support: a Domain that contains all values, from the `Known` facts about each parameter; or the two parameters
+            that are its ends.
+        vectors: whether its parameters have one more axis than a draw, the last one; the others broadcast.
         sizes: whether its parameters are sizes of axes.
         independent: whether the entries of an array are independent of each other.
     """
@@ -171,7 +171,7 @@ class DistributionFamily:
     independent: bool = True
 
     def comparisons(self) -> list[tuple[str, str, str]]:
-        """Return what it requires: left side, sign and right side, a parameter's name or a number each.
+        """Return its requirements: left side, sign and right side, a parameter's name or a number each.
 
         Example:
             >>> DISTRIBUTIONS["Bernoulli"].comparisons()
@@ -185,27 +185,19 @@ class DistributionFamily:
 
 
 def _positions(count: Size | None) -> Domain:
-    """Return the whole numbers from 0 up to a size, which is left out; of no size those from 0."""
+    """Return the integers from 0 below a size, or all from 0 for None."""
     return Domain("int", "int", 0, None if count is None else size_sum([count, -1]), closed=True)
-
-
-def _all(*_: Known) -> Domain:
-    return REAL
-
-
-def _above_zero(*_: Known) -> Domain:
-    return POSITIVE
 
 
 DISTRIBUTIONS: dict[str, DistributionFamily] = {
     "Uniform": DistributionFamily(("low", "high"), "low < high", ("low", "high")),
-    "Normal": DistributionFamily(("mean", "sd"), "sd > 0", _all),
-    "LogNormal": DistributionFamily(("mean", "sd"), "sd > 0", _above_zero),
-    "Exponential": DistributionFamily(("rate",), "rate > 0", _above_zero),
-    "Gamma": DistributionFamily(("k", "theta"), "k > 0 and theta > 0", _above_zero),
+    "Normal": DistributionFamily(("mean", "sd"), "sd > 0", lambda mean, sd: REAL),
+    "LogNormal": DistributionFamily(("mean", "sd"), "sd > 0", lambda mean, sd: POSITIVE),
+    "Exponential": DistributionFamily(("rate",), "rate > 0", lambda rate: POSITIVE),
+    "Gamma": DistributionFamily(("k", "theta"), "k > 0 and theta > 0", lambda k, theta: POSITIVE),
     "Beta": DistributionFamily(("a", "b"), "a > 0 and b > 0", lambda a, b: Domain("real", "real", 0, 1)),
-    "Laplace": DistributionFamily(("mean", "scale"), "scale > 0", _all),
-    "Cauchy": DistributionFamily(("x0", "gamma"), "gamma > 0", _all),
+    "Laplace": DistributionFamily(("mean", "scale"), "scale > 0", lambda mean, scale: REAL),
+    "Cauchy": DistributionFamily(("x0", "gamma"), "gamma > 0", lambda x0, gamma: REAL),
     "Bernoulli": DistributionFamily(
         ("p",),
         "0 <= p <= 1",
@@ -229,7 +221,7 @@ _DEPENDENT: dict[str, str] = {
     "Dirichlet": "declare independent entries, g ~ Gamma(a, 1)[k], and write p = g/sum(g)",
     "Multinomial": "declare independent draws, c ~ Categorical(p)[n], and write counts = sum(one_hot(c, k), axis=0)",
 }
-"""Families whose entries depend on one another, under the names that people write, with the independent form."""
+"""Families whose entries depend on one another, under their common names, with the independent form."""
 
 _SIGNS: dict[str, Callable[[Number, Number], bool]] = {
     "<": operator.lt,
@@ -243,7 +235,7 @@ _SIGNS: dict[str, Callable[[Number, Number], bool]] = {
 class Distribution:
     """A family with its parameters, exact numbers or nodes.
 
-    Whether nodes fit the family is decided by `symgrad.rewrite.facts.distribution_params`.
+    `symgrad.rewrite.facts.distribution_params` checks nodes.
 
     Raises:
         DeclarationError: if the family is unknown or the parameters do not fit it.
@@ -281,26 +273,26 @@ class Distribution:
 
     @property
     def family(self) -> DistributionFamily:
-        """What declarations know of its family."""
+        """The family of the distribution."""
         return DISTRIBUTIONS[self.name]
 
     @property
     def formulas(self) -> tuple[Any, ...]:
-        """Those parameters that are Nodes."""
+        """The parameters that are Nodes."""
         return tuple(p for p in self.parameters if not is_exact(p))
 
     @property
     def support(self) -> Domain:
-        """Values among which are all that it takes, whatever those of its formulas are."""
+        """A domain that contains its values for all values of its formulas."""
         return self.support_for({})
 
     def support_for(self, known: Mapping[Any, tuple[Number | None, Number | None]]) -> Domain:
-        """Return values among which are all that it takes.
+        """Return a domain that contains its values.
 
         Args:
-            known: numbers between which all values of its formulas lie, None for none.
+            known: bounds of the values of its formulas, None for no bound.
         """
-        found = [_known(p, *known.get(p, (None, None))) for p in self.parameters]
+        found = [_parameter_facts(p, *known.get(p, (None, None))) for p in self.parameters]
         support = self.family.support
         if callable(support):
             return cast("Callable[..., Domain]", support)(*found)
@@ -311,7 +303,7 @@ class Distribution:
         return self.text({})
 
     def text(self, written: Mapping[Any, str]) -> str:
-        """Return it as it is declared, with other texts for some of its formulas."""
+        """Return its declaration, with other texts for some of its formulas."""
         shown = (_text(p) if is_exact(p) else written.get(p) or _written(p) for p in self.parameters)
         return f"{self.name}({', '.join(shown)})"
 
@@ -326,7 +318,7 @@ def is_exact(parameter: Any) -> bool:
     return isinstance(parameter, int | Fraction)
 
 
-def _known(parameter: Any, low: Number | None, high: Number | None) -> Known:
+def _parameter_facts(parameter: Any, low: Number | None, high: Number | None) -> Known:
     if is_exact(parameter):
         return Known(parameter, parameter, size=parameter if isinstance(parameter, int) else None)
     is_size = parameter.op.name == "size"
@@ -337,7 +329,7 @@ _written: Callable[[Any], str] = repr
 
 
 def write_formulas_with(text: Callable[[Any], str]) -> None:
-    """Say how declarations write formulas: `symgrad.ir.notation`, which knows, is above this."""
+    """Set the printer of formulas in declarations: `symgrad.ir.notation` imports this module."""
     global _written
     _written = text
 
@@ -351,7 +343,7 @@ def _end_text(end: End) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether the notation can declare a name: only then does what is printed read back.
+    """Tell whether programs can declare a name, so that printed programs parse.
 
     Example:
         >>> [is_name(t) for t in ("x", "x_1", "sin", "1x", "lambda", "pi", "__x", "\N{FULLWIDTH LATIN SMALL LETTER X}")]
@@ -367,17 +359,17 @@ def is_name(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """Everything that makes a symbol: two symbols are one exactly when these agree.
+    """The identity of a symbol: two symbols are one exactly if their declarations agree.
 
     Args:
         name: the name.
-        domain: the values it may take.
+        domain: its values.
         shape: its shape.
-        distribution: what it is drawn from.
+        distribution: the distribution of a random input.
         symmetric: whether its values are matrices that are their own transposes.
 
     Raises:
-        DeclarationError: if what is declared symmetric is no square matrix, or is drawn.
+        DeclarationError: if a symmetric symbol is no square matrix, or is random.
         ShapeError: if an axis is longer than any array.
 
     Example:
@@ -410,7 +402,7 @@ class Declaration:
 
     @property
     def values(self) -> Domain:
-        """The values it takes: those of its domain, or all that are drawn."""
+        """Its values: those of its domain, or of its distribution."""
         return self.domain if self.distribution is None else self.distribution.support
 
     @property

@@ -1,4 +1,7 @@
-"""The op records, by family; importing this package registers them all."""
+"""The op records, by family; importing this package registers them all.
+
+Open `record.py` first, then `scalar/elementary.py`. Records import no rules, derivatives or kernels.
+"""
 
 import copyreg
 from collections.abc import Callable
@@ -10,18 +13,8 @@ from symgrad.ops import control
 from symgrad.ops.array import contraction, indexing, layout, linalg, matrix_functions, reductions, softmax
 from symgrad.ops.random import continuous, discrete
 from symgrad.ops.scalar import arith, elementary, hyperbolic, logic, rounding, trig
-from symgrad.ops.special import (
-    bessel,
-    elliptic,
-    error_functions,
-    incomplete,
-    integrals,
-    spherical,
-    zeta,
-)
-from symgrad.ops.special import (
-    gamma as special,
-)
+from symgrad.ops.special import bessel, elliptic, error_functions, incomplete, integrals, spherical, zeta
+from symgrad.ops.special import gamma as special
 
 __all__ = [
     "op_named",
@@ -54,7 +47,7 @@ __all__ = [
 
 
 def op_named(name: str, identity: str | None) -> Op:
-    """Return an op by its name: what pickles name, so that loading one in a fresh process registers the records."""
+    """Return an op by its name; pickles refer to this function, so that loading one registers the records."""
     return OPS.named(name, identity)
 
 

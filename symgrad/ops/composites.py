@@ -1,6 +1,6 @@
-"""The functions that have no op: how each is written in others.
+"""Functions without an op of their own, as formulas over ops.
 
-A formula is made once, of symbols: what an argument is has no say in it.
+Each formula is built once, over symbols, so it does not depend on its arguments.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from symgrad.ops.special.zeta import polylog, zeta
 def _of_one(
     doc: str, formula: Callable[[Node], Node], name: str = "x", latex: str | None = None
 ) -> CompositeFunction:
-    """Return a function of one argument; ``latex`` is its name in formulas that are set, None where it has none."""
+    """Return a function of one argument; ``latex`` is its name in LaTeX, None if it has none."""
     return define_function(doc, name, formula, None if latex is None else rf"{latex}\left({{0}}\right)")
 
 
 def _of_two(doc: str, names: str, formula: Callable[[Node, Node], Node]) -> CompositeFunction:
+    """Return a function of two arguments."""
     return define_function(doc, names, formula)
 
 
@@ -47,12 +48,12 @@ def _remainder(x: Node, y: Node) -> Node:
 
 
 def _logaddexp(x: Node, y: Node) -> Node:
-    """What is added to the larger one is at most log(2), and no slope or curvature is lost where the two tie."""
+    """Return max + softplus(min - max): the second term is at most log(2), and derivatives at ties are correct."""
     return where(ge(x, y), x + softplus(y - x), y + softplus(x - y))
 
 
 def _xlogy(x: Node, y: Node) -> Node:
-    """0 at x = 0, also for y = 0; where log(y) is a number the product says it, so that the slope there is log(y)."""
+    """Return x*log(y), and 0 at x = 0 for y <= 0; at x = 0 < y the product has the slope log(y)."""
     return where(and_(eq(x, _ZERO), le(y, _ZERO)), _ZERO, x * log(y))
 
 
@@ -65,7 +66,7 @@ def _huber(delta: Node, r: Node) -> Node:
 
 
 def _gelu_tanh(x: Node) -> Node:
-    """(1 + tanh(u))/2 is sigmoid(2*u), which does not cancel for x << 0."""
+    """Return x*(1 + tanh(u))/2 as x*sigmoid(2*u), which does not cancel for x << 0."""
     return x * sigmoid(2 * sqrt(div(_TWO, constant("pi"))) * (x + Fraction("0.044715") * x**3))
 
 
@@ -125,7 +126,7 @@ register_written(
         "floor_divide": (_of_two("floor(x/y)", "x y", lambda x, y: floor(x / y)),),
         "gammainc": (_of_two("lowergamma(a, x)/gamma(a)", "a x", lambda a, x: lowergamma(a, x) / gamma(a)),),
         "gammaincc": (_of_two("uppergamma(a, x)/gamma(a)", "a x", lambda a, x: uppergamma(a, x) / gamma(a)),),
-        # With the ops themselves, as of ndtr below.
+        # By ops, as for ndtr below.
         "gelu": (
             _of_one(
                 "x*erfc(-x/sqrt(2))/2",
@@ -166,7 +167,7 @@ register_written(
         "mish": (
             _of_one("x*tanh(softplus(x))", lambda x: x * tanh(softplus(x)), latex=r"\operatorname{{Mish}}"),
         ),
-        # With the ops themselves: the operators would write a multiplication by a half.
+        # By ops: the operators would fold the division to a multiplication by 1/2.
         "ndtr": (
             _of_one("erfc(-x/sqrt(2))/2", lambda x: div(erfc(div(neg(x), sqrt(_TWO))), _TWO), latex=r"\Phi"),
         ),

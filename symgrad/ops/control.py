@@ -1,4 +1,4 @@
-"""Ops that change what differentiation sees, not what is computed."""
+"""Ops that change derivatives and not values: stop_gradient, with_slope, and the straight-through estimator."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ __all__ = [
     "without_stops",
 ]
 
-# The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
-# replaced by a frozen twin (`autodiff/frozen.py`), so the partial is zero at every order.
+# The value is the argument, bit for bit, and the derivative edge is cut. Differentiation replaces every symbol inside
+# by a frozen copy (`autodiff/frozen.py`), so the partial is zero at every order.
 stop_gradient = unary(
     "stop_gradient",
-    aliases=(),
     doc="x as a value, a constant to differentiation",
     gives="same",
     cas=None,
@@ -51,11 +50,10 @@ def _first(*arrays: Any) -> Any:
     return np.array(value, dtype=value.dtype if value.dtype.kind == "f" else float)[()]
 
 
-# A derivative that is given, not derived from the value: what a custom gradient is made of. The partial by z is zero,
-# but the one by y is z itself, so that order two differentiates the given expression, and nothing else.
+# A derivative that is independent of the value, for custom gradients. The partial by z is zero, but the one by y is z
+# itself, so that order two differentiates the custom expression, and nothing else.
 with_slope = ternary(
     "with_slope",
-    aliases=(),
     doc="x as a value, with the derivatives of x and, as the derivative by y, z",
     gives="real",
     cas=None,
@@ -72,7 +70,7 @@ with_slope = ternary(
 
 
 def _definition(x: Node, y: Node, z: Node) -> Node:
-    """Right for values and for derivatives of order one, which are all that verdicts ask of a formula."""
+    """Return a formula with the same value and first derivatives; verdicts compare no others."""
     return add(x, mul(stop_gradient(z), add(y, neg(stop_gradient(y)))))
 
 
@@ -80,47 +78,45 @@ define(with_slope, define_function("x + stop_gradient(z)*(y - stop_gradient(y))"
 
 
 def as_computed(outputs: Sequence[Node], order: Sequence[Node] | None = None) -> list[Node]:
-    """Return nodes without `with_slope`, of which the value is its first argument: for what is only evaluated.
+    """Return nodes with `with_slope` replaced by its first argument, for evaluation without derivatives.
 
     Args:
         outputs: the nodes.
-        order: what `topological` gives for them, where it is at hand.
+        order: their topological order, if the caller has it.
     """
-    order = topological(outputs) if order is None else order
-    if not any(n.op is with_slope for n in order):
+    if not any(n.op is with_slope for n in (topological(outputs) if order is None else order)):
         return list(outputs)
-    made: dict[Node, Node] = {}
-    for n in order:
-        args = [made[a] for a in n.args]
-        made[n] = full(args[0], n.shape) if n.op is with_slope else with_args(n, args)
-    return [made[o] for o in outputs]
+    values = fold(
+        outputs, lambda n, args: full(args[0], n.shape) if n.op is with_slope else with_args(n, args)
+    )
+    return [values[o] for o in outputs]
 
 
 def without_stops(outputs: Sequence[Node], removed: Collection[Node]) -> dict[Node, Node]:
-    """Return the nodes of programs as they are without some of their stop_gradients."""
+    """Return the nodes of programs with some stop_gradients replaced by their arguments."""
     return fold(outputs, lambda n, args: args[0] if n in removed else with_args(n, args))
 
 
 def value_alone(outputs: Sequence[Node]) -> list[Node]:
-    """Return nodes without what changes derivatives only: for functions that are told their derivatives.
+    """Return nodes without ops that change derivatives only, for functions with derivatives of their own.
 
-    Of ``stop_gradient(f) - (stop_gradient(g) - g)`` f is left, which has its value wherever g is finite.
+    ``stop_gradient(f) - (stop_gradient(g) - g)`` becomes f, which has its value wherever g is finite.
     """
-    outputs = as_computed(outputs)
-    made: dict[Node, Node] = {}
-    for n in topological(outputs):
-        args = [made[a] for a in n.args]
+    values: dict[Node, Node] = {}
+
+    def value(n: Node, args: list[Node]) -> Node:
         if n.op is stop_gradient:
-            made[n] = args[0]
-        elif (f := kept_value(n)) is not None:
-            made[n] = full(made[f], n.shape)
-        else:
-            made[n] = with_args(n, args)
-    return [made[o] for o in outputs]
+            return args[0]
+        f = kept_value(n)
+        return with_args(n, args) if f is None else full(values[f], n.shape)
+
+    outputs = as_computed(outputs)
+    fold(outputs, value, values)
+    return [values[o] for o in outputs]
 
 
 def straight_through(f: Node, g: Node) -> Node:
-    """Return the value of f, bit for bit where g is finite, with the derivatives of g; f itself where they are one."""
+    """Return the value of f, bit for bit if g is finite, with the derivatives of g; f itself if they are one node."""
     if f is g:
         return f
     if not symbols_of([g]):
@@ -129,7 +125,7 @@ def straight_through(f: Node, g: Node) -> Node:
 
 
 def kept_value(n: Node) -> Node | None:
-    """Return f of an expression that `straight_through` made of it and of something else, else None."""
+    """Return f of a result of `straight_through`, None for other nodes."""
     if n.op.name != "add" or n.args[0].op is not stop_gradient or n.args[1].op.name != "neg":
         return None
     (inner,) = n.args[1].args

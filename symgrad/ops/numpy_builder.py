@@ -1,4 +1,4 @@
-"""NumPy as a Builder: a formula that is written for native code evaluates arrays too."""
+"""The Builder protocol in NumPy: lowerings also evaluate arrays."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _C_NAMES = {
 OF_SCIPY = frozenset(
     {"ellipeinc", "ellipkinc", "exp1", "expn", "gammainc", "gammaincc", "hyp1f1", "iv", "ive"}
 )
-"""Functions of scipy.special that formulas may call."""
+"""Functions of scipy.special for `call`."""
 
 
 class _ArrayBuilder:
-    """The Builder protocol on arrays: Python numbers as constants, so that arrays keep their dtype."""
+    """The Builder protocol on arrays, with Python numbers as constants, so that arrays keep their dtype."""
 
     add = staticmethod(np.add)
     sub = staticmethod(np.subtract)
@@ -66,7 +66,7 @@ class _ArrayBuilder:
         return float(CONSTANTS[name])
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
-        return a * b + c  # rounded twice: NumPy has no fused one
+        return a * b + c  # rounded twice: NumPy has no fused multiply-add
 
     def knows(self, name: str) -> bool:  # noqa: ARG002  (the protocol's)
         return False
@@ -76,7 +76,7 @@ class _ArrayBuilder:
 
     def call(self, name: str, *args: Any) -> Any:
         if name in OF_SCIPY:
-            from scipy import special  # it starts slowly
+            from scipy import special  # for start-up time
 
             return getattr(special, name)(*args)
         value: Any = (_C_NAMES.get(name) or getattr(np, name))(*args)

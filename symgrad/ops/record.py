@@ -1,7 +1,7 @@
-"""Spelling helpers for records: what all pointwise ops share is said once, everything else must be given.
+"""Constructors of op records: they fill in the fields that all pointwise or all array ops share.
 
-`unary`, `binary` and `ternary` take the same fields as `pointwise`, with the types that one, two and three arguments
-give them, so that the type checker reads into the lambdas of a record.
+`unary`, `binary` and `ternary` have the fields of `pointwise` with the types for one, two and three arguments, so that
+the type checker infers the types of lambdas in records.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ __all__ = [
     "facts",
     "joint",
     "libm",
+    "poles",
+    "vertical_tangents",
     "of_one_array",
+    "without_rounding",
     "pointwise",
     "structural",
     "ternary",
@@ -34,12 +37,12 @@ __all__ = [
 
 
 def facts(*names: Fact) -> frozenset[Fact]:
-    """Return a set of facts, spell-checked by the type checker."""
+    """Return a set of facts, whose names the type checker checks."""
     return frozenset(names)
 
 
 def libm(name: str) -> Callable[..., Lane]:
-    """Return the lowering that is one call of a C99 function."""
+    """Return a lowering to one call of a C99 function."""
 
     def lower(builder: Builder, _node: Node, *lanes: Lane) -> Lane:
         return builder.call(name, *lanes)
@@ -48,10 +51,10 @@ def libm(name: str) -> Callable[..., Lane]:
 
 
 def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
-    """Return the evaluation that is one call of a function of scipy.special, or one of the values that it returns."""
+    """Return an evaluation by one call of a function of scipy.special, or by one part of its result."""
 
     def evaluate(*args: Any) -> Any:
-        from scipy import special  # it starts slowly
+        from scipy import special  # for start-up time
 
         value = getattr(special, name)(*args)
         return value if part is None else value[part]
@@ -59,14 +62,32 @@ def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
     return evaluate
 
 
+def without_rounding(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the reference of an op that does not round, so that its evaluation in NumPy is exact."""
+
+    def reference(_mp: Any, *args: Any) -> Any:
+        return evaluate(*args)
+
+    return reference
+
+
+def poles(*points: int) -> tuple[Kink, ...]:
+    """Return the kinks of a function of one argument at its poles."""
+    return tuple(Kink(f"x = {p}", (p,), (None,), "a pole") for p in points)
+
+
+def vertical_tangents(*points: int) -> tuple[Kink, ...]:
+    """Return the kinks of a function of one argument at its vertical tangents."""
+    return tuple(Kink(f"x = {p}", (p,), (None,), "a vertical tangent: no finite slope") for p in points)
+
+
 FUNCTION_COST, DIVISION_COST = 20, 5
-"""Simple operations that a function takes, such as exp, and what a division does, or a root."""
+"""The cost of a function such as exp, and of a division or root, in simple operations."""
 
 Takes: TypeAlias = "tuple[Literal['number', 'bool', 'index'], ...]"
 
 
 class _Shared(TypedDict):
-    aliases: tuple[str, ...]
     doc: str
     gives: Kind | Literal["same"]
     cas: str | None
@@ -74,6 +95,7 @@ class _Shared(TypedDict):
     latex: str
     facts: frozenset[Fact]
     samples: tuple[tuple[Any, ...], ...]
+    aliases: NotRequired[tuple[str, ...]]
     takes: NotRequired[Takes]
     precedence: NotRequired[int]
     cost: NotRequired[int]
@@ -125,7 +147,6 @@ def ternary(name: str, **fields: Unpack[_Ternary]) -> Op:
 def pointwise(
     name: str,
     *,
-    aliases: tuple[str, ...],
     doc: str,
     gives: Kind | Literal["same"],
     cas: str | None,
@@ -138,6 +159,7 @@ def pointwise(
     latex: str,
     facts: frozenset[Fact],
     samples: tuple[tuple[Any, ...], ...],
+    aliases: tuple[str, ...] = (),
     takes: Takes | None = None,
     parameters: tuple[str, ...] = (),
     precedence: int = ATOM,
@@ -145,7 +167,7 @@ def pointwise(
 ) -> Op:
     """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers.
 
-    Simple are those that give whole numbers for whole numbers, or truth values; functions give real numbers.
+    The default cost is that of a function if the result is real, else that of a simple operation.
     """
     if cost is None:
         cost = FUNCTION_COST if gives == "real" else 1
@@ -212,12 +234,12 @@ def structural(
     pull: Callable[[Node, int, Node], Node],
     **fields: Unpack[_Structural],
 ) -> Op:
-    """Register an op that is not elementwise and whose arguments are differentiated one by one.
+    """Register an op that is not elementwise, with a derivative for each argument.
 
     Args:
         name: its name.
-        push: ``push(node, i, tangent)``: the tangent of the node when argument i alone moves.
-        pull: ``pull(node, i, cotangent)``: what a cotangent of the node sends to argument i.
+        push: ``push(node, i, tangent)``: the tangent of the node for a tangent of argument i alone.
+        pull: ``pull(node, i, cotangent)``: the cotangent of argument i for a cotangent of the node.
         fields: the other fields of the record.
     """
 
@@ -232,7 +254,7 @@ def structural(
 
 
 def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -> Op:
-    """Register an op that is not elementwise and whose arguments, however many, are differentiated together.
+    """Register an op that is not elementwise, with one derivative for all its arguments.
 
     Its tests draw shapes, so it has no sample points of its own.
     """

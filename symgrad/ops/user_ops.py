@@ -1,7 +1,7 @@
-"""Ops that users register: the same record as every op, made of functions and formulas of theirs.
+"""Ops that users register: records from their functions and formulas.
 
-A formula is kept as a `CompositeFunction`, over symbols for the arguments. An op with a definition is lowered
-through it, and verdicts put the definition in its place; of any other op only values are known.
+A formula is a `CompositeFunction`, over symbols for the arguments. An op with a definition is lowered through it, and
+verdicts expand it; any other op has values alone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.composite import CompositeFunction
-from symgrad.ir.graph import CONSTANT, NUMBER, OPS, Node, Op, Partial, apply
+from symgrad.ir.graph import CONSTANT, NUMBER, OPS, Node, Op, Partial
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.record import facts, pointwise
 from symgrad.support.errors import UnsupportedError, UsageError
@@ -40,9 +40,9 @@ class OwnOp:
 
     Args:
         op: its record.
-        definition: the formula that it stands for, or None if only its values are known.
-        exact: whether its reference has as many digits as it is asked for.
-        keeps: what must live as long as the op does: the function behind an address.
+        definition: its formula, or None if it has values alone.
+        exact: whether its reference has any number of digits.
+        keeps: an object that must live as long as the op: the function behind an address.
     """
 
     op: Op
@@ -55,7 +55,7 @@ _own: dict[str, OwnOp] = {}
 _registered: set[str] = set()
 
 OWN: Mapping[str, OwnOp] = MappingProxyType(_own)
-"""By name."""
+"""The registered ops by name."""
 
 
 def make_own(
@@ -79,26 +79,25 @@ def make_own(
 
     Args:
         name: its name.
-        doc: what it computes.
-        count: of arguments.
+        doc: its description.
+        count: the number of arguments.
         definition: a formula of the arguments, or None.
-        domain: a condition over them, or None.
-        value: of NumPy arrays; None if there is a definition or a reference.
-        reference: ``reference(mp, *numbers)``; None likewise.
+        domain: a condition on them, or None.
+        value: a function of NumPy arrays; None if there is a definition or a reference.
+        reference: ``reference(mp, *numbers)``; None if there is a definition or a value.
         partials: as in `Op`.
-        kinks: as there.
-        samples: as there.
-        code: what a Builder calls, if there is a C function.
+        kinks: as in `Op`.
+        samples: as in `Op`.
+        code: the name of a C function for `Builder.call`, if there is one.
         cas: the name of SymPy's class for it.
-        latex: how it is written, without the arguments.
-        keeps: what must live as long.
+        latex: its LaTeX, without the arguments.
+        keeps: an object that must live as long as the op.
     """
     inside = None if domain is None else _of_arrays(domain)
     plain = value or _of_arrays(definition) or _of_reference(reference)
     exact = reference or _of_numbers(definition)
     op = pointwise(
         name,
-        aliases=(),
         doc=doc,
         takes=("number",) * count,
         gives="real",
@@ -121,17 +120,17 @@ def make_own(
 
 
 def any_registered(outputs: Sequence[Node]) -> bool:
-    """Whether outputs read an op that a user registered: in another process it may be another one."""
+    """Tell whether outputs call an op that a user registered, which may differ in another process."""
     return bool(_registered) and any(n.op.name in _registered for n in topological(outputs))
 
 
 def define(op: Op, definition: CompositeFunction) -> None:
-    """Say what an op of symgrad's own stands for in verdicts."""
+    """Set the definition of an op of symgrad for verdicts."""
     _own[op.name] = OwnOp(op, definition, True, None)
 
 
 def drop_own(own: OwnOp) -> None:
-    """Take an op back that turned out to be wrong before anybody could use it."""
+    """Remove an op that proved wrong before its first use."""
     _own.pop(own.op.name, None)
     OPS.forget(own.op)
 
@@ -169,10 +168,10 @@ def _of_numbers(written: CompositeFunction | None) -> Callable[..., Any] | None:
 
 
 def _of_reference(reference: Callable[..., Any] | None) -> Callable[..., Any]:
-    assert reference is not None  # one of three ways to a value is given
+    assert reference is not None  # the caller has a value, a definition or a reference
 
     def value(*arrays: Any) -> Any:
-        import mpmath  # it starts slowly
+        import mpmath  # for start-up time
 
         mp: Any = mpmath.MPContext()
         mp.dps = 20
@@ -255,42 +254,37 @@ def _lowering(
 
 
 def _through(b: Builder, written: CompositeFunction, lanes: Sequence[Lane]) -> Lane:
-    """The code of a formula of lanes."""
-    made: dict[Node, Lane] = dict(zip(written.variables, lanes, strict=True))
-    for node in topological([written.formula]):
-        if node in made:
-            continue
+    """Return the code of a formula over lanes."""
+
+    def code(node: Node, args: list[Lane]) -> Lane:
         if node.op is NUMBER:
-            value: Any = node.value
-            made[node] = b.bool_const(value) if isinstance(value, bool) else b.const(value)
-        elif node.op is CONSTANT:
-            made[node] = b.const_named(node.params[0])
-        else:
-            made[node] = node.op.lower(b, node, *(made[a] for a in node.args))
-    return made[written.formula]
+            value = node.value
+            return b.bool_const(value) if isinstance(value, bool) else b.const(value)
+        return b.const_named(node.params[0]) if node.op is CONSTANT else node.op.lower(b, node, *args)
+
+    return fold([written.formula], code, dict(zip(written.variables, lanes, strict=True)))[written.formula]
 
 
 # ----------------------------------------------------------------------------------------------------------- verdicts
 
 
 def without_definitions(outputs: Sequence[Node]) -> list[Node]:
-    """Return nodes with definitions in the place of the ops that have one."""
-    order = topological(list(outputs))
-    if not _own or not any(n.op.name in _own for n in order):
+    """Return nodes with the definitions of ops expanded."""
+    if not _own or not any(n.op.name in _own for n in topological(outputs)):
         return list(outputs)
-    done: dict[Node, Node] = {}
-    for n in order:
-        args = tuple(done[a] for a in n.args)
+
+    def expanded(n: Node, args: list[Node]) -> Node:
         own = _own.get(n.op.name)
-        if own is not None and own.definition is not None:
-            (done[n],) = without_definitions([own.definition.build(*args)])
-        else:
-            done[n] = apply(n.op, args, n.params) if args else n
-    return [done[n] for n in outputs]
+        if own is None or own.definition is None:
+            return with_args(n, args)
+        return without_definitions([own.definition.build(*args)])[0]
+
+    nodes = fold(outputs, expanded)
+    return [nodes[n] for n in outputs]
 
 
 def opaque_in(outputs: Sequence[Node]) -> list[OwnOp]:
-    """Return the ops of which only values are known that nodes call, also inside of definitions."""
+    """Return the ops without a definition that nodes call, also inside definitions."""
     if not _own:
         return []
     called = dict.fromkeys(n.op.name for n in topological(without_definitions(outputs)))

@@ -1,1 +1,4 @@
-"""The mechanism of rewriting: facts about nodes, patterns, rules, engine, trace; the rules are in `symgrad.rules`."""
+"""Rewriting of graphs by rules: facts about nodes, patterns, rules, engine, normal forms, trace.
+
+Open `pipeline.py` first: it runs the phases. This package imports neither front ends, derivatives nor kernels.
+"""

@@ -1,8 +1,7 @@
-"""The engine: rewrites a graph bottom up to a fixpoint, bounded, deterministic, recording every step.
+"""The rewrite engine: rewrites a graph bottom up to a fixpoint, bounded and deterministic, and records every step.
 
-A round visits each node once, arguments first, with the normal forms of its arguments in place; what a rule
-returns is visited in turn. Rounds repeat until one changes nothing. Sharing is kept: a node has one normal
-form, found once.
+A round visits each node once, arguments first, with the normal forms of its arguments in place, and then the results of
+rules. Rounds repeat until one changes nothing. A shared node is rewritten once and stays shared.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from symgrad.ir.graph import Node, apply
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import uses, with_args
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pattern import Bindings, View, instantiate, match
 from symgrad.rewrite.rule import Rule, RuleSet
@@ -25,10 +24,10 @@ __all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
 
 
 class Normaliser(View, Protocol):
-    """What the rules bring besides rows: a normal form for associative, commutative ops."""
+    """A normal form for associative, commutative ops, in addition to the rules."""
 
     def inner(self, child: Node, parent: Node) -> bool:
-        """Tell whether a child used by this parent alone is flattened into it and has no normal form of its own."""
+        """Tell whether a child with this parent as its only user is flattened into it, without a form of its own."""
         ...
 
     def step(self, node: Node) -> Step | None:
@@ -49,12 +48,12 @@ class Round:
     Args:
         rules: the matched rules.
         known: facts about nodes, shared by all rounds.
-        budget: how many steps may still be taken, over all rounds.
-        done: the normal form of every node visited.
-        raw: nodes that are flattened into their only user, and so were left as they are.
-        settled: results known to be in normal form, which need no visit in this round.
-        made: nodes that this round made.
-        normal: normal forms that are known from before, of nodes that stand by themselves.
+        budget: the number of steps left, over all rounds.
+        done: the normal form of every visited node.
+        raw: nodes that are flattened into their only user, so they have no normal form.
+        settled: results in normal form, which need no visit in this round.
+        made: nodes that this round created.
+        normal: cached normal forms of nodes that are not flattened.
     """
 
     rules: RuleSet
@@ -81,13 +80,13 @@ def rewrite(
     """Rewrite outputs to a common fixpoint.
 
     Args:
-        outputs: the nodes to rewrite; what they share stays shared.
+        outputs: the nodes to rewrite; shared nodes stay shared.
         rules: the rules.
-        normaliser_for: makes the normal form of sums and products for a round.
+        normaliser_for: creates the normal form of sums and products for a round.
         known: facts about nodes, if some were computed before.
         steps_per_node: bound on the number of steps, per node of the outputs.
         rounds: bound on the number of passes.
-        normal: normal forms of nodes by the same rules and facts, which are not looked for again; more are added.
+        normal: a cache of normal forms by the same rules and facts; new ones are added.
 
     Returns:
         The rewritten outputs and the trace.
@@ -95,18 +94,18 @@ def rewrite(
     trace = Trace()
     known = known or Conditions()
     current = list(outputs)
-    order = topological(current)
-    budget = 1000 + steps_per_node * len(order)
+    users = uses(current)
+    budget = 1000 + steps_per_node * len(users)
     seen: set[tuple[Node, ...]] = set()
     passed: list[dict[Node, Node]] = []
     while True:
         seen.add(tuple(current))
         this = Round(rules, known, budget, normal=normal or {})
-        equations = partial(_equations, len(order), this) if normal is None else None
+        equations = partial(_equations, len(users), this) if normal is None else None
         with reports_progress(
             "rewrite", f"rewriting, round {trace.rounds + 1}", equations, count=this.done.__len__
         ):
-            after = _one_round(current, order, this, normaliser_for(this))
+            after = _one_round(current, users, this, normaliser_for(this))
         trace.steps += this.steps
         trace.rounds += 1
         budget = this.budget
@@ -118,19 +117,19 @@ def rewrite(
             if normal is not None:
                 _remember(normal, passed)
             return current, trace
-        current, order = after, topological(after)
+        current, users = after, uses(after)
         if budget <= 0 or trace.rounds >= rounds or tuple(current) in seen:
             trace.stopped = "budget"
             return current, trace
 
 
 def _equations(before: int, this: Round) -> int:
-    """Return how many equations a round goes through: those there were, and those that it made so far."""
+    """Return the number of equations of a round: those of the graph, and those that it created so far."""
     return before + len(this.made)
 
 
 def _remember(normal: dict[Node, Node], passed: Sequence[Mapping[Node, Node]]) -> None:
-    """Add what nodes became over all rounds, where each left them in a normal form of their own."""
+    """Add the normal forms of nodes after all rounds, if they had one of their own in each round."""
     for node, form in passed[0].items():
         for after in passed[1:]:
             found = after.get(form)
@@ -141,11 +140,13 @@ def _remember(normal: dict[Node, Node], passed: Sequence[Mapping[Node, Node]]) -
             normal[node] = normal[form] = form
 
 
-def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normaliser: Normaliser) -> list[Node]:
-    flattened = _flattened(outputs, order, normaliser)
+def _one_round(
+    outputs: list[Node], users: Mapping[Node, int], this: Round, normaliser: Normaliser
+) -> list[Node]:
+    flattened = _flattened(users, normaliser)
     becomes: dict[Node, Node] = {}
     done = this.done
-    made = this.made  # what they flatten is not known beforehand
+    made = this.made  # these flatten their arguments when they are visited
     for output in outputs:
         stack = [output]
         while stack:
@@ -161,7 +162,7 @@ def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normalis
             target = becomes.get(node)
             if target is not None:
                 stack.pop()
-                # A rule that wraps its own left side would never end: the node stays.
+                # A rule that wraps its own left side would loop: the node stays.
                 done[node] = done.get(target, node)
                 continue
             missing = [a for a in node.args if a not in done]
@@ -171,8 +172,7 @@ def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normalis
                     made.update(missing)
                 stack.extend(reversed(missing))
                 continue
-            args = tuple([done[a] for a in node.args])
-            rebuilt = node if args == node.args else apply(node.op, args, node.params)
+            rebuilt = with_args(node, [done[a] for a in node.args])
             if node in flattened:
                 this.raw.add(rebuilt)
                 done[node] = rebuilt
@@ -182,7 +182,7 @@ def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normalis
                 target = rebuilt
             else:
                 step = _step(node, this, normaliser) if this.budget > 0 else None
-                # A step back to a node in progress would be a loop: the node stays, the next round tells.
+                # A step back to a node in progress would loop: the node stays until the next round.
                 if step is None or (step.after in becomes and step.after not in done):
                     done[node] = node
                     stack.pop()
@@ -206,24 +206,18 @@ def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normalis
     return [done[o] for o in outputs]
 
 
-def _flattened(outputs: list[Node], order: Sequence[Node], normaliser: Normaliser) -> set[Node]:
-    """Find the nodes that have one user, which absorbs them."""
-    users: dict[Node, int] = dict.fromkeys(order, 0)
-    for output in outputs:
-        users[output] += 2
-    for node in order:
-        for arg in node.args:
-            users[arg] += 1
+def _flattened(users: Mapping[Node, int], normaliser: Normaliser) -> set[Node]:
+    """Return the nodes that are flattened into their only user."""
     return {
         arg
-        for node in order
+        for node in users
         for arg in node.args
         if users[arg] == 1 and arg.args and normaliser.inner(arg, node)
     }
 
 
 def _step(node: Node, this: Round, normaliser: Normaliser) -> Step | None:
-    """Return the step from a node; none where its numbers would be too long, which stays as it is written."""
+    """Return the step from a node; None if its numbers would be too long."""
     try:
         return _step_by_rules(node, this, normaliser)
     except NumberTooLargeError:
@@ -246,19 +240,19 @@ def _step_by_rules(node: Node, this: Round, normaliser: Normaliser) -> Step | No
 
 
 def _same_type(before: Node, after: Node) -> bool:
-    """A replacement has the same shape; an integer stays one, a real may turn out to be one."""
+    """Tell whether a replacement has the shape and type of a node; an integer may replace a real."""
     if before.shape != after.shape:
         return False
     return before.dtype == after.dtype or (before.dtype == "real" and after.dtype == "int")
 
 
 def applicable(rule: Rule, bindings: Bindings, known: Conditions) -> bool:
-    """Tell whether the condition of a rule is known to hold."""
+    """Tell whether the condition of a rule provably holds."""
     return rule.condition is None or _holds(rule.condition, bindings, known)
 
 
 def _holds(condition: Node, bindings: Bindings, known: Conditions) -> bool:
-    """Tell whether a condition on metavariables is known to hold, part by part; the last one is the simplest."""
+    """Tell whether a condition on metavariables provably holds; the last conjunct, the simplest, comes first."""
     if condition.op.name == "and_":
         return all(_holds(part, bindings, known) for part in reversed(condition.args))
     if condition.op.name == "or_":
@@ -267,7 +261,10 @@ def _holds(condition: Node, bindings: Bindings, known: Conditions) -> bool:
 
 
 def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known: Conditions) -> Step:
-    """Return the step of a rule with its soundness here: facts can make it exact, a dropped operand can widen it."""
+    """Return the step of a rule with its soundness for these operands.
+
+    Facts can make a rule exact that widens in general; a dropped operand that may be undefined widens an exact rule.
+    """
     notes: list[Note] = []
     soundness: Soundness = "exact"
     exact = rule.exact_when is not None and _holds(rule.exact_when, bindings, known)
@@ -276,12 +273,10 @@ def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known:
         name = rule.note[rule.note.index("{") + 1 : rule.note.index("}")]
         about = next(v for v in bindings if v.name == name)
         notes.append(Note(rule.note.replace(f"{{{name}}}", "{}"), bindings[about]))
-    for gone in undefined_somewhere((bindings[v] for v in rule.dropped), known):
-        soundness = "widens" if soundness == "exact" else soundness
-        notes.append(gone)
-    return Step(rule.name, before, after, soundness, tuple(notes))
+    dropped = undefined_somewhere((bindings[v] for v in rule.dropped), known)
+    return Step(rule.name, before, after, "widens" if dropped else soundness, (*notes, *dropped))
 
 
 def undefined_somewhere(dropped: Iterable[Node], known: Conditions) -> list[Note]:
-    """Return a note for every operand that vanishes and may be undefined somewhere."""
+    """Return a note for every dropped operand that may be undefined somewhere."""
     return [Note(UNDEFINED, node) for node in dropped if known.defined(node) != "yes"]

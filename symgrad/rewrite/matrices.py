@@ -1,8 +1,8 @@
-"""Matrix notation: how a contraction in normal form is written with `@`, `.T`, `outer`, `sum` and `mean`.
+"""Matrix notation: write a contraction in normal form with `@`, `.T`, `outer`, `sum` and `mean`.
 
-The normal form is index notation: flat, the same for all spellings. This pass parenthesises it as one writes, and as it
-is cheaply computed: vectors first, `X.T @ (X @ w)`; what only index notation says stays as it is. It changes no value
-and widens nothing, and the normal form of its result is what it was given.
+The normal form is index notation: flat, and the same for all spellings. This pass parenthesises it for readers and for
+cheap evaluation, vectors first: `X.T @ (X @ w)`. Contractions that have no matrix notation stay unchanged. The pass
+changes neither values nor domains, and the normal form of its result is its input.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from symgrad.ir.graph import SYMBOL, Node, apply, size_node
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.contraction import Labels, contract, einsum, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.reductions import mean
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.normal_form.form import Exponent, Form, short
-from symgrad.rewrite.normal_form.views import Map, see_through, view, written
+from symgrad.rewrite.normal_form.views import Map, see_through, view, write_view
 from symgrad.rewrite.normaliser import NormalForms
 
 __all__ = ["in_matrix_notation"]
@@ -35,12 +35,12 @@ class _Operand(NamedTuple):
 def in_matrix_notation(
     outputs: Sequence[Node], forms: Callable[[], NormalForms], written: dict[Node, Node] | None = None
 ) -> list[Node]:
-    """Return nodes in normal form as one writes them.
+    """Write nodes in normal form in matrix notation.
 
     Args:
         outputs: the nodes.
-        forms: makes the normal forms, if there are arrays.
-        written: how nodes are written that were met before with the same forms; more are added.
+        forms: creates the normal forms, if there are arrays.
+        written: the results for nodes of earlier calls with the same forms; new ones are added.
     """
     known = {} if written is None else written
     if all(o in known for o in outputs):
@@ -52,19 +52,19 @@ def in_matrix_notation(
 
 
 class _MatrixWriter:
-    """Writes nodes. How one is written depends on it alone, and not on what was written before it.
+    """Writes nodes. The result depends on the node alone, not on the nodes that were written before it.
 
     Args:
         forms: the normal forms.
-        done: how nodes are written that stand by themselves.
+        done: the results for nodes.
     """
 
     def __init__(self, forms: NormalForms, done: dict[Node, Node]) -> None:
         self._forms = forms
         self._done = done
-        # The same of what is made on the way to one node.
+        # Results for the nodes that are created while one node is written.
         self._made: dict[Node, Node] = {}
-        # For a sum with its signs turned, the sum in whose place it stands.
+        # For a negated sum, the sum that it replaces.
         self._instead: dict[Node, Node] = {}
 
     def write(self, outputs: Sequence[Node], order: Sequence[Node]) -> list[Node]:
@@ -89,12 +89,12 @@ class _MatrixWriter:
             return self._contraction(node)
         args = [self._spelled(a) for a in node.args]
         if node.op is add and node.args[1].op is neg:
-            # As a later term of a sum the sign is a subtraction.
+            # The sign of a later term of a sum is a subtraction.
             args[1] = neg(self._spelled(node.args[1].args[0]))
-        return node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
+        return with_args(node, args)
 
     def _spelled(self, node: Node) -> Node:
-        """Return a node as it is written, and first all that it reads."""
+        """Write a node, after the nodes that it depends on."""
         found = self._made.get(node) or self._done.get(node)
         if found is None:
             for part in topological([node], until=self._done):
@@ -120,14 +120,14 @@ class _MatrixWriter:
     def _without_minus(
         self, coefficient: Exponent, factors: dict[Node, Exponent]
     ) -> tuple[Exponent, dict[Node, Exponent]]:
-        """A minus sign enters a difference, inside a contraction too: -X.T @ (X @ w - y) is X.T @ (y - X @ w)."""
+        """Move a minus sign into a difference, also in a contraction: -X.T @ (X @ w - y) is X.T @ (y - X @ w)."""
         if coefficient >= 0:
             return coefficient, factors
         for base, e in factors.items():
             core, axes = view(base)
             if core.op is add and e.denominator == 1 and e.numerator % 2:
-                turned = self._forms.sums.flipped(core)
-                flipped = None if turned is None else written(turned, axes, base.shape)
+                negation = self._forms.sums.flipped(core)
+                flipped = None if negation is None else write_view(negation, axes, base.shape)
                 if flipped is not None and flipped not in factors:
                     self._instead[flipped] = base
                     return -coefficient, {flipped if b is base else b: k for b, k in factors.items()}
@@ -148,13 +148,13 @@ class _MatrixWriter:
         return coefficient, factors
 
     def _negated(self, node: Node) -> Node | None:
-        """Return the negation of a product that has a difference as a factor."""
+        """Return the negation of a product that has a difference as a factor, else None."""
         form = self._forms.products.form(node)
         after = self._forms.products.write_signed(Form(-form.coefficient, form.factors, form.powers))
         return after if after.op is not neg else None
 
     def _means(self, coefficient: Exponent, factors: dict[Node, Exponent]) -> Exponent:
-        """A sum over axes divided by their lengths is a mean."""
+        """Replace a sum over axes divided by their lengths by a mean in the factors; return the new coefficient."""
         for base, e in list(factors.items()):
             core, axes = view(base)
             summed = _summed_axes(core)
@@ -171,20 +171,20 @@ class _MatrixWriter:
             if not divided or not lengths or coefficient.denominator % lengths:
                 continue
             del left[base]
-            shown = written(mean(core.args[0], params=(summed,)), axes, base.shape)
+            shown = write_view(mean(core.args[0], params=(summed,)), axes, base.shape)
             factors.clear()
             factors.update({shown: 1, **{b: k for b, k in left.items() if k != 0}})
             return short(Fraction(coefficient) * lengths)
         return coefficient
 
     def _scaled(self, factors: dict[Node, Exponent]) -> dict[Node, Exponent]:
-        """A vector that scales a contraction scales the operand that is a product anyway: X.T @ (outer(r, v)*D)."""
+        """Move a vector that scales a contraction into an operand that is a product anyway: X.T @ (outer(r, v)*D)."""
         matrices = [b for b, e in factors.items() if b.op is einsum and e == 1 and len(b.shape) == 2]
         if len(matrices) != 1 or len(matrices[0].args) < 3:
             return factors
         (matrix,) = matrices
         labels, result = matrix.params
-        operands, kept = [*zip(matrix.args, labels, strict=True)], dict(factors)
+        operands, rest = [*zip(matrix.args, labels, strict=True)], dict(factors)
         for base, e in factors.items():
             core, axes = view(base)
             if e != 1 or axes not in ((0,), (0, None)) or matrix.shape[-len(axes)] != core.shape[0]:
@@ -192,21 +192,21 @@ class _MatrixWriter:
             label = result[-len(axes)]
             if any(label in own and self._scales(own, i, labels, result) for i, own in enumerate(labels)):
                 operands.append((core, (label,)))
-                del kept[base]
-        if len(kept) == len(factors):
+                del rest[base]
+        if len(rest) == len(factors):
             return factors
-        del kept[matrix]
-        whole = contract([o for o, _ in operands], [own for _, own in operands], result)
-        self._made[whole] = self._contraction(whole)
-        return {whole: 1, **kept}
+        del rest[matrix]
+        scaled = contract([o for o, _ in operands], [own for _, own in operands], result)
+        self._made[scaled] = self._contraction(scaled)
+        return {scaled: 1, **rest}
 
     def _scales(self, own: Labels, i: int, labels: tuple[Labels, ...], result: Labels) -> bool:
-        """Tell whether an operand of a contraction takes another one in, entry by entry, before it is contracted."""
+        """Tell whether an operand is multiplied with another one, entry by entry, before the contraction."""
         others = [k for j, other in enumerate(labels) if j != i for k in other]
         return any(k not in result and others.count(k) > 1 for k in own)
 
     def _outer(self, factors: dict[Node, Exponent]) -> dict[Node, Exponent]:
-        """Columns times rows are one outer product: a[:, None]*b is outer(a, b). Columns alone are one column."""
+        """Merge columns and rows into one outer product, a[:, None]*b = outer(a, b), and columns into one column."""
         above: dict[Node, Exponent] = {}
         below: dict[Node, Exponent] = {}
         rows: dict[Node, Exponent] = {}
@@ -221,17 +221,17 @@ class _MatrixWriter:
         made: dict[Node, Exponent] = {}
         if above and rows:
             outer = contract([self._column(above), self._product(Form(1, rows, {}))], [(0,), (1,)], (0, 1))
-            made[self._known(outer)] = 1
+            made[self._remember(outer)] = 1
         else:
             made.update(rows)
             if above:
-                made[self._known(written(self._column(above), (0, None), shape))] = 1
+                made[self._remember(write_view(self._column(above), (0, None), shape))] = 1
         if below:
-            made[self._known(written(self._column(below), (0, None), shape))] = -1
+            made[self._remember(write_view(self._column(below), (0, None), shape))] = -1
         if not above and not below:
             return factors
-        taken = {*above, *below, *rows}
-        return {**made, **{b: e for b, e in factors.items() if b not in taken}}
+        merged = {*above, *below, *rows}
+        return {**made, **{b: e for b, e in factors.items() if b not in merged}}
 
     def _column(self, columns: dict[Node, Exponent]) -> Node:
         return self._product(Form(1, {view(b)[0]: e for b, e in columns.items()}, {}))
@@ -255,16 +255,15 @@ class _MatrixWriter:
         return contract([self._spelled(operands[0].node)], [operands[0].labels], result)
 
     def _diagonal(self, operand: _Operand) -> _Operand:
-        """A label that an operand has twice takes its diagonal."""
+        """Return the operand, or its diagonal if a label repeats."""
         labels = tuple(dict.fromkeys(operand.labels))
         if labels == operand.labels:
             return operand
-        return _Operand(
-            self._known(contract([self._spelled(operand.node)], [operand.labels], labels)), labels
-        )
+        diagonal = contract([self._spelled(operand.node)], [operand.labels], labels)
+        return _Operand(self._remember(diagonal), labels)
 
     def _dot(self, node: Node) -> Node | None:
-        """The sum of a product of two vectors."""
+        """Write the sum of a product of two vectors as a dot product; None for other nodes."""
         operand = node.args[0]
         if node.shape or len(operand.shape) != 1 or operand.op.name != "mul":
             return None
@@ -278,22 +277,22 @@ class _MatrixWriter:
         return contract([self._spelled(first), self._spelled(second)], [(0,), (0,)], ())
 
     def _presummed(self, operands: list[_Operand], result: Labels) -> list[_Operand] | None:
-        """A summed label that one operand alone has is summed first."""
+        """Sum the labels that one operand alone has; None if there are none."""
         for i, (node, labels) in enumerate(operands):
             others = {k for j, o in enumerate(operands) if j != i for k in o.labels}
             lone = [a for a, k in enumerate(labels) if k not in result and k not in others]
             if lone:
-                found = self._known(sum_over(self._spelled(node), lone))
-                kept = tuple(k for a, k in enumerate(labels) if a not in lone)
-                return [*operands[:i], _Operand(found, kept), *operands[i + 1 :]]
+                total = self._remember(sum_over(self._spelled(node), lone))
+                rest = tuple(k for a, k in enumerate(labels) if a not in lone)
+                return [*operands[:i], _Operand(total, rest), *operands[i + 1 :]]
         return None
 
-    def _known(self, node: Node) -> Node:
+    def _remember(self, node: Node) -> Node:
         self._made[node] = node
         return node
 
     def _contracted(self, operands: list[_Operand], result: Labels) -> list[_Operand] | None:
-        """Contract two operands that share one summed label, and no one else does: the smallest result first."""
+        """Contract the two operands with the smallest result that share one summed label with no others; else None."""
         uses: dict[int, int] = dict.fromkeys(result, 1)
         for o in operands:
             for k in o.labels:
@@ -307,10 +306,10 @@ class _MatrixWriter:
                 (k,) = shared
                 if uses[k] != 2:
                     continue
-                # A scalar reads x @ A @ y: each matrix takes what stands before it.
-                turned = sum(len(o.labels) == 2 and o.labels[0] != k for o in (a, b))
+                # A scalar reads x @ A @ y: each matrix multiplies the vector before it.
+                transposes = sum(len(o.labels) == 2 and o.labels[0] != k for o in (a, b))
                 away = int(not result or result[0] not in (*a.labels, *b.labels))
-                key = (len(a.labels) + len(b.labels), away, turned if not result else 0, j, i)
+                key = (len(a.labels) + len(b.labels), away, transposes if not result else 0, j, i)
                 if best is None or key < best[0]:
                     best = (key, j, i, k)
         if best is None:
@@ -326,7 +325,7 @@ class _MatrixWriter:
         if not rows and not columns:
             swap = self._spelled(b.node).op is einsum and self._spelled(a.node).op is not einsum
         elif not rows:
-            # A vector stands behind its matrix, in front where that leaves a row of a scalar x @ A @ y.
+            # A vector comes after its matrix, and before it in a scalar x @ A @ y.
             swap = bool(result) or b.labels[0] != k
         elif not columns:
             swap = not result and a.labels[0] == k
@@ -337,16 +336,16 @@ class _MatrixWriter:
         if swap:
             a, b, rows, columns = b, a, columns, rows
         labels = (*rows, *columns)
-        (left, ls), (right, rs) = self._turned(a), self._turned(b)
+        (left, ls), (right, rs) = self._without_transpose(a), self._without_transpose(b)
         symmetric = self._forms.tensors.inverses.symmetric
         if ls[-1] != k and symmetric(a.node):
             ls = ls[::-1]
         if rs[0] != k and symmetric(b.node):
             rs = rs[::-1]
-        return _Operand(self._known(contract([left, right], [ls, rs], labels)), labels)
+        return _Operand(self._remember(contract([left, right], [ls, rs], labels)), labels)
 
-    def _turned(self, operand: _Operand) -> _Operand:
-        """Let the labels turn an operand that is a transpose: `A.T @ x` is one contraction."""
+    def _without_transpose(self, operand: _Operand) -> _Operand:
+        """Permute the labels of an operand instead of transposing it: `A.T @ x` is one contraction."""
         node = self._spelled(operand.node)
         core, axes = view(node)
         if core is node or None in axes:
@@ -354,7 +353,7 @@ class _MatrixWriter:
         return _Operand(core, tuple(operand.labels[axes.index(a)] for a in range(len(core.shape))))
 
     def _absorbed(self, operands: list[_Operand]) -> list[_Operand] | None:
-        """Multiply an operand into one that has all its labels, entry by entry."""
+        """Multiply operands into one that has all their labels, entry by entry; None if there are none."""
         best: tuple[tuple[int, ...], int] | None = None
         for i, small in enumerate(operands):
             for j, large in enumerate(operands):
@@ -374,27 +373,27 @@ class _MatrixWriter:
                 continue
             axes: Map = tuple(small.labels.index(k) if k in small.labels else None for k in labels)
             for base, e in self._form(small.node).factors.items():
-                shown = self._seen(base, small.node.shape, axes, large.shape)
+                shown = self._composed_view(base, small.node.shape, axes, large.shape)
                 factors[shown] = factors.get(shown, 0) + e
-        made = self._known(full(self._product(Form(1, factors, {})), large.shape))
+        made = self._remember(full(self._product(Form(1, factors, {})), large.shape))
         return [*rest, _Operand(made, labels)]
 
     def _form(self, node: Node) -> Form:
-        """Return the factors of an operand: those of a product in normal form, if no number stands in front."""
+        """Return the factors of an operand that is a product in normal form without a coefficient, else the operand."""
         if node.op.name in {"mul", "div", "pow", "sqrt"} and self._forms.products.small(node):
             form = self._forms.products.form_of_factor(node)
             if form.coefficient == 1 and not form.powers:
                 return form
         return Form(1, {node: 1}, {})
 
-    def _seen(self, base: Node, shape: Shape, axes: Map, whole: Shape) -> Node:
+    def _composed_view(self, base: Node, shape: Shape, axes: Map, whole: Shape) -> Node:
         core, inner = view(full(base, shape))
         composed = tuple(None if a is None else inner[a] for a in axes)
-        return see_through(written(core, composed, whole))
+        return see_through(write_view(core, composed, whole))
 
 
 def _summed_axes(node: Node) -> tuple[int, ...]:
-    """Return the axes over which a node is a plain sum, none if it is something else."""
+    """Return the axes over which a node is a plain sum, none for other nodes."""
     if node.op is not einsum or len(node.args) != 1:
         return ()
     (labels,), result = node.params
@@ -403,7 +402,7 @@ def _summed_axes(node: Node) -> tuple[int, ...]:
 
 
 def _is_function(node: Node) -> bool:
-    """Tell whether a vector reads better entry by entry, `sum(x*log(x))`, than as one, `x @ y`."""
+    """Tell whether a vector reads better in a sum of entries, `sum(x*log(x))`, than in a dot product, `x @ y`."""
     return node.op.pointwise and node.op not in (SYMBOL, add)
 
 

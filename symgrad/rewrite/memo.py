@@ -1,9 +1,8 @@
-"""What was found out about a graph, remembered as long as somebody holds it.
+"""A cache of the results of passes over graphs.
 
-A pass that is asked again about the same nodes, as `print`, `explain` and `compile` ask about one gradient, answers
-what it answered before. There is one weak table of answers. Whoever asks for something that lives, such as a
-derivative, says so (`keeping`), and what is answered meanwhile lives as long. Nodes hold no answers: what they are made
-of would else be held by what is made of it, and nothing be freed.
+`print`, `explain` and `compile` run the same passes on one gradient, so the results are cached in one weak table. A
+result lives as long as an object that registers its own dictionary (`keeping`) while the pass runs, such as a
+derivative. Nodes hold no results: a result refers to its nodes, and neither would be freed.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from symgrad.ir.graph import Node
 __all__ = ["Answers", "keeping", "remembered"]
 
 _ANSWERS = 256
-"""Held for one thing, the last: explaining a gradient asks for some hundred, of which few are asked for again."""
+"""Results that one object holds, the latest: explaining a gradient computes some hundred, and reuses few."""
 
 Answers: TypeAlias = "dict[Hashable, Any]"
-"""Answers by what was asked."""
+"""Results by their keys."""
 
 T = TypeVar("T")
 
@@ -32,7 +31,7 @@ _keeper: ContextVar[Answers | None] = ContextVar("keeper", default=None)
 
 @contextmanager
 def keeping(answers: Answers) -> Generator[None, None, None]:
-    """Hold in a dictionary what passes answer within the block."""
+    """Hold in a dictionary the results of passes that run within the block."""
     outer = _keeper.set(answers)
     try:
         yield
@@ -41,12 +40,12 @@ def keeping(answers: Answers) -> Generator[None, None, None]:
 
 
 def remembered(nodes: Sequence[Node], question: Hashable, find: Callable[[], T]) -> T:
-    """Return what a pass finds about nodes: not looked for again while the answer is held.
+    """Return the result of a pass over nodes, from the cache if it is there.
 
     Args:
-        nodes: what is asked about.
-        question: which pass asks, and what else its answer depends on.
-        find: looks for the answer, which can be referred to weakly, and which nobody may change.
+        nodes: the nodes.
+        question: the pass, and the options that its result depends on.
+        find: computes the result, which must allow weak references, and which nobody may change.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -1,11 +1,12 @@
-"""What ties the normal forms together: who answers whom, and the views under which rules match.
+"""The normaliser: connects the normal forms with each other and with the matcher.
 
-What a part may ask of the others is said, with an example, in `rewrite/normal_form/interfaces.py`.
+`rewrite/normal_form/protocols.py` has the protocols between its parts, with an example.
 """
 
 from __future__ import annotations
 
-from symgrad.ir.graph import NUMBER, Node, apply, number, truth
+from symgrad.ir.graph import NUMBER, Node, number, truth
+from symgrad.ir.traverse import fold, with_args
 from symgrad.ops.array.layout import broadcast_to, full
 from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.array_forms.tensor import Tensors
@@ -14,10 +15,10 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.choices import Choices
 from symgrad.rewrite.normal_form.denominators import Denominators
 from symgrad.rewrite.normal_form.form import Form, Sum
-from symgrad.rewrite.normal_form.interfaces import OpenProduct
 from symgrad.rewrite.normal_form.matching import RulesForProducts, RulesForSums
 from symgrad.rewrite.normal_form.order import Order
 from symgrad.rewrite.normal_form.products import Products
+from symgrad.rewrite.normal_form.protocols import OpenProduct
 from symgrad.rewrite.normal_form.sums import Sums
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import Note, Step
@@ -33,10 +34,9 @@ _SEEN = frozenset({"mul", "neg", "pow", "add", "div"})
 
 
 class NormalForms:
-    """The normaliser: normal forms of sums and products, with their memos.
+    """Normal forms of sums, products, contractions and choices, with their caches.
 
-    What is remembered of sums and products holds in every round: only small ones are, and these are taken apart,
-    whatever the round has left as it was.
+    The caches of sums and products hold in every round: they have only small ones, which every round flattens.
 
     Args:
         rules: the matched rules.
@@ -60,32 +60,30 @@ class NormalForms:
         self._rules_for_sums = RulesForSums(rules, self)
 
     def begin(self, current: Round) -> NormalForms:
-        """Turn to a round, and return itself."""
+        """Begin a round, and return itself."""
         self.settled, self._raw = current.settled, current.raw
-        self.tensors = Tensors(self)  # what these remember is of the round
+        self.tensors = Tensors(self)  # their caches depend on the round
         return self
 
     def forget(self) -> None:
-        """Let go of all that was remembered, which else, in cycles, would wait for the garbage collector."""
+        """Clear the caches, whose reference cycles would otherwise wait for the garbage collector."""
         self.__dict__.clear()
 
     def opens(self, node: Node, root: Node) -> bool:
-        """Tell whether a sum or product is taken apart inside a larger one."""
-        if node is root or node in self._raw:
-            return True
-        return self.sums.small(node) if node.op.name == "add" else self.products.small(node)
+        """Tell whether a sum or product is flattened into a larger one."""
+        return node is root or node in self._raw or self._small(node)
 
     def apply_to_product(self, product: OpenProduct) -> bool:
-        """Apply the first law of products that matches, and tell whether one did."""
+        """Apply the first law of products that matches, and tell whether one matched."""
         return self._rules_for_products.apply(product) or self._choices.absorb(product)
 
     def apply_to_sum(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
-        """Apply laws of sums until none matches, and tell whether one did."""
+        """Apply laws of sums until none matches, and tell whether one matched."""
         fired = self._rules_for_sums.apply(total, laws, notes)
         return self._denominators.merge(total, laws) or fired
 
     def contraction(self, node: Node) -> Node:
-        """Return a contraction whose operands are in normal form, or what is left of one, in normal form."""
+        """Return the normal form of a contraction whose operands are in normal form."""
         return self.tensors.contractions.normal(node)
 
     def inner(self, child: Node, parent: Node) -> bool:
@@ -108,20 +106,15 @@ class NormalForms:
 
     def _is_copied(self, node: Node) -> bool:
         """Tell whether every sum and product in a node is small: its step is then the same in every round."""
-        copied = self._copied
-        pending = [node] if node not in copied else []
-        while pending:
-            top = pending[-1]
-            missing = [a for a in top.args if a not in copied]
-            if missing:
-                pending += missing
-                continue
-            small = self.sums.small if top.op.name == "add" else self.products.small
-            copied[pending.pop()] = small(top) and all(copied[a] for a in top.args)
-        return copied[node]
+        if node not in self._copied:
+            fold([node], lambda n, args: self._small(n) and all(args), self._copied)
+        return self._copied[node]
+
+    def _small(self, node: Node) -> bool:
+        return self.sums.small(node) if node.op.name == "add" else self.products.small(node)
 
     def _new_step(self, node: Node) -> Step | None:
-        value = self._known_value(node)
+        value = self._constant_value(node)
         if value is not None:
             return Step("known-value", node, value, "exact")
         name = node.op.name
@@ -129,28 +122,30 @@ class NormalForms:
             return self.sums.collect(node)
         if name in _PRODUCT_OPS:
             return self.products.collect(node)
-        choice = self._known_truths(node) or self._choices.step(node)
+        choice = self._constant_truths(node) or self._choices.step(node)
         if choice is not None:
             return choice
         return self.tensors.step(node) if node.shape or not node.op.pointwise else None
 
-    def _known_value(self, node: Node) -> Node | None:
-        """A node that has one possible value, everywhere, is that number."""
+    def _constant_value(self, node: Node) -> Node | None:
+        """Return the number that a node is everywhere, None if there is none."""
         point = self.known.point(node)
         if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
             return None
         return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
 
-    def _known_truths(self, node: Node) -> Step | None:
-        """Read an array of truth values that are known, all the same, as one: the rows are about `yes` and `no`."""
+    def _constant_truths(self, node: Node) -> Step | None:
+        """Return the step that replaces constant arrays of truth values by one truth value, as the rows have it."""
         if not node.shape or not node.op.pointwise or not any(a.dtype == "bool" for a in node.args):
             return None
         args = [self._truth(a) for a in node.args]
         if node.op is where and args[0].op is NUMBER:
-            taken = full(args[1 if args[0].value else 2], node.shape)
-            return Step("where-true" if args[0].value else "where-false", node, taken, "exact")
-        told = apply(node.op, tuple(args), node.params)
-        return None if told is node or told.shape != node.shape else Step("known-value", node, told, "exact")
+            branch = full(args[1 if args[0].value else 2], node.shape)
+            return Step("where-true" if args[0].value else "where-false", node, branch, "exact")
+        after = with_args(node, args)
+        return (
+            None if after is node or after.shape != node.shape else Step("known-value", node, after, "exact")
+        )
 
     def _truth(self, node: Node) -> Node:
         point = self.known.point(node) if node.dtype == "bool" and node.shape else None
@@ -160,7 +155,7 @@ class NormalForms:
         return op_name in _SEEN
 
     def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
-        """See -x in -2*x = -(2*x), a*b in any product, a**n in sqrt(a) and 1/a."""
+        """Read -2*x as -(2*x), any product as a*b, sqrt(a) and 1/a as a**n."""
         if op_name == "neg":
             return (self.negated(node),) if self.reads_negative(node) else None
         if node.op.name not in _PRODUCT_OPS or not self.products.small(node):
@@ -176,27 +171,19 @@ class NormalForms:
         return None
 
     def _head_and_rest(self, form: Form) -> tuple[Node, Node] | None:
-        if form.coefficient != 1:
-            rest = Form(1, form.factors, form.powers)
-            return (
-                (number(form.coefficient), self.products.write(rest)) if form.factors or form.powers else None
+        """Split a product into its coefficient, or its first factor, and the rest; None if there is no rest."""
+        factors, powers = dict(form.factors), dict(form.powers)
+        first = Form(form.coefficient, {}, {})
+        if form.coefficient == 1 and (factors or powers):
+            head = self.products.sorted([*factors, *powers])[0]
+            first = Form(
+                1,
+                {head: factors.pop(head)} if head in factors else {},
+                {head: powers.pop(head)} if head in powers else {},
             )
-        if len(form.factors) + len(form.powers) < 2:
+        if not factors and not powers:
             return None
-        head = self.products.sorted([*form.factors, *form.powers])[0]
-        first = Form(
-            1,
-            {head: form.factors[head]} if head in form.factors else {},
-            {head: form.powers[head]} if head in form.powers else {},
-        )
-        rest = Form(
-            1,
-            {b: e for b, e in form.factors.items() if b is not head},
-            {b: e for b, e in form.powers.items() if b is not head},
-        )
-        if not rest.factors and not rest.powers:
-            return None
-        return (self.products.write(first), self.products.write(rest))
+        return self.products.write(first), self.products.write(Form(1, factors, powers))
 
     def reads_negative(self, node: Node) -> bool:
         """Tell whether a node in normal form opens with a minus sign, or is a sum with more minus than plus signs."""
@@ -206,9 +193,9 @@ class NormalForms:
             return self.sums.small(node) and self.sums.mostly_negative(node)
         if node.op.name not in {"mul", "div", "neg"}:
             return False
-        return (
-            self.products.form(node).coefficient < 0 if self.products.small(node) else node.op.name == "neg"
-        )
+        if self.products.small(node):
+            return self.products.form(node).coefficient < 0
+        return node.op.name == "neg"
 
     def negated(self, node: Node) -> Node:
         """Return the negation of a node that reads negative."""

@@ -4,10 +4,8 @@
     Metavariable ::= a, b, ... : any number node    m, n, ... : an exact number    c, d, ... : any truth value
 
 A pattern is an ordinary Node whose symbols are metavariables, so rules read as formulas: ``exp(log(a))``.
-An op can also be *seen* in a node that is written differently, through views: in the normal form of
-products, -2*x is the negation of 2*x and sqrt(x) is the power x**(1/2). Views are given by the rules; the
-matcher knows none. Patterns are a few nodes deep, so matching recurses over the pattern (never over the
-graph).
+A `View` finds further ops in a node: in the normal form of products, -2*x is the negation of 2*x and sqrt(x) is
+the power x**(1/2). Patterns are a few nodes deep, so matching recurses over the pattern, never over the graph.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from typing import Protocol
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration, Domain
+from symgrad.support.traversal import walk
 
 __all__ = [
     "Bindings",
@@ -36,14 +35,14 @@ _LITERAL = Domain("literal", "real")
 
 
 class View(Protocol):
-    """Ways to see a node as an application of an op that it is not written as."""
+    """Ways to read a node as an application of another op."""
 
     def sees(self, op_name: str) -> bool:
-        """Tell whether nodes are matched against this op through the view alone."""
+        """Tell whether nodes match this op through the view alone."""
         ...
 
     def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
-        """Return the arguments under which the node is an application of the op, or None."""
+        """Return the arguments for which the op gives the node, or None."""
         ...
 
 
@@ -69,15 +68,7 @@ def is_literal(node: Node) -> bool:
 
 def metavariables(pattern: Node) -> list[Node]:
     """Return the metavariables of a pattern in order of first appearance."""
-    found: dict[Node, None] = {}
-    pending = [pattern]
-    while pending:
-        part = pending.pop()
-        if part.op is SYMBOL:
-            found[part] = None
-        else:
-            pending += part.args[::-1]
-    return list(found)
+    return [n for n in walk([pattern], lambda n: n.args) if n.op is SYMBOL]
 
 
 def instantiate(template: Node, bindings: Bindings) -> Node:
@@ -95,7 +86,7 @@ def match(pattern: Node, node: Node, bindings: Bindings, view: View) -> Iterator
     Args:
         pattern: the pattern.
         node: the node.
-        bindings: metavariables that are bound already.
+        bindings: metavariables that are already bound.
         view: other ways to read nodes.
     """
     if pattern.op is SYMBOL:

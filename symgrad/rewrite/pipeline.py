@@ -1,4 +1,4 @@
-"""The phases in order: canonical, stable."""
+"""The phases of rewriting, canonical and stable, with their entry points."""
 
 from __future__ import annotations
 
@@ -25,34 +25,35 @@ from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.rules.canonical import CANONICAL, DROP_STOPS
 from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
 from symgrad.support.logs import debug, info
+from symgrad.support.traversal import walk
 
 __all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]
 
-_KEPT = 50_000
-"""Nodes whose normal forms are remembered."""
+_CACHED_NODES = 50_000
+"""The largest number of nodes whose normal forms `CanonicalForms` caches."""
 
-_REMEMBERED = 10_000
-"""Equations of a graph up to which its canonical form is remembered: the steps to it take several times its memory."""
+_CACHED_GRAPH = 10_000
+"""The largest graph whose canonical form is cached: the steps to it take several times its memory."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Canonical:
-    """Nodes in canonical form, and how they came about.
+    """Nodes in canonical form, and the steps to them.
 
     Args:
         nodes: the canonical nodes, in the order of the inputs.
         trace: every application of a rule, and why the rewriting stopped.
-        asked: notes of the trace that say nothing about the result, because it still asks for the same.
+        required: notes of the trace that do not apply to the result, because it still has the same requirement.
     """
 
     nodes: list[Node]
     trace: Trace
-    asked: frozenset[Note] = frozenset()
+    required: frozenset[Note] = frozenset()
 
     @property
     def widened(self) -> list[tuple[Step, Note]]:
-        """Where the result is defined and the input was not, with the step that made it so."""
-        return [(s, note) for s in self.trace.widening for note in s.notes if note not in self.asked]
+        """Notes on the points that the domain gained, each with its step."""
+        return [(s, note) for s in self.trace.widening for note in s.notes if note not in self.required]
 
     @property
     def notes(self) -> list[str]:
@@ -62,11 +63,11 @@ class Canonical:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Stable:
-    """Nodes in forms that lose fewer digits, and how they came about.
+    """Nodes in forms that lose fewer digits, and the steps to them.
 
     Args:
         nodes: in the order of the inputs; equal to them in exact arithmetic.
-        trace: every replacement that is in them.
+        trace: every replacement in them.
     """
 
     nodes: list[Node]
@@ -94,7 +95,7 @@ def canonical(
     """Bring nodes to canonical form: what a person would write, with the same value wherever the input has one.
 
     Args:
-        outputs: nodes of any shapes; what they share is rewritten once and stays shared.
+        outputs: nodes of any shapes; shared nodes are rewritten once and stay shared.
         drop_stops: read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. Right for a formula that is
             only evaluated; wrong for one that is differentiated again, so the default keeps them.
         rules: the rows to apply, if not those of the phase.
@@ -111,9 +112,9 @@ def canonical(
         True
     """
     order = topological(outputs)
-    # Without stops both are the same question.
+    # Without stops both have the same result.
     drop_stops = drop_stops and any(n.op is stop_gradient or n.op is with_slope for n in order)
-    if rules is not None or len(order) > _REMEMBERED:
+    if rules is not None or len(order) > _CACHED_GRAPH:
         return _canonical(outputs, drop_stops, rules)
     return remembered(
         outputs, ("values" if drop_stops else "canonical"), lambda: _canonical(outputs, drop_stops, None)
@@ -136,20 +137,20 @@ def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None)
         trace.rounds,
         ", and no more of them are tried" if trace.stopped == "budget" else "",
     )
-    asked = (
-        frozenset[Note].intersection(*(frozenset(_asked(n)) for n in nodes))
+    required = (
+        frozenset[Note].intersection(*(frozenset(_requirements(n)) for n in nodes))
         if trace.widening
         else frozenset[Note]()
     )
     nodes = in_matrix_notation(nodes, lambda: forms.begin(Round(rules, known, 0)))
     forms.forget()
-    return Canonical(spell_signs(nodes), trace, asked)
+    return Canonical(spell_signs(nodes), trace, required)
 
 
 class CanonicalForms:
-    """Canonical forms of many nodes that have parts in common: what is known of a part is not looked for again.
+    """Canonical forms of many nodes with common subexpressions, whose forms are cached.
 
-    They are those of `canonical`, without a trace. What is remembered goes with the object.
+    The forms are those of `canonical`, without a trace. The cache lives as long as the object.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -173,13 +174,11 @@ class CanonicalForms:
 
     def of(self, nodes: Sequence[Node]) -> list[Node]:
         """Return nodes in canonical form."""
-        if not self._lock.acquire(
-            blocking=False
-        ):  # another thread is at it: what a round remembers is its own
+        if not self._lock.acquire(blocking=False):  # the caches serve one thread at a time
             return canonical(nodes).nodes
         try:
             with gc_paused():
-                if len(self._normal) > _KEPT:
+                if len(self._normal) > _CACHED_NODES:
                     self._forms.forget()
                     self._start()
                 found, _ = rewrite(
@@ -197,12 +196,13 @@ class CanonicalForms:
 
 
 def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
-    """Replace what loses digits in floating point by what is equal in exact arithmetic and loses fewer.
+    """Replace expressions that lose digits in floating point by equal ones that lose fewer.
 
     Args:
-        outputs: nodes of any shapes; graphs of more than 1000 equations stay as they are, and of more than 160 with
+        outputs: nodes of any shapes; graphs of more than 1000 equations stay unchanged, and of more than 160 with
             arrays in them.
-        others: make further forms of all of them, equal in exact arithmetic; asked where those at hand lose digits.
+        others: functions that return further forms of all outputs, equal in exact arithmetic; called if digits are
+            lost.
 
     Returns:
         The nodes, the trace, and notes on domains that grew.
@@ -221,25 +221,25 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
 def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tuple[Sequence[Node], bool]:
     """Return the form of elementwise numbers that loses digits at the fewest sample points, and whether it does at any.
 
-    Unlike `stable` it looks for no form, in time linear in the size: some thirty microseconds an equation. A form that
-    has no value at a point where one before it has one is none.
+    Unlike `stable` this searches for no further forms, and takes linear time: some thirty microseconds per equation. It
+    skips a form without a value at a point where an earlier form has one.
 
     Args:
-        forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault, or
-            where there are too many inputs to ask of each what its rounding does.
-        alone: whether it is also told of a form with which there is no other.
+        forms: equal in exact arithmetic, in order of preference; the search ends at the first form without a fault, and
+            at once if there are too many inputs to sample the rounding of each.
+        alone: whether to sample a form that has no alternative.
     """
     from symgrad.rewrite.choice.samples import (
         Sample,
         measurable,
-    )  # for start-up time: many programs ask for none
+    )  # for start-up time: most programs need neither
 
     rest = iter(forms)
     best = next(rest)
     if not measurable(best):
         return best, False
     if not alone:
-        # To make another form and see that it is the same takes less time than to ask about digits.
+        # Computing another form takes less time than sampling digits.
         other = next((form for form in rest if form != best), None)
         if other is None:
             return best, False
@@ -265,7 +265,7 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
     from symgrad.rewrite.choice.samples import (
         Sample,
         searchable,
-    )  # for start-up time: many programs ask for none
+    )  # for start-up time: most programs need neither
 
     nodes, trace = list(outputs), Trace()
     too_large = searchable(nodes)
@@ -276,23 +276,25 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
     known = Conditions()
     sample = Sample(nodes, known)
     if not sample.seems_fine(nodes, [make() for make in others[:1]]):
-        from symgrad.rewrite.choice.stabilise import stabilise  # what is never asked for is not read
+        from symgrad.rewrite.choice.stabilise import stabilise  # for start-up time
 
         nodes, trace = stabilise(nodes, known, sample, others)
         info("rules", "stable forms: digits may be lost, %d rewrites keep more of them", len(trace.steps))
     return Stable(nodes, trace)
 
 
-def _asked(output: Node) -> Iterator[Note]:
-    """What an output asks for wherever it is to have a value: its parts, and divisors that are not zero."""
+def _requirements(output: Node) -> Iterator[Note]:
+    """Yield the requirements for an output to have a value: its subexpressions have one, and divisors are not zero."""
     choices = [n for n in topological([output]) if n.op is where]
     for node in topological([output], until=choices):
         yield Note(UNDEFINED, node)
-        pending = [node.args[1]] if node.op is div else []
-        while pending:
-            divisor = pending.pop()
+        for divisor in walk(node.args[1:] if node.op is div else (), _zeros):
             yield Note(ZERO, divisor)
-            if divisor.op is mul:
-                pending += divisor.args
-            elif divisor.op is sqrt or (divisor.op is pow and divisor.args[1].is_number()):
-                pending.append(divisor.args[0])
+
+
+def _zeros(divisor: Node) -> tuple[Node, ...]:
+    """Return the nodes whose zeros are zeros of a divisor."""
+    if divisor.op is mul:
+        return divisor.args
+    is_power = divisor.op is sqrt or (divisor.op is pow and divisor.args[1].is_number())
+    return divisor.args[:1] if is_power else ()

@@ -1,4 +1,4 @@
-"""A rule is a row: name, pattern, replacement, condition, soundness, why."""
+"""Rules as data: name, pattern, replacement, condition, soundness, reason."""
 
 from __future__ import annotations
 
@@ -27,22 +27,21 @@ class Rule:
         name: unique, kebab-case.
         pattern: the left side, a graph over metavariables.
         replacement: the right side, over the same metavariables.
-        condition: a truth-valued graph over them; the rule applies where it is known to hold. None for
-            always.
-        soundness: "exact" (same value, same domain), "widens" (same value wherever the left side is
-            defined, and defined in more places).
-        exact_when: for a rule that widens, the condition under which it does not.
+        condition: a truth-valued graph over them; the rule applies if it provably holds. None for always.
+        soundness: "exact" (same value, same domain), or "widens" (same value on the domain of the left side, and a
+            larger domain).
+        exact_when: the condition under which a rule that widens is exact.
         note: for a rule that is not exact, what it adds, naming a metavariable: "also defined at {a} = 0".
-        witness: for a rule that is not exact, a point where the sides part.
+        witness: for a rule that is not exact, a point at which the sides differ.
         why: one line: the reason, or the source of the identity.
-        how: "matched" by the engine, or "collected": one of the laws that the normal form of sums and
-            products applies to any number of operands at once. Both are tested alike.
-        whole: for a left side that is a product, whether it must use up the powers it names: sin(a)/cos(a)
-            is then not seen in sin(a)/cos(a)**2.
+        how: "matched" by the engine, or "collected": a law that the normal form of sums and products applies to any
+            number of operands at once. Both are tested alike.
+        whole: for a left side that is a product, whether it must use up the powers that it names: sin(a)/cos(a) then
+            does not match in sin(a)/cos(a)**2.
         unread: metavariables of a branch that is never taken, whose domain does not matter.
 
     Raises:
-        UsageError: for a rule that is not one (see `_refuse`).
+        UsageError: for an invalid rule (see `_refuse`).
     """
 
     name: str
@@ -66,11 +65,12 @@ class Rule:
     @property
     def dropped(self) -> list[Node]:
         """The metavariables of the left side that the right side does not have."""
-        kept = set(metavariables(self.replacement))
-        return [v for v in metavariables(self.pattern) if v not in kept and v not in self.unread]
+        used = {*metavariables(self.replacement), *self.unread}
+        return [v for v in metavariables(self.pattern) if v not in used]
 
 
 def _refuse(rule: Rule) -> str | None:
+    """Return the fault of a rule, None for a valid one."""
     bound = metavariables(rule.pattern)
     if not rule.name or not set(rule.name) <= _KEBAB:
         return "the name is not kebab-case"
@@ -99,7 +99,7 @@ def _refuse(rule: Rule) -> str | None:
 
 
 class RuleSet:
-    """Rules with unique names, found by the op at the top of their left sides.
+    """Rules with unique names, indexed by the op at the top of their left sides.
 
     Raises:
         UsageError: if two rules have one name.

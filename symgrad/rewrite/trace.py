@@ -1,4 +1,4 @@
-"""What the rewriting did: every application of a rule, in order."""
+"""The trace of a rewriting: every application of a rule, in order."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Note:
     """One way in which a step is not exact.
 
     Args:
-        text: what changed, with `{}` where the node is named: "also defined at {} = 0".
-        node: the node it is about.
+        text: the change, with `{}` in place of the node: "also defined at {} = 0".
+        node: the node.
     """
 
     text: str
@@ -30,15 +30,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One application: `before` became `after`, both with arguments that were already rewritten.
+    """One application of a rule: `before` became `after`, both with rewritten arguments.
 
     Args:
         rule: name of the rule; a step that collected a sum or product names the laws it used in `laws`.
         before, after: the nodes.
-        soundness: of this application; a rule that widens in general is exact where the facts exclude the
-            added points.
-        notes: what the domain gained, or which fact was assumed.
-        laws: names of further rows of the table that took part.
+        soundness: of this application; a rule that widens in general is exact if the facts exclude the added points.
+        notes: the points that the domain gained, or the fact that was assumed.
+        laws: names of further rows that took part.
     """
 
     rule: str
@@ -55,9 +54,8 @@ class Trace:
 
     Args:
         steps: in the order of application.
-        stopped: "fixpoint" when no rule applies any more, "budget" when the bound on steps or rounds was
-            reached.
-        rounds: how many passes over the graph were made, the last of which (at a fixpoint) changed nothing.
+        stopped: "fixpoint" if no rule applies any more, "budget" if the bound on steps or rounds was reached.
+        rounds: the number of passes over the graph; the last one (at a fixpoint) changed nothing.
     """
 
     steps: list[Step] = field(default_factory=list[Step])

@@ -1,4 +1,4 @@
-"""Errors, positions in texts, files, logs, progress and the table of public names: nothing of mathematics.
+"""Errors, positions in texts, files, logs, progress, traversals and the table of public names: no mathematics.
 
-Open `errors.py` first. Imports nothing of the rest.
+Open `errors.py` first. This package imports no other one.
 """

@@ -1,8 +1,8 @@
 """Every exception symgrad raises, and nothing else.
 
-Two families. A ``SymgradError`` is about the input: it says what failed, where, what was expected and one thing to do
-next. An ``InternalError`` is about symgrad itself and asks for a report. `docs/errors.md` shows each class with a
-program that raises it and the cure.
+A ``SymgradError`` is about the input, and states what failed, where, what was expected and one thing to do next. An
+``InternalError`` is about symgrad itself, and asks for a report. `docs/errors.md` shows each class with a program that
+raises it and the cure.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 
 
 class Cure(str):
-    """A cure in terms of Python, which reads otherwise on the command line.
+    """A cure in terms of Python, with another text for the command line.
 
     Args:
         python: the call or the argument in Python.
@@ -64,20 +64,20 @@ class Cure(str):
     command: str
 
     def __new__(cls, python: str, *, command: str) -> Cure:
-        made = super().__new__(cls, python)
-        made.command = command
-        return made
+        cure = super().__new__(cls, python)
+        cure.command = command
+        return cure
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
         return (str(self),), {"command": self.command}
 
 
 def name_one(argument: str, name: str) -> Cure:
-    """Return the cure of a question about nothing: to name an input.
+    """Return the cure for a call without inputs: to name one.
 
     Args:
-        argument: the argument that takes the name, as the option of the command line is called, too.
-        name: such an input.
+        argument: the argument for the name, and the option of the command line.
+        name: an input.
 
     Example:
         >>> name_one("wrt", "x")
@@ -94,10 +94,10 @@ class SymgradError(Exception):
         what: what failed, in one sentence without a full stop.
         at: where it failed in the text, or None for input that has no text.
         expected: what would have been accepted.
-        cure: one thing to do next; a `Cure` where the command line calls it otherwise.
+        cure: one thing to do next; a `Cure` if the command line has another text.
 
-    The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place, and
-    writes control characters as Python does (``\x1b``).
+    The four parts are attributes; ``str`` puts them on separate lines with a caret under the place, and escapes control
+    characters as Python does (``\x1b``).
 
     Example:
         >>> from symgrad.errors import UnknownNameError
@@ -122,7 +122,7 @@ class SymgradError(Exception):
         """Return the message, with the cure for a program in Python or for the command line.
 
         Args:
-            command: whether it is for the command line.
+            command: whether to return the cure for the command line.
 
         Example:
             >>> error = SymgradError("no input", cure=Cure("wrt='x'", command="--wrt x"))
@@ -146,7 +146,7 @@ class SymgradError(Exception):
 
 
 def _printable(text: str) -> str:
-    """Write out what a terminal would obey, or could not show: messages quote what they are about."""
+    """Escape control and unprintable characters of quotations."""
     return "".join(
         c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text
     )
@@ -163,7 +163,7 @@ class ProgramSyntaxError(SymgradError):
 
 
 class ForbiddenSyntaxError(ProgramSyntaxError):
-    """The text asks for what a formula never does: attributes, lambdas, f-strings, imports."""
+    """The text has syntax that no formula has: attributes, lambdas, f-strings, imports."""
 
 
 class NestingError(ProgramSyntaxError):
@@ -171,15 +171,15 @@ class NestingError(ProgramSyntaxError):
 
 
 class UnknownNameError(SymgradError):
-    """A name is used that is neither declared nor assigned."""
+    """A name is neither declared nor assigned."""
 
 
 class UnknownFunctionError(UnknownNameError):
-    """A function is called that symgrad does not know."""
+    """A call names a function that symgrad does not have."""
 
 
 class UnknownAttributeError(UnknownNameError, AttributeError):
-    """An expression is asked for an attribute that it does not have; an AttributeError, as Python's own would be."""
+    """An expression does not have an attribute; an AttributeError, as in Python."""
 
 
 class CycleError(SymgradError):
@@ -191,7 +191,7 @@ class RedefinitionError(SymgradError):
 
 
 class DeclarationError(SymgradError):
-    """A declaration names an unknown domain or distribution, or gives it wrong parameters."""
+    """A declaration names an unknown domain or distribution, or has wrong parameters for it."""
 
 
 class DomainError(SymgradError):
@@ -207,23 +207,23 @@ class IndexRangeError(SymgradError, IndexError):
 
 
 class NotScalarError(ShapeError):
-    """A gradient of a non-scalar was asked for; gradients and vjp take one."""
+    """The output of a gradient is no scalar; gradients and vjp take one."""
 
 
 class NotInProgramError(SymgradError):
-    """What one differentiates by, or asks for, does not occur in the program."""
+    """An input or name does not occur in the program."""
 
 
 class NotDifferentiableError(SymgradError):
-    """What was asked to be differentiated is a truth value, which has no derivative."""
+    """The output of a derivative is a truth value, which has none."""
 
 
 class RandomParameterError(SymgradError):
-    """One differentiates by what the distribution of a random input depends on, and reads the draw."""
+    """A derivative is by a parameter of a distribution, and the output depends on the draw."""
 
 
 class UnsupportedError(SymgradError):
-    """A meaningful request that symgrad does not implement; the message says what to use instead."""
+    """A meaningful request that symgrad does not implement; the message names an alternative."""
 
 
 class ArrayTypeError(SymgradError):
@@ -235,7 +235,7 @@ class ComplexInputError(ArrayTypeError):
 
 
 class MissingInputError(SymgradError):
-    """An input was not given a value, or a value was given for a name that is not an input."""
+    """An input has no value, or a value is for a name that is not an input."""
 
 
 class EvaluationError(SymgradError):
@@ -247,15 +247,15 @@ class NumberTooLargeError(EvaluationError):
 
 
 class OutOfMemoryError(EvaluationError, MemoryError):
-    """Values take more memory than can be had; it is a `MemoryError` too."""
+    """Values need more memory than there is; it is a `MemoryError` too."""
 
 
 class KernelError(SymgradError):
-    """A kernel cannot be compiled or called as asked."""
+    """A kernel cannot be compiled or called with these options."""
 
 
 class ConvergenceError(EvaluationError):
-    """An iteration met a number that is not finite, left a domain, or did not come to its end."""
+    """An iteration met a number that is not finite, left a domain, or did not converge."""
 
 
 class FileError(SymgradError):
@@ -267,16 +267,16 @@ class TruthValueError(SymgradError):
 
 
 class UsageError(SymgradError):
-    """A function or command was called with arguments that do not fit together."""
+    """Arguments of a function or command do not fit together."""
 
 
 class OperandError(UsageError, TypeError):
-    """An operator is given what has no meaning there, such as a text; a TypeError, as Python's own would be."""
+    """An operand has no meaning for an operator, such as a text; a TypeError, as in Python."""
 
 
 class InternalError(Exception):
     """A broken promise inside symgrad: please report it with the program that caused it."""
 
 
-for _name in __all__:  # tracebacks and pickles name the public module
+for _name in __all__:  # tracebacks and pickles refer to the public module
     globals()[_name].__module__ = "symgrad.errors"

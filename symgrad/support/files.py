@@ -1,4 +1,4 @@
-"""Reading and writing files: within bounds, and whole or not at all."""
+"""Bounded reads and atomic writes of files."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = [
 
 
 def reason(error: Exception) -> str:
-    """Return why the operating system, or Python before it, refused."""
+    """Return the reason of the operating system, or of Python, for an error."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Return what a file holds; also of a pipe or a device, which may have no end.
+    """Return the content of a file, a pipe or a device, which may have no end.
 
     Args:
         path: the file.
-        most: how many bytes it may have.
+        most: the largest number of bytes.
 
     Raises:
         FileError: if it cannot be read, or is longer.
@@ -50,7 +50,7 @@ def read_start(path: Path, most: int) -> bytes:
 
     Args:
         path: the file.
-        most: how many; fewer if it has no more.
+        most: the number of bytes; fewer if the file is shorter.
 
     Raises:
         FileError: if it cannot be read.
@@ -65,11 +65,11 @@ def read_start(path: Path, most: int) -> bytes:
 
 
 def read_text(path: Path, most: int) -> str:
-    """Return the text of a file, its lines ended by a line feed each.
+    """Return the text of a file, with line feeds as the ends of lines.
 
     Args:
         path: the file.
-        most: how many bytes it may have.
+        most: the largest number of bytes.
 
     Raises:
         FileError: if it cannot be read, is longer, or is not text in UTF-8.
@@ -78,10 +78,10 @@ def read_text(path: Path, most: int) -> str:
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """Return bytes as a text, its lines ended by a line feed each.
+    """Decode a text in UTF-8, with line feeds as the ends of lines.
 
     Raises:
-        FileError: if it is not text in UTF-8; messages call it by a name.
+        FileError: if the content is not in UTF-8; the message has the name.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -93,10 +93,10 @@ def decode_text(content: bytes, name: str) -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those that it is in.
+    """Create a folder and its parents.
 
     Raises:
-        FileError: if that cannot be done.
+        FileError: if that fails.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -108,10 +108,10 @@ def make_folder(path: Path) -> None:
 
 
 class AppendedFile:
-    """A file that lines are appended to, each there as soon as it is written.
+    """A file to which lines are appended without buffering.
 
     Args:
-        path: the file; the folders that it is in are made.
+        path: the file; its folder is created.
 
     Raises:
         FileError: if it cannot be written, now or later.
@@ -125,7 +125,7 @@ class AppendedFile:
             self._file = path.open("ab", buffering=0)
 
     def write(self, line: str) -> None:
-        """Append a line, which gets its end here."""
+        """Append a line and a line feed."""
         rest = memoryview(f"{line}\n".encode())
         with _writing(self._path):
             while rest:
@@ -153,9 +153,9 @@ def _writing(path: Path) -> Generator[None]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then put it in place.
+    """Write a file under a temporary name in the same folder, then rename it.
 
-    What is there already keeps its permissions. A pipe or a device is written to. A link to another file is refused.
+    The permissions of an existing file stay. A pipe or a device is written directly. A link to a file is an error.
 
     Raises:
         FileError: if the folder or the file cannot be written, or is a link.
@@ -164,16 +164,16 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def write_together(files: Sequence[tuple[Path, bytes]], beside: Sequence[tuple[Path, bytes]] = ()) -> None:
-    """Write files that belong together, each as `write_atomically` does: none is put in place before all are written.
+    """Write files that belong together, each as in `write_atomically`, and rename them after all are written.
 
     Args:
-        files: where, and what: files that the caller named, which replace what is there.
-        beside: the same of files that the caller did not name. They replace only what has their first line, which
-            must say who wrote it.
+        files: paths that the user named, with their content; they replace existing files.
+        beside: paths that the user did not name, with their content. They replace only files with the same first line,
+            which must identify the writer.
 
     Raises:
-        FileError: if a folder or a file cannot be written, one that would be replaced is a link, or one that the
-            caller did not name is something else.
+        FileError: if a folder or a file cannot be written, an existing one is a link, or one that the user did not name
+            has another first line.
     """
     waiting: list[tuple[Path, Path]] = []
     try:
@@ -181,19 +181,19 @@ def write_together(files: Sequence[tuple[Path, bytes]], beside: Sequence[tuple[P
             _check_replaceable(path, content, files[0][0])
         for path, content in (*files, *beside):
             with _writing(path):
-                written = _written(path, content)
+                written = _write_temporary(path, content)
             if written is not None:
                 waiting.append((path, written))
         for path, written in waiting:
             with _writing(path):
                 written.replace(path)
-    finally:  # they are gone if all went well
+    finally:  # after success there are none
         for _, written in waiting:
             written.unlink(missing_ok=True)
 
 
 def _check_replaceable(path: Path, content: bytes, named: Path) -> None:
-    """Refuse to replace a file that the caller did not name, unless its first line is that of what replaces it."""
+    """Raise an error for an existing file that the user did not name, unless it has the same first line."""
     if not os.path.lexists(path):
         return
     line = content[: content.index(b"\n") + 1]
@@ -206,12 +206,11 @@ def _check_replaceable(path: Path, content: bytes, named: Path) -> None:
 
 
 def _state(path: Path) -> int | None:
-    """Return the mode of what is at a path; None if there is nothing.
+    """Return the mode of an existing file, None if there is none.
 
     Raises:
-        FileError: for a link, unless it leads to a pipe or a device: neither the link nor a file under another name
-            is replaced.
-        OSError: if it cannot be looked at.
+        FileError: for a link, unless it leads to a pipe or a device: neither the link nor its target is replaced.
+        OSError: if the mode is not accessible.
     """
     try:
         mode = path.stat().st_mode
@@ -223,8 +222,8 @@ def _state(path: Path) -> int | None:
     return mode
 
 
-def _written(path: Path, content: bytes) -> Path | None:
-    """Write a file under a temporary name, and return that; None for a pipe or a device, which is written to."""
+def _write_temporary(path: Path, content: bytes) -> Path | None:
+    """Write a file under a temporary name, and return that; write directly to a pipe or a device, and return None."""
     mode = _state(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -232,7 +231,7 @@ def _written(path: Path, content: bytes) -> Path | None:
         with path.open("wb") as file:
             file.write(content)
         return None
-    if mode is not None and not os.access(path, os.W_OK):  # to put another in its place needs no permission
+    if mode is not None and not os.access(path, os.W_OK):  # a rename would need no permission
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = path.with_name(f".symgrad-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:

@@ -1,7 +1,7 @@
-"""What was decided and why, for the `logging` of Python under the name ``symgrad``: a logger for each room.
+"""Logs of decisions and their reasons through Python's `logging`, with one logger ``symgrad.<room>`` per package.
 
-Level ``info`` has a line for each decision that a user would ask about, ``debug`` the passes with their times and
-counts. Lines have names and counts, never values of a user's data.
+Level ``info`` has a line for each decision of interest to users, ``debug`` the passes with their times and counts.
+Lines have names and counts, never values of a user's data.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _loggers: dict[str, Logger] = {}
 
 
 def info(room: str, text: str, *values: object) -> None:
-    """Say what was decided, and why.
+    """Log a decision and its reason.
 
     Args:
-        room: the package that decided.
+        room: the package.
         text: one line, with ``%s`` for values.
         values: names and counts.
 
@@ -37,14 +37,14 @@ def info(room: str, text: str, *values: object) -> None:
 
 
 def debug(room: str, text: str, *values: object) -> None:
-    """Say which pass ran: as `info`, for those who look closer."""
+    """Log a pass; the arguments are those of `info`."""
     logger = _logger(room)
     if logger is not None:
         logger.debug(text, *values)
 
 
 def debugging(room: str) -> bool:
-    """Tell whether somebody wants to know of the passes of a room."""
+    """Tell whether the log of a room has its passes."""
     logger = _logger(room)
     return logger is not None and logger.isEnabledFor(10)
 
@@ -53,7 +53,7 @@ def _logger(room: str) -> Logger | None:
     found = _loggers.get(room)
     if found is not None:
         return found
-    # Where nobody has imported `logging` nobody listens, and importing it would make every start slower.
+    # Without an import of `logging` nobody listens, and importing it would slow down every start.
     logging = sys.modules.get("logging")
     if logging is None or not hasattr(logging, "getLogger"):  # another thread may be importing it
         return None
@@ -67,9 +67,9 @@ def to_stderr(level: str) -> None:
     """Send lines to standard error from now on.
 
     Args:
-        level: ``info`` or ``debug``; of anything else is said that it means nothing.
+        level: ``info`` or ``debug``; any other value logs a warning.
     """
-    import logging  # who sends lines pays for it
+    import logging  # for start-up time
 
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))

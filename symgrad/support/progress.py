@@ -1,9 +1,8 @@
-"""Long work shows itself: passes say what they do and how far they are, and whoever watches looks from time to time.
+"""Progress of long work: passes count steps, and watchers poll them.
 
-A pass says `for node in steps("backward", "differentiating", nodes)`, or `with working(...)` where nothing is counted.
-Where nobody watches both cost next to nothing: `steps` returns what it was given. Watchers (`Watcher`) have a thread
-that looks at the work there is ten times a second, so a pass does no more than count. How work is drawn is not known
-here: `symgrad/printing/progress.py`.
+A pass is a loop `for node in steps("backward", "differentiating", nodes)`, or a block `with reports_progress(...)` if
+it has no items. Without a watcher both are almost free: `steps` returns its items. A watcher (`Watcher`) has a thread
+that polls the work ten times a second, so a pass only counts. `symgrad/printing/progress.py` displays it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from symgrad.support.logs import debug, debugging
 __all__ = ["VARIABLE", "Watcher", "Work", "steps", "watch_usually", "watching", "reports_progress"]
 
 VARIABLE = "SYMGRAD_PROGRESS"
-"""The environment variable that says whether long work is shown: 0, 1 or auto."""
+"""The environment variable that switches the display of long work: 0, 1 or auto."""
 
 AFTER_S = 1.0
 """Seconds after which work is long."""
@@ -35,15 +34,15 @@ T = TypeVar("T")
 
 @final
 class Work:
-    """Something that is being done.
+    """Work in progress.
 
     Attributes:
-        what: in a few words, as ``differentiating``.
-        total: how many steps there are, None where nobody knows; never fewer than are done.
-        done: how many of them are done.
-        expected: about how many seconds it takes, where that is known better than the steps.
-        outer: what this is a part of, None for the whole.
-        note: makes a few words on where it is, such as the loss of a training; None for none.
+        what: a few words, such as ``differentiating``.
+        total: the number of steps, None if unknown; never less than ``done``.
+        done: the number of steps that are done.
+        expected: the estimated time in seconds, if that is known better than the steps.
+        outer: the work of which this is a part, None if there is none.
+        note: returns a few words on the current state, such as the loss of a training; None for no words.
 
     Example:
         >>> work = Work("differentiating", 200)
@@ -73,12 +72,12 @@ class Work:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """The elapsed time."""
         return time.monotonic() - self._begun
 
     @property
     def done(self) -> int:
-        """How many steps are done."""
+        """The number of steps that are done."""
         return self._done if self._count is None else self._count()
 
     @done.setter
@@ -87,20 +86,20 @@ class Work:
 
     @property
     def total(self) -> int | None:
-        """How many steps there are; None where nobody knows."""
+        """The number of steps, None if unknown."""
         return self.counted[1]
 
     @property
     def counted(self) -> tuple[int, int | None]:
-        """How many steps are done, and of how many: both at one time, while another thread works."""
-        done = self.done  # first: what counts both adds to the total before it does a step
+        """The number of steps that are done, and of all steps, consistent while another thread works."""
+        done = self.done  # first: workers add to the total before they do a step
         total = self._total() if callable(self._total) else self._total
-        # A number that was passed was wrong, and says nothing of what is left.
+        # A total below the count is wrong, and no estimate.
         return done, None if not total or done > total else total
 
     @property
     def share(self) -> float | None:
-        """How much of it is done, from 0 to 1; None where nobody knows."""
+        """The share that is done, from 0 to 1; None if unknown."""
         done, total = self.counted
         if total is not None:
             return done / total
@@ -109,7 +108,7 @@ class Work:
 
     @property
     def left(self) -> float | None:
-        """About how many seconds are left, if it goes on as it went; None where nobody knows."""
+        """The estimated remaining seconds at the rate so far; None if unknown."""
         seconds, share = self.seconds, self.share
         if share and self.total is None and self.expected is not None:
             return max(0.0, self.expected - seconds)
@@ -119,7 +118,7 @@ class Work:
         """Count a step.
 
         Args:
-            note: makes a few words on where it is, when somebody looks.
+            note: returns a few words on the current state, when a watcher polls.
         """
         self._done += 1
         self.note = note
@@ -134,10 +133,10 @@ _all: WeakSet[Watcher] = WeakSet()
 
 
 class Watcher:
-    """Looks at work that takes longer than a second, from a thread of its own that lives while there is work.
+    """Polls long work from a thread that lives while there is work.
 
     Args:
-        after: seconds after which work is looked at.
+        after: seconds after which work is long.
     """
 
     def __init__(self, after: float = AFTER_S) -> None:
@@ -150,23 +149,23 @@ class Watcher:
         _all.add(self)
 
     def wants(self) -> bool:
-        """Tell whether there is a place to show anything."""
+        """Tell whether there is a place for a display."""
         return True
 
     def show(self, works: Sequence[Sequence[Work]]) -> None:
-        """Show what is being done: of each thread that works the whole, what it does of it now, and so on inwards."""
+        """Display the work in progress: for each thread its nested works, outermost first."""
         raise NotImplementedError
 
     def gone(self) -> None:
-        """Take away what was shown: all is done."""
+        """Remove the display after all work is done."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Look no more: a process that was forked has the work of its parent, and not the thread."""
+        """Stop watching in a forked process, which has the work of its parent, but not the thread."""
         self._forked = True
 
     def begin(self, work: Work) -> None:
-        """Add work, as a part of what its thread does already."""
+        """Add work as a part of the current work of its thread."""
         if self._forked:
             return
         with self._lock:
@@ -181,7 +180,7 @@ class Watcher:
                 self._thread.start()
 
     def end(self, work: Work) -> None:
-        """Take work away, with whatever part of it an exception left behind."""
+        """Remove work, with parts of it that an exception left behind."""
         if self._forked:
             return
         thread = None
@@ -195,7 +194,7 @@ class Watcher:
                 self._over.set()
                 thread, self._over, self._thread = self._thread, None, None
         if thread is not None and thread.ident is not None:
-            thread.join()  # nothing is drawn over what is printed next
+            thread.join()  # no display may follow the next print
 
     def _look(self, over: threading.Event) -> None:
         if over.wait(self._after):
@@ -212,16 +211,18 @@ class Watcher:
             self.gone()
 
 
-_watching: ContextVar[Watcher | bool] = ContextVar("_watching", default=True)  # True: as usual, False: nobody
+_watching: ContextVar[Watcher | bool] = ContextVar(
+    "_watching", default=True
+)  # True: the usual watcher, False: none
 _usual: Callable[[], Watcher] | None = None
 _usual_watcher: Watcher | None = None
 
 
 def watch_usually(make: Callable[[], Watcher] | None) -> None:
-    """Say who watches where `watching` says nothing.
+    """Set the watcher outside blocks of `watching`.
 
     Args:
-        make: makes the watcher when there is something to watch; None for nobody.
+        make: creates the watcher when there is work; None for no watcher.
     """
     global _usual, _usual_watcher
     _usual, _usual_watcher = make, None
@@ -229,10 +230,10 @@ def watch_usually(make: Callable[[], Watcher] | None) -> None:
 
 @contextmanager
 def watching(watcher: Watcher | None) -> Generator[None]:
-    """Let somebody watch what this thread does in a block.
+    """Set the watcher of this thread for a block.
 
     Args:
-        watcher: who; None for nobody.
+        watcher: the watcher, None for no watcher.
     """
     token = _watching.set(False if watcher is None else watcher)
     try:
@@ -254,12 +255,12 @@ def _watcher() -> Watcher | None:
 
 
 def steps(room: str, what: str, items: Iterable[T]) -> Iterable[T]:
-    """Go through items, and let it show how far that is.
+    """Iterate over items with progress.
 
     Args:
-        room: the package that does it.
-        what: what is done, in a few words.
-        items: as many as they are, if they can tell.
+        room: the package.
+        what: the work in a few words.
+        items: the items, with a length if possible.
 
     Example:
         >>> list(steps("ir", "counting", range(3)))
@@ -270,7 +271,7 @@ def steps(room: str, what: str, items: Iterable[T]) -> Iterable[T]:
 
 
 def _counted(watcher: Watcher | None, room: str, what: str, items: Iterable[T]) -> Iterator[T]:
-    with _shown(watcher, room, Work(what, length_hint(items) or None)) as work:
+    with _watch(watcher, room, Work(what, length_hint(items) or None)) as work:
         for item in items:
             yield item
             work.advance()
@@ -285,15 +286,15 @@ def reports_progress(
     expected: float | None = None,
     count: Callable[[], int] | None = None,
 ) -> Generator[Work]:
-    """Let a block show that it goes on.
+    """Report the progress of a block.
 
     Args:
-        room: the package that does it.
-        what: what is done, in a few words.
-        total: how many steps there are, if that is known; `Work.advance` counts one. A function for work that finds
-            more to do while it goes on; any thread may call it, and it never returns less than before.
-        expected: about how many seconds it takes, if that is known better.
-        count: tells how many steps are done, for a loop that counts them anyway; any thread may ask.
+        room: the package.
+        what: the work in a few words.
+        total: the number of steps, if known; `Work.advance` counts one. A function for work that grows; any thread may
+            call it, and it never decreases.
+        expected: the estimated time in seconds, if that is known better.
+        count: returns the number of steps that are done, for a loop that counts them anyway; any thread may call it.
 
     Example:
         >>> with reports_progress("ir", "counting", 3) as work:
@@ -307,14 +308,14 @@ def reports_progress(
     if watcher is None and not debugging(room):
         yield work
         return
-    with _shown(watcher, room, work):
+    with _watch(watcher, room, work):
         yield work
 
 
 @contextmanager
-def _shown(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
+def _watch(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
     try:
-        # Ctrl-C may come while it begins, too.
+        # Ctrl-C may interrupt begin, too.
         if watcher is not None:
             watcher.begin(work)
         yield work
@@ -327,10 +328,10 @@ def _shown(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
             debug(room, "%s: %.3f s%s", work.what, work.seconds, count)
 
 
-def _alone() -> None:
+def _after_fork() -> None:
     for watcher in list(_all):
         watcher.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_after_fork)

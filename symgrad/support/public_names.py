@@ -1,6 +1,6 @@
-"""What users may call: the names of the package, and the module that has each.
+"""The public names of the package, and the module of each.
 
-The package looks its attributes up here, and messages what to suggest; neither imports what is not asked for.
+The package looks up its attributes here, and messages their suggestions, without importing other modules.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["MODULES", "PUBLIC", "class_name", "names_in", "public", "public_name
 
 
 def names_in(stub: str) -> dict[str, str]:
-    """Return the names of a stub, each with the module that has it: a line `from module import name as name` for each.
+    """Return the names of a stub with their modules, from lines `from module import name as name`.
 
     Args:
         stub: a file in the folder of the package.
@@ -22,7 +22,7 @@ def names_in(stub: str) -> dict[str, str]:
         >>> names_in("results.pyi")["Minimum"]
         'symgrad.api.training.minimize'
     """
-    # By the loader: the package may lie in an archive.
+    # By the loader: the package may be in an archive.
     loader: Any = getattr(__spec__, "loader", None)
     text: str = loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), stub)).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
     lines = (line.split() for line in text.splitlines())
@@ -32,10 +32,10 @@ def names_in(stub: str) -> dict[str, str]:
 _NAMES = names_in("__init__.pyi")
 
 PUBLIC = {name: module for name, module in _NAMES.items() if module != "symgrad"}
-"""The names of the package: from each to the module that has it, imported when the name is first asked for."""
+"""The names of the package with their modules, which are imported at the first use of a name."""
 
 MODULES = tuple(name for name, module in _NAMES.items() if module == "symgrad")
-"""Modules that are public as a whole."""
+"""The public modules."""
 
 _MODULES_OF_CLASSES = ("errors", "results")
 _LISTED = tuple(f"symgrad.{name}" for name in MODULES if name not in _MODULES_OF_CLASSES)
@@ -43,10 +43,10 @@ _SPELT = tuple(f"symgrad.api.functions.{room}" for room in ("elementary", "array
 
 
 def public(name: str) -> Any:
-    """Return what a name of the package stands for.
+    """Return the object of a name of the package.
 
-    Functions of its modules are found without these too, and under the names of SymPy and C (`sg.erf`, `sg.asin`).
-    They are listed nowhere: each has one name and one place.
+    Functions of its modules are also attributes of the package, and under the names of SymPy and C (`sg.erf`,
+    `sg.asin`). These are not listed: each function has one listed name.
 
     Raises:
         AttributeError: if there is no such name.
@@ -66,7 +66,7 @@ def public(name: str) -> Any:
 
 
 def public_name(name: str) -> str | None:
-    """Return what users write for a listed name; None if there is no such name.
+    """Return the qualified form of a listed name; None if there is no such name.
 
     Example:
         >>> public_name("grad"), public_name("erf"), public_name("curl")
@@ -79,7 +79,7 @@ def public_name(name: str) -> str | None:
 
 
 def class_name(name: str) -> str | None:
-    """Return what users write for a class that a module has and the package has not; None if there is no such class.
+    """Return the qualified name of a class that is public in a module only; None if there is no such class.
 
     Example:
         >>> class_name("Minimum"), class_name("ShapeError"), class_name("minimum")

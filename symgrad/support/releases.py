@@ -1,4 +1,4 @@
-"""Refuse pickles of other releases with the release that wrote them, not by a missing module or a wrong graph."""
+"""Reject pickles of other releases with an error that names the release that wrote them."""
 
 from __future__ import annotations
 
@@ -7,35 +7,21 @@ from symgrad.support.errors import FileError
 __all__ = ["RELEASE", "OldModules", "check_release"]
 
 RELEASE = "0.2"
-"""What pickles of graphs state. Releases of one major and minor number read each other's."""
+"""The release in pickles of graphs. Releases with one major and minor number read each other's."""
 
-_OLD_MODULES = frozenset(
-    f"symgrad.{name}"
-    for name in (
-        *(
-            "arrange",
-            "backward",
-            "cas",
-            "cli",
-            "documents",
-            "export",
-            "files",
-            "gradcode",
-            "importers",
-            "kernel",
-        ),
-        *("llvm", "logs", "lower", "mistakes", "moments", "notebook", "proof", "reasons", "render", "rules"),
-        *("source", "spell", "stops", "surface", "verdicts", "web", "words", "work"),
-    )
+_OLD_NAMES = (
+    "arrange backward cas cli documents export files gradcode importers kernel llvm logs lower mistakes moments "
+    "notebook proof reasons render rules source spell stops surface verdicts web words work"
 )
-"""Packages and modules of symgrad 0.1, by whose names its pickles find classes."""
+_OLD_MODULES = frozenset(f"symgrad.{name}" for name in _OLD_NAMES.split())
+"""Packages and modules of symgrad 0.1, to which its pickles refer."""
 
 
 def check_release(release: str | None) -> None:
-    """Refuse a graph that another release pickled.
+    """Raise an error for a graph that another release pickled.
 
     Args:
-        release: what the pickle states; None for one of symgrad 0.1, which states nothing.
+        release: the release in the pickle; None for symgrad 0.1, whose pickles have none.
 
     Raises:
         FileError: if this release does not read it.
@@ -58,11 +44,11 @@ def check_release(release: str | None) -> None:
 
 
 class OldModules:
-    """The last finder of imports: it says which release had a module that a pickle names."""
+    """The last finder of imports, whose error names the release of an old module."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
-        """Refuse modules of symgrad 0.1, and find no other.
+        """Raise an error for modules of symgrad 0.1, and find no other.
 
         Raises:
             ModuleNotFoundError: if symgrad 0.1 had the module.

@@ -1,4 +1,4 @@
-"""Places in a text: carried from the first character read to the last message printed."""
+"""Places in a text, for messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 __all__ = ["Location", "Place", "Source", "Span"]
 
-_WIDTH = 100  # longest stretch of a source line that a message shows
+_WIDTH = 100  # characters of a source line in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Source:
-    """A text with the name it is known by (a file name or ``<text>``).
+    """A text with its name (a file name or ``<text>``).
 
     Args:
-        text: all of it.
-        name: what messages call it.
+        text: the text.
+        name: the name in messages.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Location:
-    """A span of a source: what an error message points at.
+    """A span of a source, the place of an error.
 
     Example:
         >>> from symgrad.support.source import Location, Source, Span
@@ -81,7 +81,7 @@ class Location:
         """Return file, line, column, the line of text and carets under the span."""
         line, column = self.source.line_column(self.span.start)
         text = self.source.line(line)
-        # A generated line can hold 100,000 terms: show a window around the place.
+        # A generated line can have 100,000 terms: show a window around the place.
         shift = max(0, column - 1 - _WIDTH // 2)
         window = "".join(c if c.isprintable() else " " for c in text[shift : shift + _WIDTH])
         width = max(1, min(self.span.end - self.span.start, len(window) - (column - 1 - shift)))
@@ -91,14 +91,14 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a file in another language: of a function, say, that a program was read from.
+    """A line of a file in another language, from which a program was imported.
 
     Args:
-        file: its path; empty where it is not known.
+        file: its path, empty if unknown.
         line: counted from 1.
-        start: column of the first character, from 0.
-        end: column behind the last one, on the same line.
-        text: the line as it was read, without its indentation.
+        start: the column of the first character, from 0.
+        end: the column after the last one, on the same line.
+        text: the line at the time of import, without its indentation.
     """
 
     file: str
@@ -109,7 +109,7 @@ class Place:
 
     @classmethod
     def of(cls, file: str, line: int, start: int | None = None, end: int | None = None) -> Place:
-        """Return a place with its text; the whole line where no columns are given."""
+        """Return a place with its text; without columns the full line."""
         text = linecache.getline(file, line)
         if start is None:
             start, end = len(text) - len(text.lstrip()), None
@@ -117,7 +117,7 @@ class Place:
         return cls(file, line, start, max(end, start + 1), text.strip())
 
     def location(self) -> Location:
-        """Return it as messages point at places, of the file as it is now."""
+        """Return the place as a location in the current file."""
         lines = linecache.getlines(self.file)
         before = sum(map(len, lines[: self.line - 1]))
         return Location(Source("".join(lines), self.file), Span(before + self.start, before + self.end))

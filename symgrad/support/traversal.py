@@ -1,6 +1,6 @@
-"""Traversals of graphs: preorder, postorder, and the operands of a nested operation. None of them recurses.
+"""Iterative traversals of graphs: preorder, postorder, and the operands of a nested operation.
 
-The caller gives ``descend``, which returns the children of a vertex, so that a traversal may stop anywhere.
+The function ``descend`` returns the children of a vertex, so that a traversal may stop anywhere.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ U = TypeVar("U")
 
 
 def walk(roots: Iterable[T], descend: Callable[[T], Iterable[T]]) -> Iterator[T]:
-    """Yield the vertices that can be reached from roots in preorder, each once: depth first, from left to right.
+    """Yield the vertices reachable from roots in preorder, each once: depth first, from left to right.
 
     Args:
-        roots: where to start.
-        descend: the children of a vertex; it is called when the vertex has been yielded.
+        roots: the first vertices.
+        descend: returns the children of a vertex; the traversal calls it after yielding the vertex.
 
     Example:
         >>> list(walk([12], lambda n: [d for d in (2, 3) if n % d == 0 and d < n]))
@@ -38,12 +38,12 @@ def walk(roots: Iterable[T], descend: Callable[[T], Iterable[T]]) -> Iterator[T]
 def postorder(
     roots: Iterable[T], descend: Callable[[T], Iterable[T]], *, until: Collection[T] = ()
 ) -> list[T]:
-    """Return the vertices that can be reached from roots, each once and after its children, from left to right.
+    """Return the vertices reachable from roots in postorder, each once, from left to right.
 
     Args:
-        roots: where to start.
-        descend: the children of a vertex.
-        until: vertices that are left out, with what only they lead to: those of an earlier call, say.
+        roots: the first vertices.
+        descend: returns the children of a vertex.
+        until: vertices to skip, such as those of an earlier call; the traversal does not pass through them.
 
     Example:
         >>> postorder([12], lambda n: [n // d for d in (2, 3) if n % d == 0])
@@ -70,11 +70,11 @@ def postorder(
 
 
 def leaves(root: U, descend: Callable[[U], Iterable[U] | None]) -> list[U]:
-    """Flatten a nested operation: return its operands from left to right, as often as they occur.
+    """Flatten a nested operation: return its operands from left to right, with repetitions.
 
     Args:
         root: the operation.
-        descend: the operands of what is flattened, None for what is not.
+        descend: returns the operands of an operation, None for an operand.
 
     Example:
         >>> leaves((1, (2, (1, 3))), lambda n: n if isinstance(n, tuple) else None)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from symgrad.checker.program.distributions import ProofDistribution
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node
-from symgrad.ir.resize import size_with
+from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End

@@ -22,7 +22,7 @@ import symgrad as sg
 from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.errors import RedefinitionError, SymgradError, UnknownNameError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS
-from symgrad.ops.document import kinks_page
+from symgrad.ops.kinks_page import kinks_page
 from symgrad.ops.user_ops import OWN, drop_own
 from tests.processes import printed
 

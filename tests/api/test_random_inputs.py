@@ -11,7 +11,7 @@ import sympy
 
 import symgrad as sg
 from symgrad.errors import DeclarationError, ShapeError, UsageError
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.traverse import digest, symbols_of
 
 

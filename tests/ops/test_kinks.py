@@ -13,7 +13,7 @@ from symgrad.ir.graph import NUMBER, OPS, Node, as_node, symbol
 from symgrad.ir.op import Kink
 from symgrad.ir.types import POSITIVE, Declaration
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.ops.document import kinks_page
+from symgrad.ops.kinks_page import kinks_page
 from tests.conftest import compare_golden
 from tests.docs.markdown import ROOT
 from tests.ops.cases import (

@@ -10,7 +10,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import formula, names_in
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration

@@ -9,7 +9,7 @@ from typing import Any, cast
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of
-from symgrad.ir.resize import domain_with, size_with
+from symgrad.ir.size_substitution import domain_with, size_with
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import NONNEGATIVE, REAL

@@ -13,7 +13,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import names_in
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, size_leaf
-from symgrad.ir.resize import resized, size_names
+from symgrad.ir.size_substitution import resized, size_names
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import SymgradError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.api.limits import SIZE_ROWS
 from symgrad.ir.graph import Node
-from symgrad.ir.resize import never_equal, size_names
+from symgrad.ir.size_substitution import never_equal, size_names
 from symgrad.ir.sizes import Shape, Size, names_of, size_sum
 from symgrad.support.errors import SymgradError
 

@@ -24,7 +24,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import formula, names_in, parse_closed
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import shape_text

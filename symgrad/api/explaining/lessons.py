@@ -19,7 +19,7 @@ from symgrad.api.handles.formula_arguments import names_in
 from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node, as_node, size_leaf
-from symgrad.ir.resize import size_names
+from symgrad.ir.size_substitution import size_names
 from symgrad.ir.traverse import substitute, topological
 from symgrad.support.errors import Cure, ShapeError, SymgradError, TruthValueError, UsageError
 from symgrad.verification.verdict import Verdict

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.api.limits import PLACED_ENTRIES, PLACED_SIZES
 from symgrad.ir.graph import Node, as_node, size_node
-from symgrad.ir.resize import size_with
+from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Shape, names_of
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate

@@ -26,7 +26,7 @@ from symgrad.compiler.kernels.kernel import Kernel, as_tuple
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.free_names import free_name
-from symgrad.ir.resize import resized, size_names
+from symgrad.ir.size_substitution import resized, size_names
 from symgrad.ir.sizes import Size, names_of, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ir.values.exchange import as_array

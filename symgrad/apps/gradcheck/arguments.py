@@ -16,7 +16,7 @@ from symgrad.api.handles.program import Program, parse
 from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.listing import one_of, suggest
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.support.errors import UsageError
 
 __all__ = [

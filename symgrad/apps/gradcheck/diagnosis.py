@@ -15,7 +15,7 @@ from symgrad.apps.gradcheck.claims import claims_of
 from symgrad.apps.gradcheck.question import CodeQuestion
 from symgrad.apps.gradcheck.samples import DTYPES
 from symgrad.ir.graph import Node, Op
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import InternalError, SymgradError, UsageError

@@ -1,1 +1,1 @@
-"""How things are written: the program notation of graphs, of arrays and of contractions."""
+"""The program notation of graphs, arrays and contractions. Open `printer.py` first."""

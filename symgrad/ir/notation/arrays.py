@@ -1,8 +1,8 @@
-"""How ops that are not elementwise are written: as a mathematician would, and so that the reader makes the same node.
+"""Program text of array ops: mathematical notation that parses to the same node.
 
-Every spelling here is one of `ops/numpy/calls.py` or `ops/numpy/subscripts.py`, chosen by what that function makes of
-the operands. Where no spelling makes exactly this node there is a literal one: einsum("ij,jk->ki", A, B), reshape(x,
-(n, 5)), slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
+A spelling is a function of `ops/numpy/calls.py` or `ops/numpy/subscripts.py` that returns exactly this node for its
+operands. If there is none, the spelling is a literal one: einsum("ij,jk->ki", A, B), reshape(x, (n, 5)),
+slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
-from symgrad.ir.notation.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
+from symgrad.ir.notation.literals import ANY, ATOM, MUL, NEG, Part, separated, size_text, tuple_text
 from symgrad.ir.shapes import Triple, padded
 from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
 
@@ -41,37 +41,17 @@ _WHOLE: Triple = (None, None, 1)
 
 
 def _call(name: str, *arguments: Node | str) -> Written:
-    parts: list[Part] = [f"{name}("]
-    for i, argument in enumerate(arguments):
-        if i:
-            parts.append(", ")
-        parts.append(argument if isinstance(argument, str) else (argument, ANY, False))
-    return [*parts, ")"], ATOM
-
-
-def _tuple(nodes: Sequence[Node]) -> list[Part]:
-    parts: list[Part] = ["("]
-    for i, node in enumerate(nodes):
-        if i:
-            parts.append(", ")
-        parts.append((node, ANY, False))
-    parts.append(",)" if len(nodes) == 1 else ")")
-    return parts
+    return [f"{name}(", *separated(arguments), ")"], ATOM
 
 
 def truth_symbol(node: Node) -> Node | None:
-    """Return the symbol whose truth values a node counts as 1 and 0: a subscript of the one is that of the other."""
+    """Return the symbol whose truth values a node has as 1 and 0: its subscripts apply to the symbol. Else None."""
     one_or_zero = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return node.args[0] if one_or_zero and node.args[0].op is SYMBOL else None
 
 
 def _subscript(x: Node, items: Sequence[str | Node]) -> Written:
-    parts: list[Part] = [(truth_symbol(x) or x, ATOM, False), "["]
-    for i, item in enumerate(items):
-        if i:
-            parts.append(", ")
-        parts.append(item if isinstance(item, str) else (item, ANY, False))
-    return [*parts, "]"], ATOM
+    return [(truth_symbol(x) or x, ATOM, False), "[", *separated(items), "]"], ATOM
 
 
 def _axis(axes: Sequence[int], rank: int) -> list[str]:
@@ -82,7 +62,7 @@ def _axis(axes: Sequence[int], rank: int) -> list[str]:
 
 
 def write_call(node: Node, _names: Named) -> Written:
-    """A call under the name of the op: axes as in NumPy, other static parameters by name."""
+    """Write a call under the name of the op: axes as in NumPy, other static parameters by name."""
     texts: list[str] = []
     for parameter, value in zip(node.op.parameters, node.params, strict=True):
         match parameter, value:
@@ -108,7 +88,7 @@ def _literal(value: Any) -> str:
 
 
 def write_contraction(node: Node, _names: Named) -> Written:
-    """A contraction: as a product, sum, transpose, trace or diagonal where it is one."""
+    """Write a contraction as a product, sum, transpose, trace or diagonal, else by einsum."""
     labels, result = node.params
     if len(node.args) == 1:
         written = _of_one(node.args[0], labels[0], result)
@@ -140,37 +120,36 @@ def _of_two(node: Node) -> Written | None:
         return _call("outer", a, b)
     if node.params == (((0,), (0, 1)), (0, 1)) and b.op.name == "eye" and b.params == a.shape * 2:
         return _call("diag", a)
-    turned = _turned(node)
-    if turned is None:
+    flags = _transposed(node)
+    if flags is None:
         return None
     parts: list[Part] = []
-    # What stands in front of an @ without parentheses belongs to the product, unless it is one itself.
+    # The left operand of @ needs parentheses unless it is a matrix product itself.
     left = MUL if is_matrix_product(a) else ATOM
-    for x, t, needed in zip(node.args, turned, (left, NEG), strict=True):
+    for x, t, needed in zip(node.args, flags, (left, NEG), strict=True):
         parts += [(x, ATOM, False), ".T"] if t else [(x, needed, False)]
         parts.append("@")
     return parts[:-1], MUL
 
 
-def _turned(node: Node) -> tuple[bool, ...] | None:
-    """Return which operands of a matrix product are transposed, None if it is none."""
+def _transposed(node: Node) -> tuple[bool, ...] | None:
+    """Return for each operand of a matrix product whether it is transposed, None for other nodes."""
     a, b = node.args
-    flags = [(False, True) if len(x.shape) == 2 else (False,) for x in node.args]
-    for turned in product(*flags):
-        # The reader takes the transpose of an operand of @ into the contraction.
-        if any(is_transpose(x) and not t for x, t in zip(node.args, turned, strict=True)):
+    for flags in product(*((False, True) if len(x.shape) == 2 else (False,) for x in node.args)):
+        # The reader merges the transpose of an operand of @ into the contraction.
+        if any(is_transpose(x) and not t for x, t in zip(node.args, flags, strict=True)):
             continue
-        if node.params == _matmul_params(len(a.shape), len(b.shape), *turned):
-            return turned
+        if node.params == _matmul_params(len(a.shape), len(b.shape), *flags):
+            return flags
     return None
 
 
 def is_matrix_product(node: Node) -> bool:
-    """Tell whether a node is written with @."""
+    """Tell whether the spelling of a node has @."""
     if node.op.name != "einsum" or len(node.args) != 2:
         return False
     spread = node.params[0][0] == (0,) and node.params[1] == (0, 1)  # outer, or a diagonal matrix
-    return not spread and _turned(node) is not None
+    return not spread and _transposed(node) is not None
 
 
 def is_transpose(node: Node) -> bool:
@@ -196,7 +175,7 @@ def _matmul_params(p: int, q: int, turn_a: bool, turn_b: bool) -> tuple[Any, ...
 
 
 def _reduced(node: Node) -> Sequence[int] | None:
-    """Return the axes of its one operand that a result lacks, None if that is no reduction."""
+    """Return the axes that a reduction removes from its one operand, None for other nodes."""
     if node.op.pointwise or len(node.args) != 1 or len(node.shape) >= len(node.args[0].shape):
         return None
     match node.op.parameters, node.params:
@@ -212,7 +191,7 @@ def _reduced(node: Node) -> Sequence[int] | None:
 
 
 def _keeping(node: Node) -> Written | None:
-    """Return a reduction with keepdims=True, if that is what this reshape of a reduction does."""
+    """Write a reshape of a reduction with keepdims=True; None for other reshapes."""
     reduced = node.args[0]
     axes = _reduced(reduced)
     if not axes:
@@ -230,7 +209,7 @@ def _keeping(node: Node) -> Written | None:
 
 
 def _inserted(few: Shape, many: Shape) -> list[int] | None:
-    """Return the axes of length 1 that make one shape of the other, None if that is not all."""
+    """Return the axes of length 1 whose insertion turns one shape into the other, None if they differ otherwise."""
     new: list[int] = []
     i = 0
     for axis, size in enumerate(many):
@@ -244,7 +223,7 @@ def _inserted(few: Shape, many: Shape) -> list[int] | None:
 
 
 def write_reshape(node: Node, names: Named) -> Written:
-    """A reshape: keepdims, an entry, new axes or none where it makes these."""
+    """Write a reshape with keepdims, as an entry, with new axes or with squeeze, else by its shape."""
     x, shape = node.args[0], node.shape
     if x not in names:
         written = _keeping(node)
@@ -252,20 +231,20 @@ def write_reshape(node: Node, names: Named) -> Written:
             written = _entry(node)
         if written is not None:
             return written
-    # Subscripts and squeeze make one reshape of two, so where x is one already they would make another node.
+    # Subscripts and squeeze merge two reshapes, so for a reshape x they would give another node.
     if x.op.name != "reshape" and x.op is not NUMBER:
         new = _inserted(x.shape, shape)
         if new:
             return _subscript(x, ["None" if i in new else ":" for i in range(len(shape))])
-        gone = _inserted(shape, x.shape)
-        if gone:
+        removed = _inserted(shape, x.shape)
+        if removed:
             ones = [i for i, size in enumerate(x.shape) if size == 1]
-            return _call("squeeze", x, *([] if gone == ones else _axis(gone, -1)))
+            return _call("squeeze", x, *([] if removed == ones else _axis(removed, -1)))
     return _call("reshape", x, tuple_text(shape))
 
 
 def _entry(node: Node) -> Written | None:
-    """Return x[i, 1:, j], if this reshape drops the axes of which a slice takes one entry."""
+    """Write x[i, 1:, j] for a reshape that drops the axes of which a slice has one entry; None for others."""
     sliced = node.args[0]
     x, triples = sliced.args[0], sliced.params[0]
     if not _is_normal(sliced):
@@ -282,7 +261,7 @@ def _entry(node: Node) -> Written | None:
 
 
 def _only(triple: Triple, size: Size) -> int | None:
-    """Return the position of the one entry that the reader's subscript by a number would take with this slice."""
+    """Return the position of the one entry of a slice as the reader makes it of a subscript by a number, else None."""
     start, stop, step = triple
     if triple == _WHOLE or step != 1 or not isinstance(size, int):
         return None
@@ -305,7 +284,7 @@ def _slice_text(triple: Triple) -> str:
 
 
 def _is_normal(node: Node) -> bool:
-    """Tell whether a slice is as the reader writes it: no ends that say nothing, and not all of the array."""
+    """Tell whether a slice is as the reader makes it: without redundant ends, and not the full array."""
     triples = node.params[0]
     return any(t != _WHOLE for t in triples) and not any(
         step > 0 and (start == 0 or stop == size)
@@ -314,7 +293,7 @@ def _is_normal(node: Node) -> bool:
 
 
 def write_slice(node: Node, _names: Named) -> Written:
-    """A basic subscript."""
+    """Write a basic subscript."""
     x, triples = node.args[0], node.params[0]
     if not _is_normal(node):
         return _call("slice", x, _literal(triples))
@@ -322,7 +301,7 @@ def write_slice(node: Node, _names: Named) -> Written:
 
 
 def write_unslice(node: Node, _names: Named) -> Written:
-    """Zeros around an array, or between its entries."""
+    """Write zeros around an array, or between its entries."""
     widths = _pad_widths(node)
     if widths is not None:
         rows = ", ".join(map(tuple_text, widths))
@@ -331,7 +310,7 @@ def write_unslice(node: Node, _names: Named) -> Written:
 
 
 def _pad_widths(node: Node) -> list[tuple[Size, Size]] | None:
-    """Return how many zeros stand before and after what is padded along each axis; None if it stands otherwise."""
+    """Return the numbers of zeros before and after an array along each axis; None if it is not padded so."""
     widths: list[tuple[Size, Size]] = []
     for size, triple, whole in zip(node.args[0].shape, node.params[0], node.shape, strict=True):
         before, stop, _ = triple
@@ -347,7 +326,7 @@ def _pad_widths(node: Node) -> list[tuple[Size, Size]] | None:
 
 
 def write_broadcast(node: Node, _names: Named) -> Written:
-    """Zeros, ones, one number, or entries that repeat."""
+    """Write zeros, ones, one number, or repeated entries."""
     x = node.args[0]
     shape = size_text(node.shape[0]) if len(node.shape) == 1 else tuple_text(node.shape)
     if x.is_number(0) or x.is_number(1):
@@ -356,7 +335,7 @@ def write_broadcast(node: Node, _names: Named) -> Written:
 
 
 def _entries(node: Node, names: Named) -> list[Part] | None:
-    """Return an array as the lists that `array` takes; None for what is none of these."""
+    """Write an array as the nested lists that `array` takes; None for other nodes."""
     if node.op.name != "concatenate" or node.params[0] != 0 or len(node.args) < 2:
         return None
     parts: list[Part] = ["["]
@@ -372,7 +351,7 @@ def _entries(node: Node, names: Named) -> list[Part] | None:
 
 
 def write_concatenation(node: Node, names: Named) -> Written:
-    """An array of entries, a stack, or arrays one after the other."""
+    """Write an array of entries, a stack, or a concatenation."""
     axis = node.params[0]
     entries = _entries(node, names)
     if entries is not None:
@@ -386,21 +365,21 @@ def write_concatenation(node: Node, names: Named) -> Written:
     )
     name, xs = ("stack", inner) if stacked else ("concatenate", node.args)
     where = [] if stacked and axis == 0 else [f", axis={axis}"]
-    return [f"{name}(", *_tuple(xs), *where, ")"], ATOM
+    return [f"{name}((", *separated(xs), ",)" if len(xs) == 1 else ")", *where, ")"], ATOM
 
 
 # -------------------------------------------------------------------------------------------------------- positions
 
 
 def write_gather(node: Node, names: Named) -> Written:
-    """A subscript by positions."""
+    """Write a subscript by positions."""
     x, indices = node.args[0], node.args[1:]
     axes: tuple[int, ...] = node.params[0]
     arrays = [i for i in indices if i.shape]
     together = tuple(range(axes[0], axes[0] + len(axes)))
-    # The axes of index arrays that something parts come first, in NumPy and so in the reader.
+    # The axes of index arrays that are not adjacent come first, in NumPy and so in the reader.
     placed = axes == together or not arrays or axes[0] == 0
-    # A number is a slice to the reader, unless the length is a name or there are index arrays beside it.
+    # The reader makes a slice of a number, unless the length is a name or there are index arrays as well.
     if not placed or any(not _stays(i, x.shape[a], bool(arrays)) for i, a in zip(indices, axes, strict=True)):
         return _call("gather", *node.args, f"axes={tuple_text(axes)}")
     items: list[Node | str] = [":"] * (axes[-1] + 1)
@@ -416,7 +395,7 @@ def _stays(index: Node, size: Size, arrays: bool) -> bool:
 
 
 def _numbers(index: Node) -> str | None:
-    """Return a stack of numbers as a list."""
+    """Write a stack of numbers as a list; None for other nodes."""
     if index.op.name != "concatenate" or len(index.shape) != 1:
         return None
     entries = [x.args[0] for x in index.args if x.op.name == "reshape" and x.shape == (1,)]
@@ -426,23 +405,23 @@ def _numbers(index: Node) -> str | None:
 
 
 def write_scatter(node: Node, _names: Named) -> Written:
-    """Values added at positions."""
+    """Write values added at positions."""
     axes, shape = node.params
     where = [] if axes == (0,) else [f"axes={tuple_text(axes)}"]
     return _call("scatter_add", *node.args, *where, f"shape={tuple_text(shape)}")
 
 
 def write_one_hot(node: Node, _names: Named) -> Written:
-    """Rows with a 1 at a position."""
+    """Write rows with a 1 at a position."""
     return _call("one_hot", node.args[0], size_text(node.params[0]))
 
 
 def write_eye(node: Node, _names: Named) -> Written:
-    """The matrix with 1 on its diagonal."""
+    """Write the matrix with 1 on its diagonal."""
     rows, columns = node.params
     return _call("eye", size_text(rows), *([] if rows == columns else [size_text(columns)]))
 
 
 def write_iota(node: Node, _names: Named) -> Written:
-    """0, 1, and so on."""
+    """Write 0, 1, 2, ..."""
     return _call("arange", size_text(node.params[0]))

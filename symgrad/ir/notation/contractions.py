@@ -1,8 +1,7 @@
-"""What a contraction is called: a matrix product, a trace, a sum, an outer product, ..., or index notation.
+"""Classify contractions: a matrix product, a trace, a sum, an outer product, ..., or index notation.
 
-One einsum node has one spelling here for LaTeX, NumPy source and explanations. It may regroup: A B' v is one product,
-whatever the order of the operands of the node. (Program text says more, namely which node the reader makes of it: see
-`ir/notation/arrays.py`.)
+LaTeX, NumPy source and explanations share this spelling of an einsum node. It may regroup: A B' v is one product for
+any order of the operands of the node. (Program text must parse to the same node: see `ir/notation/arrays.py`.)
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContractionSpelling:
-    """How a contraction is written.
+    """The spelling of a contraction.
 
     Attributes:
-        form: what it is:
+        form: its class:
 
             - ``product``: a chain of matrix products, ``parts[0]``. A vector can stand first or last; as in NumPy's
               ``@`` it is a row there and a column here.
@@ -61,8 +60,8 @@ class ContractionSpelling:
             - ``diagonal``: of the square matrix that is the operand.
             - ``diag``: the matrix that has the first operand, a vector, on its diagonal; the second is an identity.
             - ``elementwise``: the product of all operands entry by entry, summed over ``axes``. ``parts[0]`` are the
-              operands in order; ``places`` tells along which axes each one lies, the others it is repeated along.
-            - ``index``: none of these; only index notation says it.
+              operands in order; ``places`` are the axes of each one, which repeats along the others.
+            - ``index``: none of these: it has index notation alone.
         parts: chains of factors.
         axes: see ``form``.
         places: for ``elementwise``, for each operand the axes of the product that it has.
@@ -118,49 +117,49 @@ def spell_labels(
         identity: whether there are two operands and the second is a square identity matrix.
     """
     count = 1 + max((label for own in labels for label in own), default=-1)
-    # NumPy's einsum has no more letters than these; what only a person reads still gets distinct ones.
+    # NumPy's einsum has no more letters than these; text for readers alone may have others.
     letters = _LETTERS if count <= len(_LETTERS) else "".join(map(chr, range(0x100, 0x100 + count)))
     texts = tuple("".join(letters[label] for label in own) for own in labels)
     out = "".join(letters[label] for label in result)
 
-    def made(
+    def build(
         form: ContractionForm, parts: Sequence[Sequence[Factor]] = (), **rest: Any
     ) -> ContractionSpelling:
         return ContractionSpelling(form, tuple(map(tuple, parts)), texts, out, **rest)
 
     whole = [Factor(i) for i in range(len(labels))]
     if len(labels) == 1:
-        return _single(labels[0], result, made)
+        return _single(labels[0], result, build)
     if identity and labels == ((0,), (0, 1)) and result == (0, 1):
-        return made("diag", [whole[:1]])
+        return build("diag", [whole[:1]])
     if _is_matmul(labels, result):
-        return made("product", [whole])
+        return build("product", [whole])
     places = _elementwise(labels, result)
     chains = _chains(labels, result)
     if chains is not None:
         is_trace = not result and len(labels[chains[0][0].operand]) == 2
         if not (is_trace and places):  # sum(A*B), rather than the trace of A B'
-            return made("trace" if is_trace else "outer" if len(chains) == 2 else "product", chains)
+            return build("trace" if is_trace else "outer" if len(chains) == 2 else "product", chains)
     if places is not None:
         axes, rows = places
-        return made("elementwise", [whole], axes=axes, places=rows)
-    return made("index", [whole])
+        return build("elementwise", [whole], axes=axes, places=rows)
+    return build("index", [whole])
 
 
-def _single(own: Labels, result: Labels, made: Any) -> ContractionSpelling:
+def _single(own: Labels, result: Labels, build: Any) -> ContractionSpelling:
     whole = [[Factor(0)]]
     if len(set(own)) == len(own):
         if len(result) == len(own):
-            return made("permute", whole, axes=tuple(own.index(label) for label in result))
+            return build("permute", whole, axes=tuple(own.index(label) for label in result))
         if result == tuple(label for label in own if label in result):
             axes = tuple(i for i, label in enumerate(own) if label not in result)
-            return made("sum", whole, axes=axes)
+            return build("sum", whole, axes=axes)
     elif own == (0, 0, *range(1, len(own) - 1)):
         if result == own[2:]:
-            return made("trace", whole)
+            return build("trace", whole)
         if result == own[1:] == (0,):
-            return made("diagonal", whole)
-    return made("index", whole)
+            return build("diagonal", whole)
+    return build("index", whole)
 
 
 def _is_matmul(labels: tuple[Labels, ...], result: Labels) -> bool:
@@ -186,9 +185,9 @@ def _is_matmul(labels: tuple[Labels, ...], result: Labels) -> bool:
 
 
 def _chains(labels: tuple[Labels, ...], result: Labels) -> list[list[Factor]] | None:
-    """Return the chains of matrix products that a contraction is, None if it is none.
+    """Return the chains of matrix products of a contraction, None for other contractions.
 
-    Every label must occur twice, the result's counted: then the operands, as edges between labels, form paths (and
+    If every label occurs twice, in operands and result together, the operands as edges between labels form paths (and
     cycles, which are traces).
     """
     places = [*(label for own in labels for label in own), *result]
@@ -228,7 +227,7 @@ def _chains(labels: tuple[Labels, ...], result: Labels) -> list[list[Factor]] | 
 def _elementwise(
     labels: tuple[Labels, ...], result: Labels
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]] | None:
-    """Return the summed axes and the places of each operand if one operand has all labels, and all keep its order."""
+    """Return the summed axes and the places of operands if one has all labels, and all keep its order; else None."""
     full = max(labels, key=len)
     if len(set(full)) != len(full) or result != tuple(label for label in full if label in result):
         return None
@@ -244,15 +243,15 @@ def _elementwise(
 
 
 def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Item, ...]] | None:
-    """Return what a slice, or a reshape that adds and drops axes of length 1, is as ``x[...]``: x and one item an axis.
+    """Return a slice, or a reshape that adds and drops axes of length 1, as a subscript ``x[...]``.
 
     Args:
         node: a slice or a reshape.
-        named: nodes that are written as a name, so that a slice among them is what a reshape is written of.
+        named: nodes with a name; a reshape of a slice among them is a subscript of the name.
 
     Returns:
         x and the items: a slice's (start, stop, step), the int that drops an axis, or None for a new one. None if the
-        node is no such thing.
+        node is no subscript.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -266,15 +265,15 @@ def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Ite
     sliced = inner.op.name == "slice" and (inner is node or inner not in named)
     base = inner.args[0] if sliced else inner
     triples: tuple[Triple, ...] = inner.params[0] if sliced else (_WHOLE,) * len(inner.shape)
-    kept = [size for size in inner.shape if size != 1]
-    if kept != [size for size in node.shape if size != 1]:
+    long = [size for size in inner.shape if size != 1]
+    if long != [size for size in node.shape if size != 1]:
         return None
     items: list[Item] = []
     before, after = _units(inner.shape), _units(node.shape)
     rest = iter(triples)
     for k, (mine, wanted) in enumerate(zip(before, after, strict=True)):
         group = [next(rest) for _ in range(mine)]
-        # Of several axes of length 1, those that a slice made so are the ones that go.
+        # Of several axes of length 1, those of length 1 by a slice are dropped first.
         dropped = sorted(range(mine), key=lambda i: group[i] == _WHOLE)[: max(mine - wanted, 0)]
         for i, triple in enumerate(group):
             start, _, step = triple
@@ -282,13 +281,13 @@ def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Ite
                 return None
             items.append((start or 0) if i in dropped and not isinstance(start, str | Extent) else triple)
         items += [None] * (wanted - mine)
-        if k < len(kept):
+        if k < len(long):
             items.append(next(rest))
     return base, tuple(items)
 
 
 def _units(shape: Shape) -> list[int]:
-    """Return how many axes of length 1 stand before each other axis, and after the last."""
+    """Return the number of axes of length 1 before each other axis, and after the last."""
     counts = [0]
     for size in shape:
         if size == 1:

@@ -1,4 +1,4 @@
-"""Names that nothing has."""
+"""Names that are not taken."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["free_name"]
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """Return a name that nothing has: the one given, or with underscores behind it.
+    """Return a name that is not taken: the name itself, or with underscores appended.
 
     Args:
         name: the name.
-        taken: names that others have; Python's own words are taken, too.
+        taken: other names; Python's keywords are taken, too.
 
     Example:
         >>> free_name("y_bar", {"y", "y_bar"}), free_name("lambda", ())

@@ -1,4 +1,4 @@
-"""Pieces of the notation: how tight operators bind, what a text is made of, numbers, sizes and shapes."""
+"""Pieces of the notation: the precedence of operators, the parts of a text, numbers, sizes and shapes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from symgrad.ir.exact import DIGITS, decimal_digits
 from symgrad.ir.graph import Node
-from symgrad.ir.sizes import Size, SizeAtom
+from symgrad.ir.sizes import Size, SizeAtom, polynomial_text
 from symgrad.ir.types import Number
 
 __all__ = [
@@ -25,12 +25,13 @@ __all__ = [
     "Operand",
     "Part",
     "number_text",
+    "separated",
     "significant_digits",
     "size_text",
     "tuple_text",
 ]
 
-# Python's precedence, loosest first. A comparison takes no comparison as an operand: a < b < c is a chain.
+# Python's precedence, loosest first. An operand of a comparison is no comparison: a < b < c is a chain.
 ANY, OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(10)
 
 INFIX: Mapping[str, tuple[str, int, int, int]] = {
@@ -47,19 +48,27 @@ INFIX: Mapping[str, tuple[str, int, int, int]] = {
     "and_": (" and ", AND, AND, NOT),
     "or_": (" or ", OR, OR, AND),
 }
-"""By op its sign, its own precedence, and what the left and the right operand need to stand without parentheses."""
+"""The sign of each op, its precedence, and the precedences that its operands need to have no parentheses."""
 
-# An operand: the node, the precedence it needs, and whether a literal number needs parentheses all the same.
+# An operand: the node, the precedence it needs, and whether a literal number needs parentheses in any case.
 Operand: TypeAlias = tuple[Node, int, bool]
 Part: TypeAlias = "str | Operand"
 
 
+def separated(items: Iterable[Node | str]) -> list[Part]:
+    """Return nodes and texts as parts, separated by commas."""
+    parts: list[Part] = []
+    for item in items:
+        parts += [", ", item if isinstance(item, str) else (item, ANY, False)]
+    return parts[1:]
+
+
 def number_text(value: Number, *, decimal: bool = False) -> str:
-    """Return the shortest exact spelling of a number that the reader takes.
+    """Return the shortest exact spelling of a number that the reader accepts.
 
     Args:
         value: the number.
-        decimal: whether a decimal is preferred to a quotient of small numbers, 0.5 to 1/2.
+        decimal: whether to prefer a decimal to a quotient of small numbers, 0.5 to 1/2.
 
     Example:
         >>> from fractions import Fraction
@@ -71,7 +80,7 @@ def number_text(value: Number, *, decimal: bool = False) -> str:
     found = decimal_digits(value)
     short = not decimal and value.denominator <= 12 and value.denominator not in (1, 10)
     text = None if found is None or short else _decimal(*found)
-    if text is None or _written_out(text) > DIGITS:
+    if text is None or _positional_length(text) > DIGITS:
         return f"{value.numerator}/{value.denominator}"
     return text
 
@@ -88,14 +97,14 @@ def _decimal(digits: str, places: int) -> str:
     return f"{digits[0]}{fraction}e-{places - len(digits) + 1}"
 
 
-def _written_out(text: str) -> int:
-    """How many characters a number has without an exponent, as the reader counts them."""
+def _positional_length(text: str) -> int:
+    """Return the number of characters of a number without an exponent, as the reader counts them."""
     mantissa, _, exponent = text.partition("e")
     return len(mantissa) + abs(int(exponent or 0))
 
 
 def significant_digits(value: Number) -> int | None:
-    """Return how many digits a positive number has as a decimal, zeros at its ends apart; None if it has no end.
+    """Return the number of significant digits of a positive decimal; None for other numbers.
 
     Example:
         >>> from fractions import Fraction
@@ -117,14 +126,7 @@ def size_text(size: Size) -> str:
     """
     if isinstance(size, int | str):
         return str(size)
-    text = ""
-    for monomial, c in size.terms:
-        factors = [a if isinstance(a, str) else _atom_text(a) for a in monomial]
-        if abs(c) != 1 or not factors:
-            factors.insert(0, str(abs(c)))
-        sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
-        text += sign + "*".join(factors)
-    return text
+    return polynomial_text(size, _atom_text)
 
 
 def _atom_text(atom: SizeAtom) -> str:

@@ -1,10 +1,8 @@
-"""Graphs as program notation: what is printed reads back as the same nodes.
+"""Print graphs in program notation, which parses to the same nodes.
 
-Parentheses are the fewest that Python's precedence allows, with one convention of the reader: a literal without
-parentheses takes a sign, or a division by a literal, into itself (-2 and 1/3 are numbers), so the negation of two is
-written -(2).
-Nothing here recurses, and nothing is expanded that is shared and long: `str_text` and `program_text` name such parts
-t1, t2, ...
+Parentheses are the fewest that Python's precedence allows, with one convention of the reader: -2 and 1/3 are literal
+numbers, so the negation of two is -(2). The printer does not recurse. `str_text` and `program_text` name long common
+subexpressions t1, t2, ...
 """
 
 from __future__ import annotations
@@ -24,11 +22,13 @@ from symgrad.ir.notation.literals import (
     Operand,
     Part,
     number_text,
+    separated,
 )
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
 from symgrad.ir.types import write_formulas_with
 from symgrad.support.errors import RedefinitionError
+from symgrad.support.traversal import leaves
 
 __all__ = [
     "ONE_LINE",
@@ -42,9 +42,9 @@ __all__ = [
     "str_text",
 ]
 
-ONE_LINE = 1_000  # characters of an expression that is shown whole
-_DEPTH = 200  # nesting of one definition, well below what the reader takes
-_SMALL = 12  # characters of a shared expression that is repeated rather than named
+ONE_LINE = 1_000  # characters of an expression that is printed on one line
+_DEPTH = 200  # nesting of one definition, well below the limit of the reader
+_SMALL = 12  # characters of a common subexpression that is repeated rather than named
 
 _PREFIX = {"neg": ("-", NEG, NEG), "not_": ("not ", NOT, NOT)}
 
@@ -52,12 +52,12 @@ _PREFIX = {"neg": ("-", NEG, NEG), "not_": ("not ", NOT, NOT)}
 def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expand: bool = False) -> str:
     """Return a node as one expression.
 
-    The text is as long as the expression tree: a graph with much sharing wants `str_text` or `program_text`.
+    The text is as long as the expression tree: use `str_text` or `program_text` for graphs with much sharing.
 
     Args:
         node: the node.
-        names: nodes to be written as a name, numbers also as another spelling of them.
-        expand: whether to write out the node itself even if it has a name.
+        names: the names of nodes; of numbers also other spellings.
+        expand: whether to write the expression of the node itself even if it has a name.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -96,13 +96,13 @@ def _is_literal(node: Node) -> bool:
 
 
 def in_parentheses(operand: Operand, precedence: int) -> bool:
-    """Tell whether an operand, itself of some precedence, stands in parentheses."""
+    """Tell whether an operand of some precedence needs parentheses."""
     node, needed, bare = operand
     return precedence < needed or (bare and _is_literal(node))
 
 
 def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], int]:
-    """Return what a node is written with, and the precedence of the whole."""
+    """Return the parts of the spelling of a node, and its precedence."""
     op, args = node.op, node.args
     if op is NUMBER:
         text, precedence = _number(node)
@@ -110,7 +110,7 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
     if op is SYMBOL:
         return [node.name], ATOM
     if op is CONSTANT:
-        # pi alone is reserved; the other constants leave their names free and are written as calls.
+        # pi alone is reserved; the other constants are calls, so their names stay free.
         return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], ATOM
     if op is SIZE:
         return [node.params[0]], ATOM
@@ -122,21 +122,10 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
             return ["-", (args[0], MUL, False)], MUL
         return [sign, (args[0], needed, op.name == "neg")], own
     if op.name in _INFINITE:
-        return [
-            "where(",
-            (args[0], ANY, False),
-            ", ",
-            (args[1], ANY, False),
-            f", {_INFINITE[op.name]})",
-        ], ATOM
+        return ["where(", *separated([*args, _INFINITE[op.name]]), ")"], ATOM
     if op.name not in INFIX:
-        parts: list[Part] = [f"{op.name}("]
         # Static parameters come before the arguments, as in polygamma(n, x).
-        for i, argument in enumerate((*map(str, node.params), *args)):
-            if i:
-                parts.append(", ")
-            parts.append(argument if isinstance(argument, str) else (argument, ANY, False))
-        return [*parts, ")"], ATOM
+        return [f"{op.name}(", *separated((*map(str, node.params), *args)), ")"], ATOM
     sign, own, left, right = INFIX[op.name]
     second = args[1]
     if (
@@ -175,7 +164,7 @@ def _number(node: Node) -> tuple[str, int]:
 
 
 def _length(node: Node, lengths: Mapping[Node, int]) -> int:
-    """An estimate of the expanded length, capped: what is long is long."""
+    """Return an estimate of the expanded length, capped."""
     if node.op is NUMBER:
         return len(_number(node)[0])
     if node.op is SYMBOL:
@@ -188,18 +177,11 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
     return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
 
 
-def _lengths(order: Iterable[Node]) -> dict[Node, int]:
-    lengths: dict[Node, int] = {}
-    for node in order:
-        lengths[node] = _length(node, lengths)
-    return lengths
-
-
 def str_text(node: Node) -> str:
-    r"""Return what ``str`` shows of an expression: one line if it is short, else a program that ends with it.
+    r"""Return the text of an expression for ``str``: one line if it is short, else a program that ends with it.
 
-    Both read back as the same node, apart from what a single expression cannot say: the domains of its symbols. (With a
-    symbol that is a truth value it would not read back at all, so then it is a program too.)
+    Both parse to the same node, except for the domains of the symbols in a single expression. (A single expression with
+    a truth-valued symbol does not parse, so it is a program too.)
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -213,12 +195,12 @@ def str_text(node: Node) -> str:
 
 
 def one_line(node: Node) -> str | None:
-    """Return a node as one expression, or None if that is longer than a line that one reads."""
-    return expression_text(node) if _lengths(topological([node]))[node] <= ONE_LINE else None
+    """Return a node as one expression, or None if it is longer than a line."""
+    return short_text(node, {}, ONE_LINE)
 
 
 def short_text(node: Node, names: Mapping[Node, str], longest: int) -> str | None:
-    """Return a node as one expression in which nodes are written as names, or None if that is longer than so much."""
+    """Return a node as one expression with names for some nodes, or None if it is longer than ``longest``."""
     lengths: dict[Node, int] = {}
     for n in topological([node], until=names):
         lengths[n] = len(names[n]) if n in names else _length(n, lengths)
@@ -236,11 +218,11 @@ def program_text(
     r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
 
     Args:
-        outputs: what is assigned, in this order as far as the graph allows.
+        outputs: the assignments, in this order as far as the graph allows.
         names: names for intermediate nodes.
         result: the expression of the last line.
         declared: symbols to declare first, in this order, whether read or not; the others follow by first use.
-        spelled: how numbers are written that are not to be as short as can be, and calls that are not spelled out.
+        spelled: other spellings of numbers, and of calls.
 
     Raises:
         RedefinitionError: if a name stands for two different things.
@@ -301,26 +283,21 @@ def program_text(
 
 
 def _sizes_in(node: Node) -> list[Size]:
-    """Return the sizes that a node is written with, apart from those of its operands."""
+    """Return the sizes in the spelling of a node, without those of its operands."""
     if node.op is SIZE:
         return [node.params[0]]
     if node.op.pointwise or node.op in (SYMBOL, NUMBER, CONSTANT):
         return []
-    found: list[Size] = []
-    stack: list[Any] = [node.params]
-    while stack:
-        param = stack.pop()
-        if isinstance(param, tuple):
-            stack.extend(cast("tuple[Any, ...]", param))
-        elif isinstance(param, str | Extent):
-            found.append(param)
-    return found[::-1]
+    params = leaves(
+        cast("Any", node.params), lambda p: cast("tuple[Any, ...]", p) if isinstance(p, tuple) else None
+    )
+    return [param for param in params if isinstance(param, str | Extent)]
 
 
 def _temporaries(
     roots: list[Node], order: list[Node], named: Mapping[Node, str], taken: set[str]
 ) -> dict[Node, str]:
-    """Choose the nodes to be named t1, t2, ...: the shared ones that are long, and where nesting gets deep."""
+    """Choose the nodes to be named t1, t2, ...: long common subexpressions, and those at which nesting gets deep."""
     count = uses(roots)
     lengths: dict[Node, int] = {}
     depths: dict[Node, int] = {}
@@ -344,12 +321,12 @@ def _temporaries(
 
 
 def _is_entry(node: Node) -> bool:
-    """Tell whether a node is a number or a name as an array of one entry, as those in `array([1, x, 2])` are."""
+    """Tell whether a node is a number or name as an array of one entry, as in `array([1, x, 2])`."""
     return node.op.name == "broadcast_to" and node.shape == (1,) and not node.args[0].args
 
 
 def _depth(node: Node, depths: Mapping[Node, int]) -> int:
-    """How deep a node nests when written: the left side of a flat sum or product costs nothing."""
+    """Return the nesting depth of the spelling of a node; the left side of a flat sum or product adds none."""
     inner = 1 + max(depths[a] for a in node.args)
     if node.op.name not in INFIX:
         return inner

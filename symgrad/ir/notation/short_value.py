@@ -1,4 +1,4 @@
-"""Values as one reads them in passing."""
+"""Short texts of values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["short_value"]
 
 _ENTRIES = 6
-"""Entries of an array that are shown."""
+"""The number of entries of an array in its text."""
 
 
 def short_value(value: Any) -> str:

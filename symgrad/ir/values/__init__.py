@@ -1,1 +1,1 @@
-"""Values: what enters an evaluation, what comes out, and arrays of other libraries."""
+"""Values: inputs of an evaluation, evaluation itself, and arrays of other libraries. Open `evaluate.py` first."""

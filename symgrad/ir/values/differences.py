@@ -1,12 +1,12 @@
-"""The slope of a function that is known by its values alone, by differences, and how far it is evidence.
+"""The slope of a black-box function by differences, with an error bound.
 
-A difference says something only where the step moves the input, and the values by more than their rounding:
+A difference is evidence only if the step moves the input, and the values by more than their rounding:
 
-- Steps are many spacings of the floats at the point, and are divided by the distance of the two floats as it is.
-- Differences are extrapolated in exact fractions: what is equal cancels to zero, on every machine alike.
-- A slope counts once steps of several sizes agree, and once the value in the middle fits those beside it: at a kink, or
-  over the waves of a quick oscillation, it does not. No step is a multiple of another one, or all could be of a period.
-- How far values are rounded is read off them (`Rounding`), and is part of how far off a slope may be.
+- Steps are many spacings of the floats at the point, and are divided by the exact distance of the two floats.
+- Differences are extrapolated in exact fractions: equal values cancel to zero, on every machine.
+- A slope counts if steps of several sizes agree, and if the value in the middle fits its neighbours, which fails at a
+  kink and over rapid oscillations. No step is a multiple of another one, or all could be multiples of a period.
+- The values themselves show their rounding (`Rounding`), which is part of the error bound.
 
 Source: Richardson's extrapolation of central differences, with Neville's scheme (Press et al., Numerical Recipes, 5.7).
 """
@@ -24,29 +24,27 @@ import numpy as np
 __all__ = ["Rounding", "Slope", "slope_of"]
 
 _FIRST = 0.07  # the largest step, relative to the size of the input
-_SHRINK = math.exp(-0.75)  # of a step to the next one
-_LEAST = 1e-3  # what a smaller input is taken to be at first, and so is zero
+_SHRINK = math.exp(-0.75)  # the ratio of a step to the one before
+_LEAST = 1e-3  # the size of smaller inputs, at first
 _LEVELS = 12  # steps at which the function has values to both sides
-_STEPS = 24  # with those at which it has none
-_SPACINGS = 16.0  # of floats in the smallest step
+_STEPS = 24  # steps in all
+_SPACINGS = 16.0  # spacings of floats in the smallest step
 _COLUMNS = 5  # of the extrapolation: order ten
-_FLAT = 4  # steps that show that a function does not move
-_SETTLED = 1e-7  # of a slope: by how much it may change at last
-_SETTLES = 1e-3  # and just before
-_CLOSE = 1e-8  # of a slope: no second size of steps is tried for less
-_SHRUNK = (
-    0.75  # is left of the curvature's part, at most, after a step to the next; of a smooth function _SHRINK
-)
-_ROUNDINGS = 4  # by which extrapolated differences may differ
+_FLAT = 4  # steps that prove a function constant
+_SETTLED = 1e-7  # the largest relative change of a slope at the last step
+_SETTLES = 1e-3  # and at the step before
+_CLOSE = 1e-8  # the relative error of a slope that needs no second scale of steps
+_SHRUNK = 0.75  # the largest ratio of bends between steps; _SHRINK for a smooth function
+_ROUNDINGS = 4  # the difference of extrapolated differences, in roundings
 _SMALLEST = float(np.finfo(np.float64).tiny)
 _BITS = 53
 
 
 class Rounding:
-    """How far values of a function are rounded, as far as the values themselves show it.
+    """The rounding of a function's values, estimated from their digits.
 
-    Values in single precision have 24 binary digits, whatever type they come as, and those of `round(x, 1)` or of
-    `(1e16 + x) - 1e16` have no digit behind a certain place.
+    Values in single precision have 24 binary digits in any type, and those of `round(x, 1)` or of
+    `(1e16 + x) - 1e16` have no digit beyond a certain place.
     """
 
     def __init__(self) -> None:
@@ -54,7 +52,7 @@ class Rounding:
         self._place = math.inf
 
     def see(self, value: float) -> None:
-        """Take note of a value."""
+        """Observe a value."""
         if value and math.isfinite(value):
             above, below = abs(value).as_integer_ratio()
             zeros = (above & -above).bit_length() - 1
@@ -62,7 +60,7 @@ class Rounding:
             self._place = min(self._place, math.ldexp(1.0, zeros) / below if zeros else 1 / below)
 
     def of(self, largest: float) -> float:
-        """Return how far values are off that are at most so large; infinity if no value was seen but zero.
+        """Return the rounding error of values up to a size; infinity before a nonzero value.
 
         Example:
             >>> seen = Rounding()
@@ -83,10 +81,10 @@ class Slope:
 
     Args:
         value: the slope.
-        change: how much it still changed with the step.
-        amplified: how far off it is if values are off by one.
-        largest: how large these are.
-        moves: whether they differ at all.
+        change: its change at the last steps.
+        amplified: its error per error of the values.
+        largest: the largest absolute value.
+        moves: whether the values differ.
     """
 
     value: float
@@ -96,20 +94,20 @@ class Slope:
     moves: bool = True
 
     def error(self, rounding: Rounding) -> float:
-        """Return how far off the slope may be, if values are rounded so."""
+        """Return the error bound of the slope for a rounding of the values."""
         return self.change + self.amplified * rounding.of(self.largest)
 
 
 def slope_of(
     f: Callable[[float], float], x: float, rounding: Rounding, dtype: Any = np.float64
 ) -> Slope | None:
-    """Return the slope of a function at a point, None where differences settle on none.
+    """Return the slope of a function at a point, None if differences do not converge.
 
     Args:
-        f: of a float; what is no finite number is no value, and so is what it raises.
+        f: a function of a float; it has no value where it raises or returns no finite number.
         x: the point.
-        rounding: what is known of the values so far, and takes note of those here.
-        dtype: the floats among which points lie: a function may round its input to these.
+        rounding: the rounding of the values so far; it observes those here.
+        dtype: the type of the points, to which a function may round its input.
 
     Example:
         >>> import math
@@ -136,7 +134,7 @@ def slope_of(
             continue
         try:
             slope = _settled(values, x, here, (_FIRST * scale, least), dtype)
-        except OverflowError:  # of exact fractions that no float is as large as
+        except OverflowError:  # an exact fraction is beyond the largest float
             slope = None
         found.append(slope)
         if slope is not None and slope.moves and slope.error(rounding) <= _CLOSE * abs(slope.value):
@@ -144,12 +142,12 @@ def slope_of(
     moving = [s for s in found if s is not None and s.moves]
     if moving:
         return min(moving, key=lambda s: s.error(rounding) / (abs(s.value) or 1.0))
-    # A function that is still over some steps and moves over others may have rounded its input.
+    # A function that is constant over some steps and moves over others may have rounded its input.
     return None if None in found or not found else found[0]
 
 
 class _Values:
-    """A function whose values are finite or None."""
+    """A function with finite values or None."""
 
     def __init__(self, f: Callable[[float], float], rounding: Rounding) -> None:
         self._f = f
@@ -160,7 +158,7 @@ class _Values:
             return None
         try:
             value = float(self._f(x))
-        except Exception:  # noqa: BLE001  the user's function is called, and may raise anything
+        except Exception:  # noqa: BLE001  a function of the user may raise anything
             return None
         self.rounding.see(value)
         return value if math.isfinite(value) else None
@@ -168,20 +166,20 @@ class _Values:
 
 @dataclass(frozen=True, slots=True)
 class _DifferencePair:
-    """A central difference: exact numbers, but for the values of the function."""
+    """A central difference, exact for the values of the function."""
 
     step: Fraction
     slope: Fraction
     bend: Fraction
-    """By how much the slopes to both sides differ, halved."""
+    """Half the difference of the slopes to both sides."""
 
 
 _Row: TypeAlias = list[tuple[Fraction, float]]
-"""Differences, extrapolated further and further, and by how much each amplifies errors of values."""
+"""A row of Neville's scheme: extrapolated differences, each with its amplification of errors of values."""
 
 
 def _settled(values: _Values, x: float, here: float, steps: tuple[float, float], dtype: Any) -> Slope | None:
-    """Return the best slope of those that steps settle on, which shrink from the first to the last."""
+    """Return the best of the slopes to which shrinking steps converge, None if there is none."""
     first, last = steps
     pairs: list[_DifferencePair] = []
     row: _Row = []
@@ -198,7 +196,7 @@ def _settled(values: _Values, x: float, here: float, steps: tuple[float, float],
             continue
         largest = max(largest, abs(above), abs(below))
         still = above == here == below
-        if still and moves:  # it moves in steps of its rounding
+        if still and moves:  # the values move in steps of their rounding
             break
         moves = not still
         pairs.append(_pair(Fraction(right) - Fraction(left), above, here, below))
@@ -218,13 +216,14 @@ def _settled(values: _Values, x: float, here: float, steps: tuple[float, float],
     if len(settled) < 2:
         return None
     k = min(range(len(settled)), key=lambda i: settled[i].error(values.rounding))
-    # The least change of many may be one by chance: the row beside it tells.
-    beside = [abs(settled[k].value - s.value) for s in (*settled[max(k - 1, 0) : k], *settled[k + 1 : k + 2])]
-    return replace(settled[k], change=max(settled[k].change, *beside))
+    # The least of many changes may be small by chance, so its neighbours count.
+    neighbours = (*settled[max(k - 1, 0) : k], *settled[k + 1 : k + 2])
+    changes = [abs(settled[k].value - s.value) for s in neighbours]
+    return replace(settled[k], change=max(settled[k].change, *changes))
 
 
 def _best(row: _Row, before: _Row, largest: float, rounded: float) -> Slope | None:
-    """Return the slope of a row whose change and rounding are least, of those that have settled."""
+    """Return the converged slope of a row with the least change and rounding, None if there is none."""
     found: list[Slope] = []
     for j in range(2, len(row)):
         slope, amplified = row[j]
@@ -254,7 +253,7 @@ def _extrapolated(pairs: list[_DifferencePair], before: _Row) -> _Row:
 
 
 def _is_smooth(wide: _DifferencePair, narrow: _DifferencePair, rounded: float) -> bool:
-    """Tell whether the slopes to both sides come closer as steps shrink, up to what values are rounded."""
+    """Tell whether the slopes to both sides converge as steps shrink, up to the rounding of values."""
     bend = abs(narrow.bend)
     return (
         bend <= Fraction(_SHRUNK) * abs(wide.bend)

@@ -1,4 +1,4 @@
-"""Evaluation without compiling: one walk, op by op, in NumPy or at any precision in mpmath."""
+"""Evaluation without compiling: op by op in topological order, in NumPy or at any precision in mpmath."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ __all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "exact_leaf", "exact_nu
 CONSTANT_VALUES = {name: float(value) for name, value in CONSTANTS.items()}
 
 _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
-"""What mpmath calls them."""
+"""The names of the constants in mpmath."""
 
 _MOST_BITS = 100_000
-"""Of an argument's magnitude in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) would never end."""
+"""Bits of the magnitude of an argument in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) never ends."""
 
 _FLOAT = np.dtype(np.float64)
 _PICKS = frozenset({"moved", "placed", "picked", "counted"})
-"""Entries of results that are no whole numbers which the arguments and shapes do not have."""
+"""Entries of results that are no integers beyond those of the arguments and shapes."""
 
 _VIEWS = frozenset({"broadcast_to", "slice", "reshape"})
-"""Ops whose results may lie in the memory of their arguments."""
+"""Ops whose results may share the memory of their arguments."""
 
 
 def evaluate(
     outputs: Sequence[Node], values: Mapping[Node, Any], given: Mapping[str, int] | None = None
 ) -> list[Any]:
-    """Evaluate nodes in NumPy float64, operation by operation as written.
+    """Evaluate nodes in NumPy float64, operation by operation, unsimplified.
 
     Args:
-        outputs: the nodes wanted.
-        values: a number or array for every symbol (or intermediate node) that they read; these broadcast.
+        outputs: the nodes.
+        values: a number or array for every symbol (or intermediate node) of the outputs; these broadcast.
         given: sizes by name, for those that no symbol has in its shape.
 
     Returns:
@@ -75,7 +75,7 @@ def evaluate(
                     f"'{node.name}' has no value", cure=f"pass {node.name}=... ({node.declaration})"
                 )
             else:
-                result = _apply(node, sizes, [_given(node, i, results) for i in range(len(node.args))])
+                result = _apply(node, sizes, [_argument(node, i, results) for i in range(len(node.args))])
                 results[node] = result
                 if node.op.pointwise and all(a in constants for a in node.args):
                     constants.add(node)
@@ -84,8 +84,8 @@ def evaluate(
     return [_own(results[o]) for o in outputs]
 
 
-def _given(node: Node, i: int, results: Mapping[Node, Any]) -> Any:
-    """Return an argument: a position that is a number with all its digits, which no float may have."""
+def _argument(node: Node, i: int, results: Mapping[Node, Any]) -> Any:
+    """Return the value of an argument; a constant position keeps digits beyond the precision of floats."""
     arg = node.args[i]
     if arg.op is NUMBER and node.op.kind_of(i) == "index" and abs(arg.value) < 2**63:
         return np.int64(int(arg.value))
@@ -103,13 +103,13 @@ def _apply(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> Any:
             f"{node.op.name} of arrays of shapes {', '.join(map(str, map(np.shape, arrays)))}"
         ) from None
     except ValueError:
-        # NumPy's own words for loops that it cannot count.
+        # NumPy raises ValueError for loops that it cannot count.
         check_arrays([_loops(node, arrays)], sizes)
         raise
 
 
 def _loops(node: Node, arrays: Sequence[Any]) -> tuple[Size, ...]:
-    """Return the lengths of the loops that an op takes."""
+    """Return the lengths of the loops of an op."""
     if node.op.pointwise:
         return np.broadcast_shapes(*map(np.shape, arrays))
     if node.op.name == "einsum":
@@ -123,34 +123,34 @@ def _counts(result: Any) -> bool:
 
 
 def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result: Any) -> Any:
-    """Return whole numbers as floats where int64 has wrapped around, as kernels do, which compute with floats."""
+    """Return integers as floats if int64 has wrapped around, as in kernels, which compute with floats."""
     structure = node.op.structure
     if not any(map(_counts, arrays)) or (structure is not None and structure.entries in _PICKS):
         return result
     given = [np.asarray(a, np.float64) if _counts(a) else np.asarray(a) for a in arrays]
     floats = node.op.evaluate(*params, *given)
-    # What wrapped around on the way has come back if the whole result is in range: the floats say so, but for what
-    # they lack, which is a part of what there is without signs.
+    # Intermediate results may wrap around if the final one is in range. The floats decide that up to their rounding,
+    # which is relative to the result for absolute values.
     amount = node.op.evaluate(*params, *[a if a.dtype == bool else np.abs(a) for a in given])
     return result if np.all(np.abs(floats) + np.abs(amount) * 2.0**-40 < 2.0**63) else floats
 
 
 def _check_memory(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> None:
-    """Refuse a result that is larger than the memory of the machine, and what reads as much: it would take hours."""
+    """Raise an error for a result, or for operands to read, beyond the memory of the machine: it would take hours."""
     if node.op.pointwise:
         if math.prod(map(np.size, arrays)) * _FLOAT.itemsize > machine_memory():
-            _check_room(np.broadcast_shapes(*map(np.shape, arrays)))
+            _check_size(np.broadcast_shapes(*map(np.shape, arrays)))
     elif node.op.name not in _VIEWS and not _transposes(node):
-        _check_room(tuple([evaluate_size(s, sizes) for s in node.shape]))
+        _check_size(tuple([evaluate_size(s, sizes) for s in node.shape]))
         for array in arrays if node.op.name != "gather" else ():
-            _check_room(np.shape(array))
+            _check_size(np.shape(array))
 
 
 def _transposes(node: Node) -> bool:
     return node.op.name == "einsum" and len(node.args) == 1 and {*node.params[1]} == {*node.params[0][0]}
 
 
-def _check_room(shape: tuple[int, ...]) -> None:
+def _check_size(shape: tuple[int, ...]) -> None:
     check_arrays([shape], {})
     needed = math.prod(shape) * _FLOAT.itemsize
     if needed > machine_memory():
@@ -158,10 +158,10 @@ def _check_room(shape: tuple[int, ...]) -> None:
 
 
 def _own(result: Any) -> Any:
-    """Return a result that can be written to: a broadcast view repeats one number in memory."""
+    """Return a writable result: a broadcast view repeats one number in memory."""
     if getattr(result, "ndim", 0) == 0 or result.flags.writeable:
         return result
-    _check_room(result.shape)
+    _check_size(result.shape)
     try:
         return np.array(result)
     except MemoryError:
@@ -171,11 +171,11 @@ def _own(result: Any) -> Any:
 def sizes_of(
     order: Sequence[Node], values: Mapping[Node, Any], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the value of every named size, from the shapes of the given arrays.
+    """Return the value of every named size, from the shapes of the arrays.
 
     Raises:
-        ShapeError: if an array program (one with an op that is not elementwise) is given an array of another rank or
-            size than declared: only elementwise programs broadcast over further axes. If an array would have a negative
+        ShapeError: if an array of an array program (one with an op that is not elementwise) has another rank or size
+            than declared: only elementwise programs broadcast over further axes. If an array would have a negative
             length, or more entries than arrays can have.
     """
     structural = any(n.op is SIZE or not n.op.pointwise for n in order)
@@ -213,16 +213,16 @@ def _called(node: Node) -> str:
 
 
 def overflows(value: Any, args: Sequence[Any]) -> bool:
-    """Tell whether an op on constants left the range of floats: its value is infinite, and no argument is a pole.
+    """Tell whether an op on constants overflows: its value is infinite, and no argument is a pole.
 
-    ``1/0``, ``log(0)`` and ``atanh(1)`` are infinite as floats have it; ``exp(1000)`` is a number they lack.
+    ``1/0``, ``log(0)`` and ``atanh(1)`` are infinite in IEEE arithmetic; ``exp(1000)`` overflows.
     """
     pole = any(a == 0 for a in args) or (len(args) == 1 and abs(args[0]) == 1)
     return bool(np.isinf(value) and not pole and np.all(np.isfinite(args)))
 
 
 def too_large(node: Node) -> NumberTooLargeError:
-    """The error for a constant subexpression that overflows."""
+    """Return the error for a constant subexpression that overflows."""
     return NumberTooLargeError(
         f"a constant ({node.op.name} of numbers) is beyond the largest float, about 1.8e308",
         cure="keep it symbolic, or take its logarithm",
@@ -234,7 +234,7 @@ def _float(value: int | Fraction | bool) -> Any:
 
 
 def exact_number(mp: Any, value: int | Fraction | bool) -> Any:
-    """Return an exact number in an mpmath context; truth values stay."""
+    """Return an exact number in an mpmath context, a truth value unchanged."""
     return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
 
 
@@ -251,15 +251,14 @@ def evaluate_mp(
     values: Mapping[Node, Any],
     rounded: Callable[[Node, Any], Any] | None = None,
 ) -> list[Any]:
-    """Evaluate nodes with mpmath at the precision of the given context.
+    """Evaluate nodes with mpmath at the precision of the context.
 
     Args:
-        mp: an mpmath context (``mpmath.mp`` or a private ``mpmath.MPContext()``), its precision set by the
-            caller.
-        outputs: the nodes wanted.
-        values: an mpf, int, Fraction-free number or bool for every symbol that they read, or an array of them
+        mp: an mpmath context (``mpmath.mp`` or a private ``mpmath.MPContext()``) with the precision of the caller.
+        outputs: the nodes.
+        values: an mpf, int, Fraction-free number or bool for every symbol of the outputs, or an array of them
             (of dtype object) for one with a shape.
-        rounded: what becomes of the result of each op before others read it, if that is not the result.
+        rounded: a function that changes the result of each op, if any.
 
     Returns:
         One value or array per output, NaN where mpmath finds none. An argument beyond 2**100000 counts as infinite.

@@ -1,7 +1,7 @@
-"""Arrays of other libraries in calls: read where they lie, and results given back as arrays of the same library.
+"""Arrays of other libraries in calls: read without a copy, with results as arrays of the same library.
 
-A library is known by its protocol (DLPack, the array interfaces, a namespace of the array API) or, if it was imported
-already, by its own class: none is imported here.
+An array belongs to a library by its protocol (DLPack, the array interfaces, a namespace of the array API), or by its
+class if the library is already imported: this module imports none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PROTOCOLS = (
 PLAIN: frozenset[type[Any]] = frozenset(
     (np.ndarray, np.float64, np.float32, float, int, bool, list, tuple, type(None))
 )
-"""Classes of most values, which are told from arrays of other libraries before anything else is asked."""
+"""Classes of most values: the fast path that excludes arrays of other libraries."""
 
 _READABLE = (1, 3)  # kDLCPU, kDLCUDAHost: the memory of the host
 _DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 13: "CUDA (managed)", 14: "oneAPI"}
@@ -37,11 +37,12 @@ _ALIGNED = 64  # bytes: to a smaller multiple TensorFlow's own code ends the pro
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library whose arrays come in and go out.
+    """A library of arrays.
 
     Args:
         name: as in ``sg.to_<name>`` and in messages.
-        give: makes an array of it from NumPy's; without a copy where the library can. Also takes one of its arrays.
+        give: converts NumPy's array to one of the library, without a copy if possible; its second argument is an array
+            of the library.
     """
 
     name: str
@@ -49,9 +50,9 @@ class Library:
 
 
 def library_of(values: Sequence[Any]) -> Library | None:
-    """Return the library that results belong to: the one whose arrays are among the values; None for NumPy's own.
+    """Return the library of the results: that of the arrays among the values, None for NumPy.
 
-    NumPy's arrays, numbers, and arrays of what only holds data (Arrow) go with any library.
+    NumPy's arrays, numbers, and arrays of storage formats (Arrow) combine with any library.
 
     Raises:
         ArrayTypeError: for arrays of two libraries.
@@ -64,7 +65,7 @@ def library_of(values: Sequence[Any]) -> Library | None:
         if library is None or library is found:
             continue
         if library is _KERAS:
-            library = _library(_class(_held(value)))
+            library = _library(_class(_unwrapped(value)))
         if found is not None and library is not None and library is not found:
             raise ArrayTypeError(
                 f"arrays of {found.name} and of {library.name} in one call",
@@ -82,10 +83,10 @@ def called_with_arrays(
 
     Args:
         call: takes NumPy arrays, and ``out`` if that is not None.
-        library: whose arrays there are.
-        names: of the inputs.
-        arrays: for them.
-        out: as in NumPy; what is given there is returned.
+        library: the library of the arrays.
+        names: the names of the inputs.
+        arrays: the values of the inputs.
+        out: as in NumPy; the call returns its arrays.
     """
     views = [
         as_array(name, value) if _library(_class(value)) else value
@@ -97,13 +98,13 @@ def called_with_arrays(
     else:
         targets = tuple(None if o is None else _target(o) for o in outs)
         found = call(*views, out=targets if isinstance(out, tuple) else targets[0])
-    like = next(a for a in map(_held, (*arrays, *outs)) if _library(_class(a)) is library)
+    like = next(a for a in map(_unwrapped, (*arrays, *outs)) if _library(_class(a)) is library)
     results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
-    kept = outs if out is not None else (None,) * len(results)
-    given = [
-        library.give(np.asarray(r), like) if o is None else o for r, o in zip(results, kept, strict=True)
+    existing = outs if out is not None else (None,) * len(results)
+    converted = [
+        library.give(np.asarray(r), like) if o is None else o for r, o in zip(results, existing, strict=True)
     ]
-    return tuple(given) if isinstance(found, tuple) else given[0]
+    return tuple(converted) if isinstance(found, tuple) else converted[0]
 
 
 def _target(out: Any) -> Any:
@@ -112,7 +113,7 @@ def _target(out: Any) -> Any:
     array: Any = as_array("out", out)
     if not isinstance(array, np.ndarray) or not cast("Any", array).flags.writeable:
         raise ArrayTypeError(
-            f"out= is {_words(out)}, which may only be read",
+            f"out= is {_described(out)}, which may only be read",
             expected="arrays that may be written to",
             cure="leave out= away: results are of the same library as the inputs",
         )
@@ -120,10 +121,10 @@ def _target(out: Any) -> Any:
 
 
 def as_array(name: str, value: Any) -> Any:
-    """Return a value as NumPy reads it, without a copy of what is an array already.
+    """Return a value as a NumPy array, without a copy of an array.
 
     Args:
-        name: of the input, for messages.
+        name: the name of the input, for messages.
         value: a number, a list, an array of NumPy or of another library.
 
     Raises:
@@ -132,7 +133,7 @@ def as_array(name: str, value: Any) -> Any:
     """
     if type(value) in PLAIN or not _is_array(_class(value)):
         return np.asarray(value)
-    value = _held(value)
+    value = _unwrapped(value)
     library = _library(_class(value))
     if library is not None and library.name == "torch":
         value = _detached(name, value)
@@ -145,22 +146,22 @@ def as_array(name: str, value: Any) -> Any:
             array = np.from_dlpack(value)
     except SymgradError:
         raise
-    except Exception as error:  # noqa: BLE001 (libraries raise what they like here)
+    except Exception as error:  # noqa: BLE001 (libraries may raise anything here)
         if library is not None and _traced(value, library):
             raise ArrayTypeError(
-                f"input '{name}' is {_words(value)} in a function that {library.name} transforms: "
+                f"input '{name}' is {_described(value)} in a function that {library.name} transforms: "
                 "it has no values there",
                 expected="an array with values",
                 cure=f"make a function for {library.name} with sg.to_{library.name}",
             ) from None
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)}, which NumPy cannot read: {_first_line(error)}",
+            f"input '{name}' is {_described(value)}, which NumPy cannot read: {_first_line(error)}",
             expected="an array of numbers in the memory of the host",
             cure=_cure(name, value, library),
         ) from None
     if array.dtype.kind == "V":
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)}, which NumPy has no numbers of",
+            f"input '{name}' is {_described(value)}, which NumPy has no numbers of",
             expected="real numbers (a float, integer or bool dtype)",
             cure=_cure(name, value, library),
         )
@@ -172,7 +173,7 @@ def _detached(name: str, value: Any) -> Any:
         return value
     if sys.modules["torch"].is_grad_enabled():
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} that requires grad, and a call gives torch no gradient",
+            f"input '{name}' is {_described(value)} that requires grad, and a call gives torch no gradient",
             expected="a tensor whose gradient nobody waits for",
             cure=f"make a differentiable function with sg.to_torch, or pass {name}.detach()",
         )
@@ -187,34 +188,34 @@ def _check_device(name: str, value: Any, library: Library | None) -> None:
             number = 2 if hasattr(value, "__cuda_array_interface__") else 1
     except Exception as error:  # noqa: BLE001 (a device that DLPack has no number for, several at once)
         if _traced(value, library):
-            return  # it cannot be read, which is said then
+            return  # reading it raises the error
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} on no device that can be read: {_first_line(error)}",
+            f"input '{name}' is {_described(value)} on no device that can be read: {_first_line(error)}",
             expected="an array in the memory of the host",
             cure=_host(name, value),
         ) from None
     if number not in _READABLE:
         device = getattr(value, "device", None) or _DEVICES.get(number, f"a device of kind {number}")
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} on {device}, and symgrad computes on the CPU",
+            f"input '{name}' is {_described(value)} on {device}, and symgrad computes on the CPU",
             expected="an array in the memory of the host",
             cure=_host(name, value),
         )
 
 
 def _check_contents(name: str, value: Any) -> None:
-    """Refuse what NumPy would read otherwise than it is meant: Arrow's missing values, and bytes as numbers."""
+    """Raise an error for values that NumPy would misread: Arrow's missing values, and bytes as numbers."""
     if not _is_arrow(_class(value)):
         return
     if getattr(value, "null_count", 0):
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} with {value.null_count} null(s)",
+            f"input '{name}' is {_described(value)} with {value.null_count} null(s)",
             expected="an array without nulls",
             cure=f"pass {name}.fill_null(value), or {name}.drop_null()",
         )
     if type(value).__name__.endswith("Buffer"):
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)}: bytes, of no dtype",
+            f"input '{name}' is {_described(value)}: bytes, of no dtype",
             expected="an array of numbers",
             cure=f"pass numpy.frombuffer({name}, dtype=numpy.float64), which does not copy",
         )
@@ -237,7 +238,7 @@ def _host(name: str, value: Any) -> str:
     return f"pass {copies.get(_root(_class(value)), f'a copy of {name} in the memory of the host')}"
 
 
-def _words(value: Any) -> str:
+def _described(value: Any) -> str:
     kind, dtype = _class(value), _dtype(value)
     name = kind.__name__.removesuffix("Impl")  # jax.Array is an interface
     return f"a {_root(kind)}.{name}{f' of dtype {dtype}' if dtype else ''}"
@@ -256,7 +257,7 @@ def _has(value: Any, *names: str) -> bool:
     return any(hasattr(value, name) for name in names)
 
 
-# Which library a class is of
+# The library of a class
 
 
 def _class(value: Any) -> type[Any]:
@@ -272,9 +273,9 @@ def _is_array(kind: type[Any]) -> bool:
 
 @lru_cache(512)
 def _library(kind: type[Any]) -> Library | None:
-    """Return the library of arrays of a class; None if they are NumPy's, or go to NumPy.
+    """Return the library of arrays of a class; None for NumPy's, and for classes that convert to NumPy.
 
-    A class that has NumPy's calls handed over to it (``__array_ufunc__``) deals with results itself.
+    A class that handles NumPy's calls (``__array_ufunc__``) converts results itself.
     """
     if not _is_array(kind):
         return None
@@ -296,8 +297,8 @@ def _root(kind: type[Any]) -> str:
     return "jax" if root == "jaxlib" else root
 
 
-def _held(value: Any) -> Any:
-    """Return the array that a variable of Keras holds, anything else as it is."""
+def _unwrapped(value: Any) -> Any:
+    """Return the array of a variable of Keras, other values unchanged."""
     return value.value if _library(_class(value)) is _KERAS else value
 
 
@@ -306,7 +307,7 @@ def _is_arrow(kind: type[Any]) -> bool:
 
 
 def _traced(value: Any, library: Library | None) -> bool:
-    """Tell whether it stands for arrays that a framework computes later: in its transformations and its graphs."""
+    """Tell whether a value is a tracer, for which a framework computes arrays later."""
     name = library.name if library is not None else ""
     there = cast("Any", sys.modules.get(name))
     if name == "jax":
@@ -352,10 +353,10 @@ def _namespaced(name: str) -> Library:
 
 
 _KERAS = Library("keras", lambda array, _: array)
-"""Stands for a variable of Keras, which holds an array of its backend."""
+"""The library of variables of Keras, which have arrays of their backend."""
 
 DASK = Library("dask", lambda array, _: array)
-"""Stands for arrays that are not computed yet, in blocks: kernels make such arrays of them."""
+"""The library of lazy arrays in blocks, of which kernels return lazy arrays."""
 
 _BY_CLASS = (
     ("torch", ("Tensor",), Library("torch", _to_torch)),

@@ -1,4 +1,4 @@
-"""Values for inputs: every array that enters an evaluation or a kernel passes here."""
+"""Check and convert the values of inputs, for evaluations and kernels."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def bind(
         args: values by position.
         by_name: values by name.
         together: whether all inputs must broadcast, as they do in an elementwise program.
-        sizes: those that are given by name, and that no input has in its shape.
-        starts: inputs that are moved, of whose domains the caller has more to say.
+        sizes: sizes by name, for those that no input has in its shape.
+        starts: inputs that an optimiser moves, whose domains the caller checks.
 
     Raises:
         MissingInputError: see `in_order`.
@@ -95,9 +95,9 @@ def _checked(
 
 
 def _numbers(symbol: Node, value: Any) -> Any:
-    """Return whole numbers of any dtype as floats for a real input, as int64 for one that is declared int.
+    """Return integers of any dtype as floats for a real input, as int64 for one that is declared int.
 
-    Whole numbers wrap around where floats go on, those of few bits soon.
+    Arithmetic on narrow integers would wrap around.
     """
     array = np.asarray(value)
     if symbol.dtype == "bool" or array.dtype.kind not in "iub":
@@ -107,29 +107,29 @@ def _numbers(symbol: Node, value: Any) -> Any:
 
 
 def distinct(array: np.ndarray) -> np.ndarray:
-    """Return an array without the repetitions of a broadcast one: it has the same values."""
+    """Return an array without the repetitions of a broadcast one; the set of values is the same."""
     if not array.size or 0 not in array.strides:
         return array
     return array[tuple([slice(1 if step == 0 else None) for step in array.strides])]
 
 
 def converted(array: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    """Return an array with another dtype; what is repeated by broadcasting stays one number in memory."""
+    """Return an array with another dtype; entries that broadcasting repeats stay one number in memory."""
     return np.broadcast_to(distinct(array).astype(kind), array.shape) if array.dtype != kind else array
 
 
 def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Put values given by name behind those given by position.
+    """Return the values by position, and then those by name in the order of names.
 
     Raises:
-        MissingInputError: for too many values, an unknown name, a name given twice or not at all.
+        MissingInputError: for too many values, an unknown name, a repeated or missing one.
     """
     signature = f"{len(names)} input{'s' * (len(names) != 1)}: {', '.join(names)}" if names else "no inputs"
     if len(args) > len(names):
         raise MissingInputError(f"{len(args)} values were given", expected=signature)
     for name in by_name:
         if name not in names:
-            from symgrad.ir.listing import suggest  # for start-up time: whoever loads a kernel needs no graph
+            from symgrad.ir.listing import suggest  # for start-up time: loading a kernel needs no graph
 
             raise MissingInputError(
                 f"'{name}' is not an input", expected=signature, cure=suggest(name, names)
@@ -181,7 +181,7 @@ def check_array(symbol: Node, value: Any) -> Any:
 
 
 def check_whole(symbol: Node, value: Any) -> None:
-    """Refuse fractions for an input that is declared int; what is no finite number passes.
+    """Raise an error for fractions in an input that is declared int; NaN and infinities pass.
 
     Raises:
         ArrayTypeError: naming the first value that is not whole.
@@ -199,16 +199,16 @@ def check_whole(symbol: Node, value: Any) -> None:
 
 
 def check_int64(symbol: Node, value: Any) -> None:
-    """Refuse what int64 does not hold for an input that is declared int: in an array program it may be a position.
+    """Raise an error for values beyond int64 in an input that is declared int: it may be a position in an array.
 
     Raises:
         ArrayTypeError: naming the first such value.
     """
     check_whole(symbol, value)
     array = distinct(np.asarray(value))
-    if array.dtype.kind == "f":  # a narrower float has no number as large as the ends
+    if array.dtype.kind == "f":  # narrower floats do not reach the ends
         array = array.astype(np.result_type(array, np.float64))
-    # The largest int64 has no float: the next one above it is 2**63, which is out of range.
+    # No float is the largest int64: the next one above it is 2**63, which is out of range.
     wrong = array[~((array >= -(2**63)) & (array < 2**63))]
     if wrong.size:
         raise ArrayTypeError(
@@ -219,7 +219,7 @@ def check_int64(symbol: Node, value: Any) -> None:
 
 
 def check_symmetric(symbol: Node, value: Any) -> None:
-    """Refuse what is not symmetric for an input that is declared so, but for rounding.
+    """Raise an error for a value that is not symmetric, up to rounding, in an input that is declared symmetric.
 
     Raises:
         ArrayTypeError: naming the first two entries that differ by more than the largest entry times the square root
@@ -231,15 +231,15 @@ def check_symmetric(symbol: Node, value: Any) -> None:
     if matrices.dtype.kind != "f":
         matrices = matrices.astype(np.float64)
     if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
-        return  # the check of shapes says so
-    turned = np.swapaxes(matrices, -1, -2)
+        return  # the check of shapes raises
+    transposed = np.swapaxes(matrices, -1, -2)
     with np.errstate(invalid="ignore"):
-        if np.array_equal(matrices, turned, equal_nan=True):
+        if np.array_equal(matrices, transposed, equal_nan=True):
             return
         sizes = np.abs(matrices)
         largest = np.max(sizes, axis=(-1, -2), keepdims=True, where=np.isfinite(sizes), initial=0.0)
-        near = np.abs(matrices - turned) <= largest * np.sqrt(np.finfo(matrices.dtype).eps)
-        near |= (matrices == turned) | (np.isnan(matrices) & np.isnan(turned))
+        near = np.abs(matrices - transposed) <= largest * np.sqrt(np.finfo(matrices.dtype).eps)
+        near |= (matrices == transposed) | (np.isnan(matrices) & np.isnan(transposed))
     if np.all(near):
         return
     place = tuple(int(i) for i in np.argwhere(~near)[0])
@@ -254,15 +254,15 @@ def check_symmetric(symbol: Node, value: Any) -> None:
 
 
 def check_domain(symbol: Node, value: Any, sizes: Mapping[str, int]) -> None:
-    """Refuse values beyond the ends of a declared interval.
+    """Raise an error for values beyond the ends of a declared interval.
 
-    The ends themselves pass, also those of an open interval: what is positive may be rounded to 0, as exp(-1000) is.
-    NaN passes. A random input may be given any value.
+    The ends themselves pass, also those of an open interval: a positive value may round to 0, as exp(-1000) does.
+    NaN passes. A random input may have any value.
 
     Args:
         symbol: the input.
-        value: what it is given: real numbers.
-        sizes: the lengths that are known by name; an end that is computed from another one is not looked at.
+        value: its value, real numbers.
+        sizes: the lengths of named sizes; an end with other names is not checked.
 
     Raises:
         DomainError: naming the first value outside.
@@ -274,7 +274,7 @@ def check_domain(symbol: Node, value: Any, sizes: Mapping[str, int]) -> None:
     array = distinct(np.asarray(value))
     if (low is None and high is None) or not array.size:
         return
-    # Twice as fast as comparing every entry; of what has NaN in it the entries are compared.
+    # The extremes are twice as fast as comparing every entry, which is only necessary with a NaN.
     beyond_low = low is not None and not np.minimum.reduce(array, axis=None) >= _end_of(low, array)
     beyond_high = high is not None and not np.maximum.reduce(array, axis=None) <= _end_of(high, array)
     if not beyond_low and not beyond_high:
@@ -290,7 +290,7 @@ def check_domain(symbol: Node, value: Any, sizes: Mapping[str, int]) -> None:
 
 
 def known_end(end: End | None, sizes: Mapping[str, int]) -> int | Fraction | None:
-    """Return an end as a number; None if it is none, or is computed from a size that is not known."""
+    """Return an end as a number; None for no end, or for one with an unknown size."""
     if not isinstance(end, str | Extent):
         return end
     return evaluate_size(end, sizes) if all(name in sizes for name in names_of(end)) else None
@@ -300,7 +300,7 @@ def _end_of(end: int | Fraction, array: np.ndarray) -> Any:
     """Return an end in the precision of the values: 0.1 as float32 is a little more than 1/10."""
     if array.dtype.kind != "f" and isinstance(end, int):
         return end
-    found = nearest_float(end)  # an infinity for what no value is beyond
+    found = nearest_float(end)  # an infinity for an end beyond all floats
     return found if array.dtype.kind != "f" else array.dtype.type(found)
 
 
@@ -339,7 +339,7 @@ def _outside(
 
 
 def not_complex(name: str, array: Any) -> None:
-    """Refuse complex numbers by name.
+    """Raise an error for complex numbers.
 
     Raises:
         ComplexInputError: for a complex dtype.
@@ -353,7 +353,7 @@ def not_complex(name: str, array: Any) -> None:
 
 
 def _check_computed(symbols: Sequence[Node], values: Sequence[Any], sizes: Mapping[str, int]) -> None:
-    """Check sizes that are computed of others, such as n - 1 of the cotangent of x[1:]."""
+    """Check sizes that depend on others, such as n - 1 of the cotangent of x[1:]."""
     for s, value in zip(symbols, values, strict=True):
         for size, found in zip(s.shape, np.shape(value), strict=True) if s.shape else ():
             if (
@@ -365,7 +365,7 @@ def _check_computed(symbols: Sequence[Node], values: Sequence[Any], sizes: Mappi
 
 
 def check_shapes(symbols: Sequence[Node], values: Sequence[Any], *, together: bool = True) -> dict[str, int]:
-    """Check declared sizes, and that all inputs broadcast (if they come together in one ufunc).
+    """Check declared sizes, and (if ``together``, as in one ufunc) that all inputs broadcast.
 
     Returns:
         The lengths by the names of sizes.

@@ -1,7 +1,7 @@
-"""What ops along axes share: shapes, stacks of values, rows, loops, LaTeX, and how libraries are called.
+"""Rules that ops along axes share: shapes, stacks of values, rows, loops, LaTeX, and calls of libraries.
 
-The result of a reduction lacks the reduced axes (``keepdims`` is a reshape around it); what runs along axes keeps them.
-Either has its axes as the first static parameter.
+A reduction drops its axes (``keepdims`` is a reshape around it); a scan keeps them. The axes are the first static
+parameter of either.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.ir.graph import Node, apply, as_node, size_node
 from symgrad.ir.sizes import Shape, size_product
-from symgrad.ops.array.layout import only, reshape, spread
+from symgrad.ops.array.layout import only, shaped, spread
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.logic import eq, where
 
@@ -32,7 +32,7 @@ __all__ = [
     "objects",
     "over_some",
     "rows_aligned",
-    "rows_kept",
+    "rows_of_scan",
     "rows_reduced",
     "same",
     "spread_back",
@@ -43,22 +43,22 @@ Axes = tuple[int, ...]
 
 
 def without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
-    """The shape rule of what lacks the reduced axes."""
+    """Return the shape of a reduction: that of the operand without the reduced axes."""
     return tuple(size for i, size in enumerate(shapes[0]) if i not in axes)
 
 
 def same(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
-    """The shape rule of what has the operand's shape."""
+    """Return the shape of the operand."""
     return shapes[0]
 
 
 def count(x: Node, axes: Axes) -> Node:
-    """Return how many entries a reduction over axes takes together, as a node."""
+    """Return the number of entries that a reduction over axes combines, as a node."""
     return size_node(size_product(x.shape[a] for a in axes))
 
 
 def spread_back(value: Node, node: Node) -> Node:
-    """Return a value of the shape of a reduction's result so that it broadcasts against the operand."""
+    """Return a value with the shape of a reduction's result in a shape that broadcasts against the operand."""
     return spread(value, node.params[0], len(node.args[0].shape))
 
 
@@ -71,16 +71,16 @@ def along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
     """Apply a function of a list to all entries along axes."""
     array = objects(x)
     moved = np.moveaxis(array, axes, range(-len(axes), 0))
-    kept: tuple[int, ...] = moved.shape[: array.ndim - len(axes)]
-    rows = moved.reshape((int(np.prod(kept)), -1)) if array.size else moved.reshape((int(np.prod(kept)), 0))
+    shape: tuple[int, ...] = moved.shape[: array.ndim - len(axes)]
+    rows = moved.reshape((int(np.prod(shape)), -1 if array.size else 0))
     out = np.empty(len(rows), dtype=object)
     for i, row in enumerate(rows):
         out[i] = combine(list(row))
-    return out.reshape(kept)
+    return out.reshape(shape)
 
 
 def axes_of(node: Node) -> Axes:
-    """Return the axes that an op acts along; None stands for all of them, a number for one."""
+    """Return the axes of an op along axes; its parameter may be None for all of them, or a number for one."""
     axes: int | Axes | None = node.params[0]
     if axes is None:
         return tuple(range(len(node.args[0].shape)))
@@ -91,7 +91,7 @@ def axes_of(node: Node) -> Axes:
 
 
 def batch_axes(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    """The rule for a stack of values: the axes stand behind those of the stack."""
+    """Return the op on a stack of values, with its axes after those of the stack."""
     axes: int | Axes = node.params[0]
     k = len(lead)
     moved = axes + k if isinstance(axes, int) else tuple(a + k for a in axes)
@@ -99,19 +99,19 @@ def batch_axes(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
 
 
 def rows_reduced(node: Node, places: Sequence[int | None]) -> int | None:
-    """Where a reduction leaves rows: nowhere, if it takes them together."""
+    """Return the axis of the rows of a reduction, None if it reduces them."""
     p, axes = only(places), axes_of(node)
     return None if p in axes else p - sum(a < p for a in axes)
 
 
-def rows_kept(node: Node, places: Sequence[int | None]) -> int | None:
-    """Where what runs along axes leaves rows: in their place, unless it runs along them."""
+def rows_of_scan(node: Node, places: Sequence[int | None]) -> int | None:
+    """Return the axis of the rows of a scan, None if it runs along them."""
     p = only(places)
     return None if p in axes_of(node) else p
 
 
 def rows_aligned(node: Node, places: Sequence[int | None]) -> int | None:
-    """Where axes align at the end: all that depend on rows must agree, and not be repeated along other rows."""
+    """Return the axis of the rows of an op that aligns axes at the end, None if rows disagree or repeat."""
     rank = len(node.shape)
     found = {rank - len(a.shape) + p for a, p in zip(node.args, places, strict=True) if p is not None}
     if len(found) != 1:
@@ -125,31 +125,30 @@ def rows_aligned(node: Node, places: Sequence[int | None]) -> int | None:
 
 
 def keep(x: Node, value: Node, axes: Axes) -> Node:
-    """Return a reduction of x so that it broadcasts against x."""
-    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
-    return value if value.shape == shape else apply(reshape, (value,), (shape,))
+    """Return a reduction of x in a shape that broadcasts against x."""
+    return shaped(value, tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
 
 
 def difference(a: Node, b: Node) -> Node:
-    """Return a - b as kernels have it."""
+    """Return a - b, unsimplified, for kernels."""
     return add(a, neg(b))
 
 
 def over_some(node: Node, args: tuple[Node, ...]) -> Node:
-    """A reduction that is its operand over no axes."""
+    """Return a reduction, or its operand if there are no axes."""
     return apply(node.op, args, node.params) if node.params[0] else args[0]
 
 
 def finite_or(x: Node, other: int) -> Node:
-    """Return x where it is finite, else another number."""
+    """Return the entries of x that are finite, and another number for the rest."""
     return where(eq(difference(x, x), as_node(0)), x, as_node(other))
 
 
-# -------------------------------------------------------------------------------------------------------- how it looks
+# ---------------------------------------------------------------------------------------------------------- printing
 
 
 def call_latex(word: str, above: Callable[[Node], str] = lambda node: "") -> Callable[[Node], str]:
-    """A function with its axes below, unless it is along all of them."""
+    """Return the LaTeX of a function, with its axes as a subscript unless they are all."""
 
     def latex(node: Node) -> str:
         axes = () if node.params[0] is None else axes_of(node)
@@ -177,7 +176,7 @@ def called(
     of: str = "{0:t}",
     says: Sequence[str] = (),
 ) -> Callable[[Node], Mapping[str, str]]:
-    """Calls of a reduction by its name in each library, which is over all axes if none is named.
+    """Return the source of a reduction: its call in each library, without axes if they are all.
 
     Args:
         numpy: the name in NumPy.
@@ -185,16 +184,16 @@ def called(
         torch: in torch.
         tensorflow: in TensorFlow.
         keras: in Keras.
-        of: what is reduced.
-        says: the libraries where axes must be named all the same.
+        of: the operand.
+        says: the libraries that require axes in any case.
     """
     names = {"numpy": numpy, "jax": jax, "torch": torch, "tensorflow": tensorflow, "keras": keras}
 
     def source(node: Node) -> Mapping[str, str]:
         found: dict[str, str] = {}
-        whole = axes_of(node) == tuple(range(len(node.args[0].shape)))
+        full = axes_of(node) == tuple(range(len(node.args[0].shape)))
         for library, name in names.items():
-            named = "" if whole and library not in says else f", {{axis}}={axes_text(node)}"
+            named = "" if full and library not in says else f", {{axis}}={axes_text(node)}"
             found[library] = f"{name}({of}{named})" if axes_of(node) or library == "numpy" else "{0:ta}"
         return found
 

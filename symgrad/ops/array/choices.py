@@ -1,11 +1,11 @@
-"""Values at positions as choices between them and zero: a scatter that takes no memory of its own in kernels."""
+"""Scatters as choices between values and zero, which need no memory of their own in kernels."""
 
 from __future__ import annotations
 
 from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf
 from symgrad.ir.sizes import Size
 from symgrad.ops.array.contraction import einsum
-from symgrad.ops.array.layout import broadcast_to, reshape
+from symgrad.ops.array.layout import full, reshape, shaped
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import eq, lt, where
 
@@ -13,10 +13,10 @@ __all__ = ["as_choice"]
 
 
 def as_choice(node: Node, args: tuple[Node, ...]) -> Node:
-    """Write a scatter that gives each entry at most one value as a choice: it takes no memory of its own.
+    """Write a scatter with at most one value for each entry as a choice; return other scatters unchanged.
 
-    The derivative of picking one entry of every row is one: the positions along rows are counted, those in a row
-    compared.
+    The derivative of picking one entry of every row is such a scatter: positions enumerate the rows, and a comparison
+    finds the entry within a row.
     """
     axes, shape = node.params
     values, *indices = args
@@ -30,10 +30,10 @@ def as_choice(node: Node, args: tuple[Node, ...]) -> Node:
     extents = values.shape[first : first + depth]
     if any(d not in counted or shape[counted[d]] != n for d, n in enumerate(extents)):
         return apply(node.op, args, node.params)
-    # Labels: the axes of the target; an axis of the positions is the axis of the target that counts along it.
-    kept = iter([a for a in range(len(shape)) if a not in axes])
+    # Labels are the axes of the target; the label of an axis of the positions is the axis that it enumerates.
+    rest = iter([a for a in range(len(shape)) if a not in axes])
     of_values = tuple(
-        counted[j - first] if first <= j < first + depth else next(kept) for j in range(len(values.shape))
+        counted[j - first] if first <= j < first + depth else next(rest) for j in range(len(values.shape))
     )
     result = _spread(values, of_values, len(shape))
     for index, axis in zip(indices, axes, strict=True):
@@ -45,11 +45,11 @@ def as_choice(node: Node, args: tuple[Node, ...]) -> Node:
         at = where(lt(at, as_node(0)), add(at, size_leaf(size)), at)
         here = eq(at, _spread(_iota(size), (axis,), len(shape)))
         result = where(here, result, as_node(0))
-    return result if result.shape == shape else apply(broadcast_to, (result,), (shape,))
+    return full(result, shape)
 
 
 def _counts(index: Node, depth: int) -> int | None:
-    """Return along which axis of the positions an index array counts 0, 1, ...; None if it does not."""
+    """Return the axis of the positions along which an index array counts 0, 1, ...; None if there is none."""
     x = index
     while x.op is reshape:
         x = x.args[0]
@@ -65,8 +65,7 @@ def _spread(x: Node, labels: tuple[int, ...], rank: int) -> Node:
     if order != labels:
         x = apply(einsum, (x,), ((labels,), order))
     sizes = dict(zip(order, x.shape, strict=True))
-    shape = tuple(sizes.get(a, 1) for a in range(rank))
-    return x if x.shape == shape else apply(reshape, (x,), (shape,))
+    return shaped(x, tuple(sizes.get(a, 1) for a in range(rank)))
 
 
 def _iota(size: Size) -> Node:

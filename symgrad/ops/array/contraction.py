@@ -1,4 +1,4 @@
-"""Contraction: sums of products over labelled axes. matmul, dot, outer, trace, transpose, sum and diag spell it."""
+"""Contraction: sums of products over labelled axes. matmul, dot, outer, trace, transpose, sum and diag build it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.ops.array.layout import full, shape_text, spread
 from symgrad.ops.record import facts, structural
 from symgrad.support.errors import ShapeError
 
-__all__ = ["Labels", "contract", "einsum", "sum_over", "transpose"]
+__all__ = ["Labels", "adjoint", "contract", "einsum", "sum_over", "transpose"]
 
 Labels = tuple[int, ...]
 
@@ -43,7 +43,7 @@ def _evaluate(labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
     operands: list[Any] = []
     for array, axes in zip(arrays, labels, strict=True):
         operands += [array, list(axes)]
-    # NumPy's own order of contraction is left to right; the result of integers stays exact either way.
+    # NumPy's default order of contraction is left to right; integers stay exact in any order.
     return np.einsum(*operands, list(result), optimize=len(arrays) > 2)
 
 
@@ -64,8 +64,8 @@ def _push(node: Node, i: int, tangent: Node) -> Node:
 def _pull(node: Node, i: int, cotangent: Node) -> Node:
     """Contract the cotangent with the other operands.
 
-    An axis that only operand i has was summed: its cotangent is the same all along it. A label that operand i has
-    twice is a diagonal: its cotangent is zero off the diagonal.
+    Along an axis that operand i alone has, and that was summed, the cotangent is constant. A label that operand i has
+    twice is a diagonal, off which the cotangent is zero.
     """
     labels, result = node.params
     wanted: Labels = labels[i]
@@ -76,7 +76,7 @@ def _pull(node: Node, i: int, cotangent: Node) -> Node:
         available = set(result)
         summed = [j for j, label in enumerate(once) if label not in available]
         if [label for label in once if label in available] == list(result) and summed:
-            # A plain sum: the cotangent need not be repeated.
+            # The cotangent of a plain sum broadcasts by itself.
             found = spread(cotangent, summed, len(once))
             return found if len(once) == len(wanted) else _on_diagonal(found, once, node, i)
     else:
@@ -86,8 +86,7 @@ def _pull(node: Node, i: int, cotangent: Node) -> Node:
     operands, axes = list(others), list(rest)
     operands.insert(i, full(cotangent, node.shape))
     axes.insert(i, result)
-    kept = tuple(label for label in once if label in available)
-    found = contract(operands, axes, kept)
+    found = contract(operands, axes, [label for label in once if label in available])
     missing = [j for j, label in enumerate(once) if label not in available]
     if missing:
         found = spread(found, missing, len(once))
@@ -95,7 +94,7 @@ def _pull(node: Node, i: int, cotangent: Node) -> Node:
 
 
 def _on_diagonal(x: Node, once: Labels, node: Node, i: int) -> Node:
-    """Return an array with the labels of operand i that has x, whose labels are distinct, on its diagonal."""
+    """Return an array with the labels of operand i, and x, whose labels are distinct, on its diagonal."""
     wanted: Labels = node.params[0][i]
     fresh = max(wanted) + 1
     shape = node.args[i].shape
@@ -170,10 +169,10 @@ def contract(
 
     Args:
         args: the operands.
-        labels: of their axes.
+        labels: the labels of their axes.
         result: the labels of the result.
-        times: how scalar operands are multiplied: by the folding operator of symgrad's own formulas, or by the op, as a
-            user wrote it (`0*log(x)` is not 0).
+        times: the product of scalar operands: the folding operator of symgrad's own formulas, or the op for formulas of
+            users, which stay unevaluated (`0*log(x)` is not 0).
     """
     scale: Node | None = None
     operands: list[Node] = []
@@ -198,7 +197,7 @@ def contract(
 
 
 def sum_over(x: Node, axes: Sequence[int]) -> Node:
-    """Return the sum over axes (counted from 0), which the result does not have."""
+    """Return the sum over axes (counted from 0)."""
     labels = range(len(x.shape))
     return contract([x], [labels], [j for j in labels if j not in axes])
 
@@ -206,3 +205,9 @@ def sum_over(x: Node, axes: Sequence[int]) -> Node:
 def transpose(x: Node, axes: Sequence[int]) -> Node:
     """Return x with its axes in another order, as ``numpy.transpose``."""
     return contract([x], [range(len(x.shape))], axes)
+
+
+def adjoint(x: Node) -> Node:
+    """Return x with its last two axes swapped."""
+    *lead, i, j = range(len(x.shape))
+    return transpose(x, (*lead, j, i))

@@ -1,11 +1,11 @@
-"""Linear algebra as factors of matrices, so that all that is asked of one matrix shares one elimination.
+"""Linear algebra in kernels by factors of matrices: inverse, determinant and solutions share one elimination.
 
-Four ops that only kernels have, on stacks of matrices with n rows:
+Four ops of kernels alone, on stacks of matrices with n rows:
 
     lu        L and U of each matrix, and a last row for the exchanges of rows: shape (..., n + 1, n)
     pivots    the diagonal of U, a sign turned for each exchange: the determinant is their product
     lu_solve  the solutions of A @ x = b, or of A.T @ x = b, for every row b of a stack of rows
-    exponential  expm, and below it the matrices that it is computed with: shape (..., WORKSPACE*n, n)
+    exponential  expm, and below it the matrices of its computation: shape (..., WORKSPACE*n, n)
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from symgrad.ir.graph import Node, Op, apply, as_node, number
-from symgrad.ir.op import Lane, Structure
+from symgrad.ir.graph import Node, Op, as_node, internal_op, number
+from symgrad.ir.op import Structure
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product, size_sum
-from symgrad.ops.array.contraction import einsum, sum_over
-from symgrad.ops.array.layout import broadcast_to, reshape
+from symgrad.ops.array.contraction import adjoint, einsum, sum_over
+from symgrad.ops.array.layout import full, shaped
 from symgrad.ops.array.reductions import prod
 from symgrad.ops.record import FUNCTION_COST
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -32,7 +32,7 @@ from symgrad.support.errors import InternalError
 __all__ = ["EXPONENTIAL", "FACTORS", "WORKSPACE", "determinant", "inverse", "log_determinant", "solution"]
 
 WORKSPACE = 6
-"""Matrices that the exponential of one takes."""
+"""The number of matrices in the computation of an exponential."""
 
 
 def _only_in_kernels(*_args: Any, **_options: Any) -> Any:
@@ -51,31 +51,18 @@ _STRUCTURE: Structure[Node] = Structure(
 
 
 def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Callable[..., Shape]) -> Op:
-    lower: Callable[..., Lane] = _only_in_kernels
-    return Op(
-        name=name,
-        aliases=(),
-        doc=doc,
+    return internal_op(
+        name,
+        doc,
+        _only_in_kernels,
         parameters=parameters,
         takes=("number",) * arity,
-        variadic=False,
-        gives="real",
         shape=shape,
-        cas=None,
-        domain=None,
-        evaluate=_only_in_kernels,
-        reference=_only_in_kernels,
-        partials=(),
         push=_only_in_kernels,
         pull=_only_in_kernels,
         structure=_STRUCTURE,
-        kinks=(),
-        lower=lower,
         cost=FUNCTION_COST,
-        latex="",
         precedence=9,
-        facts=frozenset(),
-        samples=(),
     )
 
 
@@ -102,7 +89,7 @@ _PIVOTS = _op("pivots", "the diagonals of the right factors, signed", (), 1, _pi
 _SOLVE = _op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
 
 EXPONENTIAL = _op("exponential", "exponentials of matrices, with room to compute them", (), 1, _work_shape)
-"""What the exponential of a matrix is computed by."""
+"""The op that computes the exponential of a matrix."""
 
 FACTORS = frozenset({"lu", "pivots", "lu_solve", "exponential"})
 """The names of these ops."""
@@ -112,14 +99,8 @@ def _factors(x: Node) -> Node:
     return _LU(x if x.dtype == "real" else div(x, as_node(1)))
 
 
-def _turned(x: Node) -> Node:
-    """Return x with its last two axes swapped."""
-    *lead, i, j = range(len(x.shape))
-    return apply(einsum, (x,), (((*lead, i, j),), (*lead, j, i)))
-
-
 def _below_transpose(x: Node) -> Node | None:
-    """Return the matrices whose transposes these are, if that is how they are written."""
+    """Return the operand of a transpose of matrices, None for other nodes."""
     if x.op is not einsum or len(x.args) != 1:
         return None
     (labels,), result = x.params
@@ -127,47 +108,39 @@ def _below_transpose(x: Node) -> Node | None:
     return x.args[0] if swapped else None
 
 
-def _whole(x: Node, shape: Shape) -> Node:
-    return x if x.shape == shape else apply(broadcast_to, (x,), (shape,))
-
-
-def _shaped(x: Node, shape: Shape) -> Node:
-    return x if x.shape == shape else apply(reshape, (x,), (shape,))
-
-
 def inverse(x: Node, identity: Node) -> Node:
     """Return the inverses: row i is the solution of A.T @ x = e_i."""
-    return _SOLVE(_factors(x), _whole(identity, x.shape), params=(1,))
+    return _SOLVE(_factors(x), full(identity, x.shape), params=(1,))
 
 
 def solution(a: Node, b: Node) -> Node:
-    """Return the solutions of a @ x = b, of which a transpose has the factors of the matrix."""
+    """Return the solutions of a @ x = b; a matrix and its transpose share the factors."""
     below = _below_transpose(a)
-    factors, turned = _factors(a if below is None else below), int(below is not None)
+    factors, transposed = _factors(a if below is None else below), int(below is not None)
     b = b if b.dtype == "real" else div(b, as_node(1))
     n = a.shape[-1]
     if len(b.shape) == 1:
-        return _shaped(_SOLVE(factors, _shaped(b, (1, n)), params=(turned,)), b.shape)
-    rows = _turned(b)
+        return shaped(_SOLVE(factors, shaped(b, (1, n)), params=(transposed,)), b.shape)
+    rows = adjoint(b)
     lead = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
     if len(a.shape) == 2:
-        # One matrix: all columns of the stack are solved for together.
-        flat = _shaped(rows, (size_product(rows.shape[:-1]), n))
-        return _turned(_shaped(_SOLVE(factors, flat, params=(turned,)), rows.shape))
-    factors = _whole(factors, (*lead, *factors.shape[-2:]))
-    return _turned(_SOLVE(factors, _whole(rows, (*lead, *rows.shape[-2:])), params=(turned,)))
+        # One matrix solves for all columns of the stack together.
+        flat = shaped(rows, (size_product(rows.shape[:-1]), n))
+        return adjoint(shaped(_SOLVE(factors, flat, params=(transposed,)), rows.shape))
+    factors = full(factors, (*lead, *factors.shape[-2:]))
+    return adjoint(_SOLVE(factors, full(rows, (*lead, *rows.shape[-2:])), params=(transposed,)))
 
 
 def log_determinant(x: Node) -> Node:
-    """Return the logarithm of the size of the determinant."""
+    """Return the logarithm of the absolute value of the determinant."""
     return _sum(log(absolute(_PIVOTS(_factors(x)))))
 
 
 def determinant(x: Node) -> Node:
-    """Return the determinant: the product of the pivots; of their mantissas where it might overflow or vanish midway.
+    """Return the determinant: the product of the pivots, or of their mantissas if it might overflow or underflow.
 
-    A product that was subnormal on the way has lost digits and looks like any other, so it counts only where the sum of
-    all exponents, whatever their signs, is one that a number has.
+    A partial product that was subnormal has lost digits without a trace, so the plain product counts only if the sum of
+    the absolute values of all exponents is in the range of floats.
     """
     pivots = _PIVOTS(_factors(x))
     size = log(absolute(pivots))
@@ -175,13 +148,13 @@ def determinant(x: Node) -> Node:
     exponents = where(plain, rint(mul(size, number(_LOG2_E))), as_node(0))
     reach = exp2(_sum(add(absolute(exponents), as_node(1))))
     mantissas = _product(_scaled(pivots, neg(exponents)))
-    whole = and_(_is_finite(mantissas), ne(mantissas, as_node(0)))
-    other = where(whole, _scaled(mantissas, _sum(exponents)), mantissas)
+    regular = and_(_is_finite(mantissas), ne(mantissas, as_node(0)))
+    other = where(regular, _scaled(mantissas, _sum(exponents)), mantissas)
     return where(_is_finite(reach), _product(pivots), other)
 
 
 _LOG2_E = Fraction(14427, 10000)
-"""About 1/log(2): an exponent need not be the nearest."""
+"""About 1/log(2): exponents need not be exact."""
 
 
 def _is_finite(x: Node) -> Node:
@@ -189,7 +162,7 @@ def _is_finite(x: Node) -> Node:
 
 
 def _scaled(x: Node, exponent: Node) -> Node:
-    """Return x*2**exponent, in two steps, as the power alone may be no number."""
+    """Return x*2**exponent in two steps, as the power alone may overflow."""
     half = rint(mul(exponent, number(Fraction(1, 2))))
     rest = add(exponent, neg(half))
     return mul(mul(x, exp2(half)), exp2(rest))

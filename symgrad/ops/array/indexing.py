@@ -13,8 +13,17 @@ from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.array.choices import as_choice
 from symgrad.ops.array.contraction import transpose
-from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, shape_text, whole
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
+from symgrad.ops.array.layout import (
+    aligned,
+    expand,
+    full,
+    move_up,
+    only,
+    reshape,
+    shape_text,
+    stacked_argument,
+)
+from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 
@@ -39,17 +48,17 @@ def _gather_rule(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
 
 
 def positions(values: Any, size: int) -> Any:
-    """Return indices as whole numbers from 0, negative ones counted from the end as in NumPy.
+    """Return indices as integers from 0; negative ones count from the end as in NumPy.
 
     Raises:
-        IndexRangeError: for the first one outside the axis.
-        ArrayTypeError: for one that is no whole number.
+        IndexRangeError: for the first index outside the axis.
+        ArrayTypeError: for an index that is no integer.
     """
     index = np.asarray(values)
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
         raise ArrayTypeError("an index is no whole number", expected="whole numbers")
     whole, wrong = index, np.False_
-    if index.dtype.kind == "f":  # compared as whole numbers: the length of an axis may have no float
+    if index.dtype.kind == "f":  # compared as integers: the length of an axis may be no float
         wrong = ~(np.abs(index) < 2.0**63)
         whole = np.where(wrong, 0, index).astype(np.int64)
     wrong = wrong | (whole < -size) | (whole >= size)
@@ -88,14 +97,6 @@ def _scatter_add(axes: Axes, shape: tuple[int, ...], values: Any, *indices: Any)
     return result
 
 
-def _gather_reference(_mp: Any, axes: Axes, x: Any, *indices: Any) -> Any:
-    return _gather(axes, x, *indices)
-
-
-def _scatter_reference(_mp: Any, axes: Axes, shape: tuple[int, ...], values: Any, *indices: Any) -> Any:
-    return _scatter_add(axes, shape, values, *indices)
-
-
 def _gather_push(node: Node, i: int, tangent: Node) -> Node:
     _only_values(node, i)
     return gather(full(tangent, node.args[0].shape), *node.args[1:], params=node.params)
@@ -117,7 +118,7 @@ def _only_values(node: Node, i: int) -> None:
 
 
 def _positions(node: Node, stacks: Sequence[Node | None], lead: Shape) -> tuple[list[Node], int]:
-    """Return index arrays that vary, with those of the stack before them, and how many axes the node's own have."""
+    """Return the index arrays of a stack, those of its axes first, and the number of axes of the node's own."""
     depth = max(len(index.shape) for index in node.args[1:])
     own = [
         index if s is None else aligned(s, len(index.shape), depth, lead)
@@ -133,12 +134,12 @@ def _positions(node: Node, stacks: Sequence[Node | None], lead: Shape) -> tuple[
 def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     axes: Axes = node.params[0]
     k = len(lead)
-    x = whole(node, 0, stacks[0], lead)
+    x = stacked_argument(node, 0, stacks[0], lead)
     if all(s is None for s in stacks[1:]):
         return gather(x, *node.args[1:], params=(tuple(a + k for a in axes),))
     indices, depth = _positions(node, stacks, lead)
     found = gather(x, *indices, params=((*range(k), *(a + k for a in axes)),))
-    # The axes of the indices stand behind those of the stack; they belong in the place of the first indexed axis.
+    # The axes of the indices come after those of the stack; they belong in the place of the first indexed axis.
     rest = [*range(k + depth, len(found.shape))]
     order = [*range(k), *rest[: axes[0]], *range(k, k + depth), *rest[axes[0] :]]
     return transpose(found, order) if order != sorted(order) else found
@@ -147,7 +148,7 @@ def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Nod
 def _batch_scatter(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     axes, shape = node.params
     k = len(lead)
-    values = whole(node, 0, stacks[0], lead)
+    values = stacked_argument(node, 0, stacks[0], lead)
     if all(s is None for s in stacks[1:]):
         moved = tuple(a + k for a in axes)
         return scatter_add(values, *node.args[1:], params=(moved, (*lead, *shape)))
@@ -174,7 +175,7 @@ def _rows_of_gathered(node: Node, places: Sequence[int | None]) -> int | None:
 
 
 def _counted(index: Node, rows: Size) -> int | None:
-    """Return which axis, from the end, an index array counts the rows along: x[arange(n), ids] keeps row by row."""
+    """Return the axis, from the end, along which an index array enumerates the rows, as in x[arange(n), ids]."""
     base = index.args[0] if index.op is reshape else index
     if base.op is not iota or base.params[0] != rows or index.shape.count(1) < len(index.shape) - 1:
         return None
@@ -189,8 +190,8 @@ def _rows_of_scattered(node: Node, places: Sequence[int | None]) -> int | None:
     depth = max(len(i.shape) for i in node.args[1:])
     if axes[0] <= p < axes[0] + depth:
         return None
-    kept = [a for a in range(len(node.shape)) if a not in axes]
-    return kept[p if p < axes[0] else p - depth]
+    rest = [a for a in range(len(node.shape)) if a not in axes]
+    return rest[p if p < axes[0] else p - depth]
 
 
 def _no_rows(_node: Node, _places: Sequence[int | None]) -> None:
@@ -208,7 +209,7 @@ gather: Op = structural(
     parameters=("axes",),
     shape=_gather_rule,
     evaluate=_gather,
-    reference=_gather_reference,
+    reference=without_rounding(_gather),
     push=_gather_push,
     pull=_gather_pull,
     batch=_batch_gather,
@@ -253,7 +254,7 @@ scatter_add: Op = structural(
     parameters=("axes", "shape"),
     shape=_scatter_rule,
     evaluate=_scatter_add,
-    reference=_scatter_reference,
+    reference=without_rounding(_scatter_add),
     push=_scatter_push,
     pull=_scatter_pull,
     batch=_batch_scatter,
@@ -312,16 +313,12 @@ def _constant_batch(node: Node, _stacks: Sequence[Node | None], _lead: Shape) ->
 
 
 def identity_of(rows: Size, columns: Size) -> Node:
-    """Return a matrix with 1 on its diagonal as kernels compute it."""
+    """Return a matrix with 1 on its diagonal, in ops of kernels."""
     return where(eq(expand(iota(params=(rows,)), [1]), iota(params=(columns,))), as_node(1), as_node(0))
 
 
 def _iota_rule(_shapes: tuple[Shape, ...], size: Size) -> Shape:
     return (size,)
-
-
-def _exact_iota(_mp: Any, size: int) -> Any:
-    return np.arange(size)
 
 
 def _eye_rule(_shapes: tuple[Shape, ...], rows: Size, columns: Size) -> Shape:
@@ -345,7 +342,7 @@ iota: Op = structural(
     parameters=("size",),
     shape=_iota_rule,
     evaluate=np.arange,
-    reference=_exact_iota,
+    reference=without_rounding(np.arange),
     push=_constant,
     pull=_constant,
     batch=_constant_batch,

@@ -1,7 +1,7 @@
-"""Ops that move elements and compute none: reshape, broadcast_to, slice and its transpose, concatenate.
+"""Ops that move elements without arithmetic: reshape, broadcast_to, slice and its transpose, concatenate.
 
-A cotangent (or tangent) may have a smaller shape than its node, one that broadcasts to it: the gradient of a mean is
-one number for all entries. `full` makes it whole where a rule needs every entry.
+A cotangent (or tangent) may have a smaller shape that broadcasts to that of its node: the gradient of a mean is one
+number for all entries. `full` broadcasts it for rules that need every entry.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symgrad.ir.notation.arrays import (
 )
 from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural
+from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError
 
@@ -36,6 +36,7 @@ __all__ = [
     "move_up",
     "only",
     "reshape",
+    "shaped",
     "slice_axes",
     "slice_of",
     "spread",
@@ -43,7 +44,7 @@ __all__ = [
     "truth_of",
     "unbroadcast",
     "unslice",
-    "whole",
+    "stacked_argument",
 ]
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ def _reshape_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
 
 
 def shape_text(shape: Shape) -> str:
-    """Return a shape as one writes it.
+    """Return a shape as text.
 
     Example:
         >>> shape_text(("n", 5)), shape_text(("n",)), shape_text(())
@@ -73,24 +74,24 @@ def shape_text(shape: Shape) -> str:
 
 
 def only(of_one: Sequence[T | None]) -> T:
-    """Return what is given of the one array of an op: its stack, or the axis that counts its rows."""
+    """Return the item of the only array of an op: its stack, or the axis of its rows."""
     (x,) = of_one
     assert x is not None
     return x
 
 
 def aligned(x: Node, own: int, rank: int, lead: Shape) -> Node:
-    """Return a stack of arrays with ``own`` axes as one of arrays with ``rank`` axes, the new ones of length 1."""
+    """Return a stack of arrays with ``own`` axes as one with ``rank`` axes, the new ones of length 1."""
     return truth_of(move_up(x, (*lead, *[1] * (rank - own), *x.shape[len(lead) :])), x)
 
 
 def truth_of(moved: Node, x: Node) -> Node:
-    """Return what was moved of x as a truth value if x is one: ops that move entries move numbers."""
+    """Return moved entries of x as truth values if x has truth values: ops that move entries return numbers."""
     return ne(moved, as_node(0)) if x.dtype == "bool" and moved.dtype != "bool" else moved
 
 
-def whole(node: Node, i: int, stacked: Node | None, lead: Shape) -> Node:
-    """Return argument i as a stack; if it does not vary, it is repeated."""
+def stacked_argument(node: Node, i: int, stacked: Node | None, lead: Shape) -> Node:
+    """Return argument i as a stack, repeated if it does not vary."""
     arg = node.args[i]
     return full(arg, (*lead, *arg.shape)) if stacked is None else stacked
 
@@ -106,7 +107,7 @@ def _batch_unslice(node: Node, stacks: Sequence[Node | None], lead: Shape) -> No
 
 
 def _batch_concatenate(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    parts = [whole(node, i, s, lead) for i, s in enumerate(stacks)]
+    parts = [stacked_argument(node, i, s, lead) for i, s in enumerate(stacks)]
     return concatenate(*parts, params=(node.params[0] + len(lead),))
 
 
@@ -193,19 +194,24 @@ broadcast_to: Op = of_one_array(
 
 
 def move_up(x: Node, shape: Shape) -> Node:
-    """Return x reshaped; a reshape of a reshape is one, and none if the shape is the same."""
+    """Return x reshaped, with nested reshapes merged and redundant ones dropped."""
     while x.op is reshape:
         x = x.args[0]
+    return shaped(x, shape)
+
+
+def shaped(x: Node, shape: Shape) -> Node:
+    """Return x reshaped, or x itself if it has the shape."""
     return x if x.shape == shape else reshape(x, params=(shape,))
 
 
 def full(x: Node, shape: Shape) -> Node:
-    """Return x with every entry of the shape that it broadcasts to."""
+    """Return x broadcast to a shape, or x itself if it has the shape."""
     return x if x.shape == shape else broadcast_to(x, params=(shape,))
 
 
 def is_zero(x: Node) -> bool:
-    """Tell whether a value is written as zero, or as an array of zeros."""
+    """Tell whether a value is the number zero or an array of zeros."""
     return x.is_number(0) or (x.op is broadcast_to and x.args[0].is_number(0))
 
 
@@ -218,16 +224,16 @@ def expand(x: Node, axes: Sequence[int]) -> Node:
 
 
 def squeeze(x: Node, axes: Sequence[int]) -> Node:
-    """Return x without these axes, whose length is 1."""
+    """Return x without these axes of length 1."""
     return move_up(x, tuple(s for i, s in enumerate(x.shape) if i not in axes))
 
 
 def spread(x: Node, axes: Sequence[int], rank: int) -> Node:
-    """Return what a reduction over axes gave, or its cotangent, so that it broadcasts against the operand.
+    """Return the result of a reduction over axes, or its cotangent, in a shape that broadcasts against the operand.
 
     Args:
         x: an array that broadcasts to the shape of the reduction.
-        axes: the axes that were reduced.
+        axes: the reduced axes.
         rank: the number of axes of the operand.
     """
     missing = rank - len(axes) - len(x.shape)
@@ -240,9 +246,9 @@ def spread(x: Node, axes: Sequence[int], rank: int) -> Node:
 
 
 def unbroadcast(x: Node, whole: Shape, shape: Shape) -> Node:
-    """Sum what broadcasts to ``whole`` over the axes along which ``shape`` was broadcast to ``whole``.
+    """Push a cotangent back through a broadcast: sum it over the axes along which ``shape`` repeats in ``whole``.
 
-    The result has the shape ``shape``, or one that broadcasts to it.
+    The cotangent broadcasts to ``whole``, and the result to ``shape``.
     """
     lead = len(whole) - len(shape)
     missing = len(whole) - len(x.shape)
@@ -251,16 +257,16 @@ def unbroadcast(x: Node, whole: Shape, shape: Shape) -> Node:
     axes = [i - missing for i in summed if i >= missing and x.shape[i - missing] != 1]
     if axes:
         labels = tuple(range(len(x.shape)))
-        kept = tuple(j for j in labels if j not in axes)
+        rest = tuple(j for j in labels if j not in axes)
         sizes = tuple(1 if j in axes else s for j, s in enumerate(x.shape))
-        x = move_up(OPS["einsum"](x, params=((labels,), kept)), sizes)
+        x = move_up(OPS["einsum"](x, params=((labels,), rest)), sizes)
     while len(x.shape) > len(shape):
         x = squeeze(x, [0])
     return size_node(size_product(repeats)) * x if repeats else x
 
 
 def slice_axes(x: Node, triples: Sequence[Triple]) -> Node:
-    """Return a basic slice, one (start, stop, step) an axis; x itself if it is all of x."""
+    """Return a basic slice, one (start, stop, step) per axis; x itself if it is all of x."""
     normal = tuple(_normal(t, size) for t, size in zip(triples, x.shape, strict=True))
     return x if all(t == WHOLE for t in normal) else slice_of(x, params=(normal,))
 
@@ -310,10 +316,6 @@ def _unslice(triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any
     return result
 
 
-def _exact_unslice(_mp: Any, triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any:
-    return _unslice(triples, shape, x)
-
-
 def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape: Shape) -> Shape:
     lengths = _slice_rule((shape,), triples)
     if shapes[0] != lengths:
@@ -331,7 +333,7 @@ unslice: Op = structural(
     parameters=("triples", "shape"),
     shape=_unslice_rule,
     evaluate=_unslice,
-    reference=_exact_unslice,
+    reference=without_rounding(_unslice),
     push=lambda node, i, t: unslice(full(t, node.args[0].shape), params=node.params),
     pull=lambda node, i, ct: slice_axes(full(ct, node.shape), node.params[0]),
     batch=_batch_unslice,
@@ -365,17 +367,13 @@ def _concatenate(axis: int, *arrays: Any) -> Any:
     return np.concatenate(arrays, axis=axis)
 
 
-def _exact_concatenate(_mp: Any, axis: int, *arrays: Any) -> Any:
-    return np.concatenate(arrays, axis=axis)
-
-
-def _joined(node: Node, tangents: Sequence[Node | None]) -> Node:
+def _concatenate_push(node: Node, tangents: Sequence[Node | None]) -> Node:
     zero = as_node(0)
     parts = [full(zero if t is None else t, arg.shape) for t, arg in zip(tangents, node.args, strict=True)]
     return concatenate(*parts, params=node.params)
 
 
-def _parted(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
+def _concatenate_pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     axis: int = node.params[0]
     whole = full(cotangent, node.shape)
     parts: list[Node | None] = []
@@ -397,9 +395,9 @@ concatenate: Op = joint(
     parameters=("axis",),
     shape=_concatenate_rule,
     evaluate=_concatenate,
-    reference=_exact_concatenate,
-    push=_joined,
-    pull=_parted,
+    reference=without_rounding(_concatenate),
+    push=_concatenate_push,
+    pull=_concatenate_pull,
     batch=_batch_concatenate,
     rows=_rows_of_joined,
     entries="moved",

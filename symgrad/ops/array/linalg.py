@@ -1,8 +1,8 @@
 """Linear algebra of square matrices in the last two axes: inv, det, logdet, solve.
 
-A matrix whose elimination meets a pivot of zero has no inverse: `inv` and `solve` are NaN throughout, `det` is 0 and
-`logdet` is -inf. In a stack this holds for each matrix alone. Derivatives come from Petersen & Pedersen, The Matrix
-Cookbook (2012), equations 36 to 43; they go through the inverse, so at a singular matrix they are NaN.
+If the elimination of a matrix meets a zero pivot, `inv` and `solve` are NaN throughout, `det` is 0 and `logdet` -inf,
+for each matrix of a stack by itself. Derivatives are from Petersen & Pedersen, The Matrix Cookbook (2012), equations
+36 to 43; they use the inverse, so they are NaN at a singular matrix.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symgrad.ir.op import Kink, Total
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product
 from symgrad.ops.array.along import rows_aligned
-from symgrad.ops.array.contraction import contract
+from symgrad.ops.array.contraction import adjoint, contract
 from symgrad.ops.array.factors import determinant, inverse, log_determinant, solution
 from symgrad.ops.array.indexing import identity_of
 from symgrad.ops.array.layout import (
@@ -38,7 +38,7 @@ from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import div
 from symgrad.support.errors import ShapeError
 
-__all__ = ["adjoint", "det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
+__all__ = ["det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
 
 _INV: Callable[[Any], Any] = np.linalg.inv
 _SOLVE: Callable[[Any, Any], Any] = np.linalg.solve
@@ -55,7 +55,7 @@ def square_shape(shapes: tuple[Shape, ...]) -> Shape:
     """Return the shape of the first argument, square matrices in the last two axes.
 
     Raises:
-        ShapeError: if they are not square.
+        ShapeError: if the matrices are not square.
     """
     shape = shapes[0]
     if len(shape) < 2 or shape[-1] != shape[-2]:
@@ -75,7 +75,7 @@ def _stack(shapes: tuple[Shape, ...]) -> Shape:
 
 
 def _of_each(function: Callable[..., Any], shape: tuple[int, ...], *stacks: Any) -> Any:
-    """Apply a function to the matrices of stacks with the same leading axes; NaN where it finds no value."""
+    """Apply a function to the matrices of stacks with the same leading axes; NaN for a matrix at which it fails."""
     result = np.full(shape, np.nan, dtype=np.result_type(*stacks, np.float32))
     for at in product(*map(range, stacks[0].shape[:-2])):
         try:
@@ -112,14 +112,14 @@ def _logdet(x: Any) -> Any:
 
 
 def _unless_nan(found: Any, x: Any) -> Any:
-    """A NaN that elimination never reads, beside a column of zeros, makes the result NaN too."""
+    """Return a result, or NaN for a matrix with a NaN, which elimination may skip next to a column of zeros."""
     return np.where(np.any(np.isnan(x), axis=(-2, -1)), np.nan, found)[()]
 
 
 def _eliminate(mp: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the determinant of a and the solution of a @ x = b, by Gauss and Jordan's elimination.
+    """Return the determinant of a and the solution of a @ x = b, by Gauss-Jordan elimination.
 
-    mpmath's own functions count a matrix as singular when a pivot is small beside the others.
+    mpmath's own functions count a matrix as singular if a pivot is small relative to the others.
     """
     n, nan = len(a), mp.nan
     rows = [[mp.mpf(e) for e in (*p, *q)] for p, q in zip(a, b, strict=True)]
@@ -179,13 +179,6 @@ def _exact_solve(mp: Any, a: Any, b: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------ derivatives
 
 
-def adjoint(x: Node) -> Node:
-    """Return x with its last two axes swapped."""
-    lead = range(len(x.shape) - 2)
-    i, j = len(lead), len(lead) + 1
-    return contract([x], [(*lead, i, j)], (*lead, j, i))
-
-
 def product_of(a: Node, b: Node, *, left: bool = False, right: bool = False) -> Node:
     """Return the product of the matrices of two stacks with the same leading axes, either transposed first."""
     lead = range(len(a.shape) - 2)
@@ -206,7 +199,7 @@ def _inv_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 
 def rows_of_matrices(node: Node, places: Sequence[int | None]) -> int | None:
-    """Where a function of matrices leaves rows: in their place, if they are not those of the matrices."""
+    """Return the axis of the rows of a function of matrices, None for the axes of the matrices themselves."""
     p = only(places)
     return p if p < len(node.args[0].shape) - 2 else None
 
@@ -277,7 +270,7 @@ inv: Op = _of_matrices(
 
 
 def _relative_change(node: Node, tangent: Node) -> Node:
-    """Return the trace of inv(x) @ tangent: the derivative of the logarithm of the determinant."""
+    """Return trace(inv(x) @ tangent), the derivative of log(abs(det(x)))."""
     x = node.args[0]
     lead = range(len(x.shape) - 2)
     i, j = len(lead), len(lead) + 1
@@ -368,13 +361,13 @@ def _batch_solve(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node
     if stacks[0] is not None:
         columns = node.op(a, expand(b, [len(b.shape)]))
         return squeeze(columns, [len(columns.shape) - 1])
-    # One matrix and a stack of vectors: they are its columns, so it is eliminated once.
+    # One elimination of one matrix solves for a stack of vectors, as columns.
     rows = move_up(b, (size_product(lead), *node.shape))
     return move_up(adjoint(node.op(a, adjoint(rows))), (*lead, *node.shape))
 
 
 def _rows_of_solved(node: Node, places: Sequence[int | None]) -> int | None:
-    """One matrix of a stack is solved on its own, and so is one column of a right side."""
+    """Return the axis of the rows of a solution: matrices of a stack and columns of the right side are independent."""
     rank = len(node.shape)
     found = rows_aligned(node, places) if rank > 1 else None
     if found is None or found == rank - 2 or (found == rank - 1 and places[0] is not None):

@@ -1,8 +1,8 @@
 """Functions of square matrices in the last two axes, expm, sinm and cosm, and their derivatives in a direction.
 
 The derivative of f at x in the direction e is linear in e; expm_frechet(x, e) is that of expm (SciPy's name). For every
-such function f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]] (R. Mathias, SIAM J. Matrix Anal. Appl. 17, 1996):
-so second derivatives are first ones at matrices of twice the size. Transposed, the derivative at x is that at x.T.
+such function f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]] (R. Mathias, SIAM J. Matrix Anal. Appl. 17, 1996),
+so second derivatives are first ones at matrices of twice the size. The transpose of the derivative at x is that at x.T.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from symgrad.ir.graph import Node, Op, apply, as_node
 from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ops.array.along import rows_aligned
+from symgrad.ops.array.contraction import adjoint
 from symgrad.ops.array.factors import EXPONENTIAL
 from symgrad.ops.array.layout import (
     WHOLE,
@@ -30,9 +31,9 @@ from symgrad.ops.array.layout import (
     shape_text,
     slice_axes,
     slice_of,
-    whole,
+    stacked_argument,
 )
-from symgrad.ops.array.linalg import adjoint, rows_of_matrices, square_shape
+from symgrad.ops.array.linalg import rows_of_matrices, square_shape
 from symgrad.ops.array.reductions import max
 from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -47,7 +48,7 @@ __all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet
 
 
 def _each(function: Callable[..., Any], *stacks: Any) -> Any:
-    """Apply a function to the matrices of stacks of one shape; NaN throughout for one that is not finite."""
+    """Apply a function to the matrices of stacks of one shape; NaN throughout for a matrix that is not finite."""
     arrays = [np.asarray(s) for s in stacks]
     real = np.result_type(*arrays, np.float32)
     result = np.full(arrays[0].shape, np.nan, dtype=real)
@@ -70,7 +71,7 @@ def _expm_frechet(x: Any, e: Any) -> Any:
 
 
 def _of_one(name: str, *args: Any) -> Any:
-    """exp(i*x) is cos(x) + i*sin(x); its derivative in a direction e is that of exp at i*x in the direction i*e."""
+    """Evaluate one function by exp(i*x) = cos(x) + i*sin(x); its derivative in the direction e is in i*e."""
     function = _expm if len(args) == 1 else _expm_frechet
     if name == "expm":
         return function(*args)
@@ -153,8 +154,8 @@ def _slope_shape(shapes: tuple[Shape, ...]) -> Shape:
 
 
 # ------------------------------------------------------------------------------------------------------------ kernels
-# exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]. A derivative is linear in the direction, so that this
-# is scaled first: a large one would cost digits of the whole.
+# exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]. A derivative is linear in the direction, so the
+# direction is scaled first: a large one would cost digits of the result.
 
 
 def _native(name: str, _node: Node, args: tuple[Node, ...]) -> Node:
@@ -165,7 +166,7 @@ def _native(name: str, _node: Node, args: tuple[Node, ...]) -> Node:
     size, rank = x.shape[-1], len(x.shape)
     (e,) = directions
     scale = _scale(e)
-    wide = _beside(scale, rank)
+    wide = _per_matrix(scale, rank)
     found = _native_value(name, _joined(x, div(e, wide), _exact_zeros(x), x))
     return mul(_block(found, size, 0, 1), wide)
 
@@ -179,14 +180,14 @@ def _native_value(name: str, x: Node) -> Node:
 
 
 def _exponential(x: Node) -> Node:
-    """Return the first rows of the memory that the calculation takes, which are the result."""
+    """Return the result of the computation, the first rows of its memory."""
     size, rank = x.shape[-1], len(x.shape)
     work = EXPONENTIAL(x)
     return _cut(work, [(0, size) if k == rank - 2 else None for k in range(rank)])
 
 
 def _scale(e: Node) -> Node:
-    """Return the largest entry of each matrix, 1 where there is none to divide by."""
+    """Return the largest entry of each matrix, or 1 if it is zero or not finite."""
     rank = len(e.shape)
     if e.shape[-1] == 0:
         return as_node(1)
@@ -195,7 +196,7 @@ def _scale(e: Node) -> Node:
     return where(usable, largest, as_node(1))
 
 
-def _beside(x: Node, rank: int) -> Node:
+def _per_matrix(x: Node, rank: int) -> Node:
     shape = (*x.shape, 1, 1)
     return apply(reshape, (x,), (shape,)) if rank > 2 or (x.shape == () and rank == 2) else x
 
@@ -214,8 +215,8 @@ def _joined(a: Node, b: Node, c: Node, d: Node) -> Node:
 def _block(x: Node, size: Size, row: int, column: int) -> Node:
     rank = len(x.shape)
     ends: list[tuple[Size, Size] | None] = [None] * (rank - 2)
-    whole = size_sum([size, size])
-    return _cut(x, [*ends, *((0, size) if k == 0 else (size, whole) for k in (row, column))])
+    end = size_sum([size, size])
+    return _cut(x, [*ends, *((0, size) if k == 0 else (size, end) for k in (row, column))])
 
 
 def _cut(x: Node, ends: Sequence[tuple[Size, Size] | None]) -> Node:
@@ -230,7 +231,7 @@ def _cut(x: Node, ends: Sequence[tuple[Size, Size] | None]) -> Node:
 
 
 def _batch_slope(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    return node.op(*(whole(node, i, s, lead) for i, s in enumerate(stacks)))
+    return node.op(*(stacked_argument(node, i, s, lead) for i, s in enumerate(stacks)))
 
 
 def _rows_of_slope(node: Node, places: Sequence[int | None]) -> int | None:
@@ -239,13 +240,13 @@ def _rows_of_slope(node: Node, places: Sequence[int | None]) -> int | None:
 
 
 def _source(name: str, node: Node) -> Mapping[str, str]:
-    """Sine and cosine are the imaginary and the real part of the exponential of i*x, and so are their derivatives."""
+    """Write sine and cosine, and their derivatives, as the imaginary and the real part of the exponential of i*x."""
     of = "_frechet" * (len(node.args) - 1)
     args = ", ".join(f"{{{i}:t}}" for i in range(len(node.args)))
     found = dict.fromkeys(("jax", "torch", "tensorflow", "keras"), f"_{name}{of}({args})")
-    turned = ", ".join(f"1j*{{{i}:m}}" for i in range(len(node.args)))
+    imaginary = ", ".join(f"1j*{{{i}:m}}" for i in range(len(node.args)))
     part = {"sinm": ".imag", "cosm": ".real"}.get(name)
-    return {**found, "numpy": f"_expm{of}({turned}){part}" if part else f"_expm{of}({args})"}
+    return {**found, "numpy": f"_expm{of}({imaginary}){part}" if part else f"_expm{of}({args})"}
 
 
 def _slope(of: str, doc: str) -> Op:

@@ -47,7 +47,7 @@ _ZERO = as_node(0)
 
 def _mean(axes: Axes, x: Any) -> Any:
     entries = int(np.prod([np.shape(x)[a] for a in axes]))
-    with np.errstate(invalid="ignore"):  # the mean of nothing is NaN, without a warning
+    with np.errstate(invalid="ignore"):  # the mean of no entries is NaN, without a warning
         return np.true_divide(np.asarray(x).sum(axis=axes), entries)
 
 
@@ -69,8 +69,8 @@ def _native_mean(node: Node, args: tuple[Node, ...]) -> Node:
     return div(sum_over(args[0], axes), size_leaf(size_product(node.args[0].shape[a] for a in axes)))
 
 
-# The derivative is (tangent or cotangent)/count: the count stays a number of the graph, so one formula holds for every
-# size. The mean of nothing is NaN.
+# The derivative is (tangent or cotangent)/count. The count is a node, so one formula holds for every size. The mean of
+# no entries is NaN.
 mean: Op = of_one_array(
     "mean",
     takes=("number",),
@@ -104,7 +104,7 @@ def _nonempty(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
 
 
 def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable[[list[Any]], Any]) -> Op:
-    """Max or min. Where several entries are the extreme one, they share the derivative equally."""
+    """Register max or min. Tied entries share the derivative equally."""
 
     def evaluate(axes: Axes, x: Any) -> Any:
         if any(np.shape(x)[a] == 0 for a in axes):
@@ -197,7 +197,7 @@ def _batch_position(node: Node, stacks: Sequence[Node | None], lead: Shape) -> N
 
 
 def _native_position(extreme: Op, node: Node, args: tuple[Node, ...]) -> Node:
-    """The first place of an extreme entry, or of a NaN: the extreme itself, and then the least place that has it."""
+    """Return the first position of an extreme entry, or of a NaN: the least position whose entry equals the extreme."""
     (x,) = args
     axis: int | None = node.params[0]
     if axis is None:
@@ -239,7 +239,7 @@ def _source_of_prod(node: Node) -> Mapping[str, str]:
     return {**found, "torch": text}
 
 
-# d prod/dx_i is the product of the others, never out/x_i: that is 0/0 where an entry is zero.
+# d prod/dx_i is the product of the others, never out/x_i, which is 0/0 for a zero entry.
 prod: Op = of_one_array(
     "prod",
     takes=("number",),
@@ -269,14 +269,14 @@ def _others(node: Node) -> Node:
     x, axes = node.args[0], node.params[0]
     if len(axes) == 1:
         return prod_except(x, params=(axes[0],))
-    # Several axes are one axis of a reshaped operand.
+    # Merge several axes into one axis.
     order = (*(a for a in range(len(x.shape)) if a not in axes), *axes)
     back = tuple(order.index(a) for a in range(len(x.shape)))
     labels = range(len(x.shape))
     moved = contract([x], [labels], order)
-    kept = len(order) - len(axes)
-    flat = move_up(moved, (*moved.shape[:kept], size_product(moved.shape[kept:])))
-    found = move_up(prod_except(flat, params=(kept,)), moved.shape)
+    rank = len(order) - len(axes)
+    flat = move_up(moved, (*moved.shape[:rank], size_product(moved.shape[rank:])))
+    found = move_up(prod_except(flat, params=(rank,)), moved.shape)
     return contract([found], [labels], back)
 
 
@@ -330,7 +330,7 @@ def _latex_of_norm(node: Node) -> str:
 
 
 def _direction(node: Node) -> Node:
-    """Return x/norm(x), and 0 where the norm is 0."""
+    """Return x/norm(x), or 0 if the norm is 0."""
     out = spread_back(node, node)
     return where(ne(out, _ZERO), node.args[0] / out, _ZERO)
 

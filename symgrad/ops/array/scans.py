@@ -1,4 +1,4 @@
-"""What runs along an axis: cumsum, logcumsumexp, and prod_except, for each entry the product of all others."""
+"""Scans along an axis: cumsum, logcumsumexp, and prod_except, for each entry the product of all others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Builder, Lane, Scan
-from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_kept, same
+from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_of_scan, same
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import expand, full
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
@@ -44,7 +44,7 @@ def _pairs(node: Node) -> tuple[Node, Node, int]:
 
 
 def _places(x: Node, axis: int) -> tuple[Node, Node]:
-    """Return the numbers of rows and columns where every entry along an axis meets every other one."""
+    """Return the row and column numbers of the pairs of entries along an axis, as arrays that broadcast."""
     number, behind = OPS["iota"](params=(x.shape[axis],)), len(x.shape) - axis
     return expand(number, range(1, behind + 1)), expand(number, range(1, behind))
 
@@ -73,7 +73,7 @@ prod_except: Op = of_one_array(
     push=_prod_except_push,
     pull=_prod_except_pull,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=Scan(1.0, "mul", others=True),
@@ -100,9 +100,9 @@ def _source_of_cumsum(node: Node) -> str | Mapping[str, str]:
     plain = f"{{np}}.cumsum({{0:t}}, {{axis}}={axis})"
     if not reverse:
         return plain
-    turned = f"{{np}}.flip({{np}}.cumsum({{np}}.flip({{0:t}}, {axis}), {{axis}}={axis}), {axis})"
+    flipped = f"{{np}}.flip({{np}}.cumsum({{np}}.flip({{0:t}}, {axis}), {{axis}}={axis}), {axis})"
     return {
-        **dict.fromkeys(("numpy", "jax", "keras"), turned),
+        **dict.fromkeys(("numpy", "jax", "keras"), flipped),
         "torch": f"torch.flip(torch.cumsum(torch.flip({{0:t}}, ({axis},)), dim={axis}), ({axis},))",
         "tensorflow": f"tf.cumsum({{0:t}}, axis={axis}, reverse=True)",
     }
@@ -120,7 +120,7 @@ cumsum: Op = structural(
     push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),
     pull=lambda node, i, ct: cumsum(full(ct, node.shape), params=(node.params[0], 1 - node.params[1])),
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=Scan(0.0, "add"),
@@ -143,7 +143,7 @@ def _exact_logcumsumexp(mp: Any, axis: int, x: Any) -> Any:
 
 
 def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
-    """The larger one and what the smaller one adds to it; equal ones may be infinite, where a difference is NaN."""
+    """Return max + log1p(exp(min - max)); the difference of equal infinities, a NaN, counts as 0."""
     top = b.maximum(before, entry)
     less = b.sub(b.minimum(before, entry), top)
     gap = b.select(b.eq(before, entry), b.const(0), less)
@@ -153,7 +153,7 @@ def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
 def _shares(node: Node) -> Node:
     """Return in row i and column j the share of entry j in the sum up to entry i, exp(x_j - out_i).
 
-    Differences of running sums would be quicker, and lose all digits. Equal infinities are a share of 1.
+    Differences of running sums would be faster, and lose all digits. Equal infinities give a share of 1.
     """
     (x,), axis = node.args, node.params[0]
     entry, total = expand(x, [axis]), expand(node, [axis + 1])
@@ -184,7 +184,7 @@ logcumsumexp: Op = of_one_array(
     push=_logcumsumexp_push,
     pull=_logcumsumexp_pull,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=Scan(float("-inf"), _logaddexp),

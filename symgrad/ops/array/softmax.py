@@ -1,4 +1,4 @@
-"""Sums of exponentials, and what is built on them, without overflow: logsumexp, softmax, log_softmax."""
+"""Sums of exponentials without overflow: logsumexp, softmax, log_softmax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.notation.arrays import write_call
 from symgrad.ops.array.along import (
     Axes,
@@ -21,14 +21,14 @@ from symgrad.ops.array.along import (
     finite_or,
     keep,
     objects,
-    rows_kept,
+    rows_of_scan,
     rows_reduced,
     same,
     spread_back,
     without,
 )
 from symgrad.ops.array.contraction import sum_over
-from symgrad.ops.array.layout import full, reshape, spread
+from symgrad.ops.array.layout import full, shaped, spread
 from symgrad.ops.array.reductions import max
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
 from symgrad.ops.scalar.arith import add, div, mul
@@ -42,10 +42,9 @@ def _exp(mp: Any, x: Any) -> Any:
 
 
 def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
-    """Return x less its largest entry (which exp takes without overflow), and that entry."""
-    x = np.asarray(
-        x, dtype=np.result_type(np.asarray(x).dtype, np.float32) if np.asarray(x).dtype.kind == "f" else float
-    )
+    """Return x minus its largest entry, so that exp does not overflow, and that entry."""
+    x = np.asarray(x)
+    x = x.astype(np.result_type(x.dtype, np.float32) if x.dtype.kind == "f" else float, copy=False)
     if any(x.shape[a] == 0 for a in axes):
         top = np.full(tuple(1 if i in axes else n for i, n in enumerate(x.shape)), -np.inf, dtype=x.dtype)
     else:
@@ -79,17 +78,17 @@ def _exact_logsumexp(mp: Any, axes: Axes, x: Any) -> Any:
     return along(x, axes, lambda v: mp.log(mp.fsum(map(mp.exp, v))) if v else mp.mpf("-inf"))
 
 
-def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
+def _exact_with_axes(mp: Any, axes: Axes, x: Any) -> Any:
     value = _exact_logsumexp(mp, axes, x)
     return np.expand_dims(value, axes)
 
 
 def _softened(x: Node, axes: Axes) -> tuple[Node, Node]:
-    """Return the finite largest entry, to subtract, and exp(x - it)."""
+    """Return the largest entry of x if it is finite, else 0, and exp of x minus that."""
     if any(x.shape[a] == 0 for a in axes):
         top = as_node(0)
     else:
-        # An infinite one is not subtracted: exp(-inf) is the right 0, and inf - inf would be NaN.
+        # An infinity is not subtracted: exp(-inf) is correctly 0, and inf - inf would be NaN.
         top = keep(x, finite_or(max(x, params=(axes,)) if axes else x, 0), axes)
     return top, exp(difference(x, top))
 
@@ -99,14 +98,14 @@ def _native_logsumexp(node: Node, args: tuple[Node, ...]) -> Node:
     top, e = _softened(args[0], axes)
     total = log(sum_over(e, axes))
     if top.shape != total.shape and top.shape:
-        top = apply(reshape, (top,), (node.shape,))
+        top = shaped(top, node.shape)
     return add(total, top)
 
 
 def _native_softmax(node: Node, args: tuple[Node, ...]) -> Node:
     (axes,) = node.params
     _, e = _softened(args[0], axes)
-    # One division a row. The sum is at least 1, so that its reciprocal loses nothing but one rounding.
+    # One division per row. The sum is at least 1, so its reciprocal costs one rounding.
     return mul(e, keep(e, div(as_node(1), sum_over(e, axes)), axes))
 
 
@@ -130,8 +129,8 @@ def _source_of_logsumexp(node: Node) -> Mapping[str, str]:
     return {**_called_logsumexp(node), "numpy": f"_logsumexp({{0}}, {axes_text(node)})"}
 
 
-def _source_of_kept(name: str, node: Node) -> Mapping[str, str]:
-    """Softmax and its logarithm, which only JAX takes over several axes."""
+def _source_of_softmax(name: str, node: Node) -> Mapping[str, str]:
+    """Return the source of softmax or its logarithm; JAX alone has them over several axes."""
     axes: Axes = node.params[0]
     jax, own = f"jax.nn.{name}({{0:t}}, axis={axes_text(node)})", f"_{name}({{0}}, {axes_text(node)})"
     if len(axes) == 1:
@@ -177,7 +176,7 @@ logsumexp: Op = of_one_array(
 
 
 def _centred(node: Node, _i: int, moving: Node) -> Node:
-    """D softmax: s*(t - sum(s*t)). The matrix diag(s) - s*s' is symmetric, so this is its own transpose."""
+    """Return the derivative s*(t - sum(s*t)). Its matrix diag(s) - s*s' is symmetric, so it is its own transpose."""
     axes = node.params[0]
     weighted = full(node * moving, node.shape)
     return node * (moving - spread(sum_over(weighted, axes), axes, len(node.shape)))
@@ -191,17 +190,17 @@ softmax: Op = of_one_array(
     parameters=("axes",),
     shape=same,
     evaluate=_softmax,
-    reference=lambda mp, axes, x: _exp(mp, objects(x) - _exact_kept(mp, axes, x)),
+    reference=lambda mp, axes, x: _exp(mp, objects(x) - _exact_with_axes(mp, axes, x)),
     push=_centred,
     pull=_centred,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=_native_softmax,
     written=write_call,
     cost=FUNCTION_COST,
-    source=partial(_source_of_kept, "softmax"),
+    source=partial(_source_of_softmax, "softmax"),
     latex=call_latex(r"\operatorname{{softmax}}"),
     facts=facts("nonnegative", "bounded-by-one"),
 )
@@ -227,17 +226,17 @@ log_softmax: Op = of_one_array(
     parameters=("axes",),
     shape=same,
     evaluate=_log_softmax,
-    reference=lambda mp, axes, x: objects(x) - _exact_kept(mp, axes, x),
+    reference=lambda mp, axes, x: objects(x) - _exact_with_axes(mp, axes, x),
     push=_log_softmax_push,
     pull=_log_softmax_pull,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=_native_log_softmax,
     written=write_call,
     cost=FUNCTION_COST,
-    source=partial(_source_of_kept, "log_softmax"),
+    source=partial(_source_of_softmax, "log_softmax"),
     latex=call_latex(r"\operatorname{{log\_softmax}}"),
     facts=facts(),
 )

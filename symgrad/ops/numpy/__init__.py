@@ -1,1 +1,1 @@
-"""NumPy's and SciPy's spellings as graphs: what each means."""
+"""NumPy's and SciPy's functions on graphs. Open `calls.py` first."""

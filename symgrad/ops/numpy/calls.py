@@ -1,7 +1,7 @@
-"""NumPy's array functions as graphs: the one meaning of each spelling, for the front end and for expressions.
+"""NumPy's array functions on nodes, for the front end and for expressions.
 
-Everything here takes and returns nodes; sizes may be names. Arguments follow NumPy (SciPy for softmax, log_softmax and
-logsumexp), and errors say what NumPy's would, in terms of shapes.
+Sizes may be names. Arguments follow NumPy (SciPy for softmax, log_softmax and logsumexp), and so do errors, in terms of
+shapes.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------------------- axes
 
 
-def _axis_meant(axis: Any) -> str:
-    """Return what to write for what is no axis: an array is one too many, and a number in quotes is a number."""
+def _axis_cure(axis: Any) -> str:
+    """Return the cure for an invalid axis: several arrays need parentheses, and a number no quotes."""
     if not isinstance(axis, str | float | bool):
         return "several arrays are one argument, in parentheses: (a, b)"
     whole = axis.strip() if isinstance(axis, str) else str(axis).removesuffix(".0")
@@ -81,7 +81,7 @@ def axis_of(axis: Any, rank: int) -> int:
         raise UsageError(
             f"axis {axis!r}",
             expected="a whole number",
-            cure=_axis_meant(axis),
+            cure=_axis_cure(axis),
         )
     if not -rank <= axis < rank:
         raise ShapeError(
@@ -92,7 +92,7 @@ def axis_of(axis: Any, rank: int) -> int:
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
-    """Return the axes that an argument ``axis`` means, ascending and counted from 0; None means all of them."""
+    """Return the axes of an argument ``axis``, ascending and counted from 0; None means all of them."""
     if axis is None:
         return tuple(range(rank))
     axes = sorted(axis_of(a, rank) for a in several(axis))
@@ -105,10 +105,17 @@ def several(value: Any) -> list[Any]:
     return list(cast("Sequence[Any]", value)) if isinstance(value, tuple | list) else [value]
 
 
+def flattened(x: Node, axis: Any) -> tuple[Node, int]:
+    """Return an array and an axis counted from 0; the flattened array for None."""
+    if axis is None:
+        return move_up(x, (size_product(x.shape),)), 0
+    return x, axis_of(axis, len(x.shape))
+
+
 def _keep(result: Node, x: Node, axes: Sequence[int], keepdims: bool) -> Node:
-    return (
-        move_up(result, tuple(1 if i in axes else s for i, s in enumerate(x.shape))) if keepdims else result
-    )
+    if not keepdims:
+        return result
+    return move_up(result, tuple(1 if i in axes else s for i, s in enumerate(x.shape)))
 
 
 # ------------------------------------------------------------------------------------------------------- reductions
@@ -167,7 +174,7 @@ def vector_norm(x: Node, ord: Any = None, axis: Any = None, keepdims: bool = Fal
         ord: None or 2 (Euclidean, Frobenius for a matrix), ``"fro"``, 1 or ``"inf"``; of a matrix 1 and "inf" are
             the largest column and row sum.
         axis: one axis for vectors, two for matrices, None for all.
-        keepdims: whether reduced axes stay with length 1.
+        keepdims: whether the result has reduced axes with length 1.
     """
     axes = axes_of(axis, len(x.shape))
     if ord is None or ord == "fro" or (ord == 2 and len(axes) == 1):
@@ -191,14 +198,13 @@ def vector_norm(x: Node, ord: Any = None, axis: Any = None, keepdims: bool = Fal
 
 
 def running(name: str, x: Node, axis: Any = None) -> Node:
-    """What runs along one axis, by name; as in NumPy the flattened array has one."""
-    if axis is None:
-        x, axis = move_up(x, (size_product(x.shape),)), 0
-    return OPS[name](x, params=(axis_of(axis, len(x.shape)),))
+    """Return a scan along one axis, by name, or along the flattened array, as in NumPy."""
+    x, at = flattened(x, axis)
+    return OPS[name](x, params=(at,))
 
 
 def along_axes(op: Op) -> Callable[..., Node]:
-    """Return the call of an op whose static parameter is one axis, or several, of its one array."""
+    """Return the call of an op whose static parameter is one or several axes of its only array."""
     reduces = not op.shape((("n",),), (0,) if op.parameters == ("axes",) else 0)
     if op.parameters == ("axes",):
         return partial(reduce_axes if reduces else over_axes, op.name)
@@ -207,9 +213,8 @@ def along_axes(op: Op) -> Callable[..., Node]:
 
 def cumulative_sum(x: Node, axis: Any = None, reverse: bool = False) -> Node:
     """``numpy.cumsum``; reversed, the sum of an entry and all after it."""
-    if axis is None:
-        x, axis = move_up(x, (size_product(x.shape),)), 0
-    return cumsum(x, params=(axis_of(axis, len(x.shape)), int(reverse)))
+    x, at = flattened(x, axis)
+    return cumsum(x, params=(at, int(reverse)))
 
 
 # ----------------------------------------------------------------------------------------------------------- layout
@@ -258,19 +263,19 @@ def reshaped(x: Node, shape: Any) -> Node:
     """``numpy.reshape``; one size may be -1.
 
     Raises:
-        ShapeError: if the number of elements differs, or -1 cannot be told for every value of the named sizes.
+        ShapeError: if the number of elements differs, or -1 has no formula in the named sizes.
     """
     sizes: list[Size] = list(cast("Sequence[Size]", shape)) if isinstance(shape, tuple | list) else [shape]
     holes = [i for i, s in enumerate(sizes) if s == -1]
-    whole = size_product(x.shape)
+    size = size_product(x.shape)
     if len(holes) > 1:
         raise ShapeError("reshape with more than one -1", expected="one size to be found")
     if holes:
         rest = size_product(s for s in sizes if s != -1)
-        found = None if rest == 0 else size_quotient(whole, rest)
+        found = None if rest == 0 else size_quotient(size, rest)
         if found is None:
             raise ShapeError(
-                f"reshape of shape {shape_text(x.shape)} to {shape_text(tuple(sizes))}: {whole} elements over {rest}",
+                f"reshape of shape {shape_text(x.shape)} to {shape_text(tuple(sizes))}: {size} elements over {rest}",
                 expected="a size that divides the number of elements",
             )
         sizes[holes[0]] = found
@@ -279,16 +284,16 @@ def reshaped(x: Node, shape: Any) -> Node:
 
 def expand_dims(x: Node, axis: Any) -> Node:
     """``numpy.expand_dims``."""
-    given = several(axis)
-    rank = len(x.shape) + len(given)
-    return expand(x, [axis_of(a, rank) for a in given])
+    axes = several(axis)
+    rank = len(x.shape) + len(axes)
+    return expand(x, [axis_of(a, rank) for a in axes])
 
 
 def squeeze_axes(x: Node, axis: Any = None) -> Node:
     """``numpy.squeeze``.
 
     Raises:
-        ShapeError: if an axis is not known to have length 1.
+        ShapeError: if an axis does not provably have length 1.
     """
     if axis is None:
         axes: Sequence[int] = [i for i, s in enumerate(x.shape) if s == 1]
@@ -337,7 +342,7 @@ def stack(xs: Sequence[Node], axis: Any = 0) -> Node:
 
 
 def array(entries: Any) -> Node:
-    """``numpy.array`` of scalars in lists, which may be nested; of an array it is this."""
+    """``numpy.array`` of scalars in lists, which may be nested, or of an array."""
     if isinstance(entries, Node):
         return entries
     parts = [array(e) for e in cast("Sequence[Any]", entries)]
@@ -368,12 +373,12 @@ def arange(size: Size) -> Node:
 
 
 def onehot(index: Node, depth: Size) -> Node:
-    """Rows of zeros with a 1 at each index (``jax.nn.one_hot``)."""
-    _whole_numbers(index)
+    """``jax.nn.one_hot``: rows of zeros with a 1 at each index."""
+    _check_integers(index)
     return one_hot(index, params=(depth,))
 
 
-def _whole_numbers(index: Node) -> None:
+def _check_integers(index: Node) -> None:
     if index.dtype != "int":
         raise DomainError(
             f"an index array of kind {index.dtype}",

@@ -1,6 +1,8 @@
-"""Sizes that were written as numbers: the way back from `size_node`."""
+"""Convert numbers to sizes: the inverse of `size_node`."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 from symgrad.ir.graph import NUMBER, SIZE, Node
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_min, size_product, size_quotient, size_sum
@@ -10,9 +12,9 @@ __all__ = ["as_size"]
 
 
 def as_size(node: Node) -> Size | None:
-    """Return the size that a node stands for, None if it is none.
+    """Return a node as a size, None if it is none.
 
-    Sizes are whole numbers and names of sizes with + - *, exact /, maximum, minimum and ceil(a/b).
+    Sizes are integers and names of sizes with + - *, exact /, maximum, minimum and ceil(a/b).
 
     Example:
         >>> from symgrad.ir.graph import size_node
@@ -37,18 +39,15 @@ def _combine(node: Node, parts: list[Size | None]) -> Size | None:
     a, b = parts[0] if parts else None, parts[-1] if parts else None
     if a is None or b is None:
         return None
-    match node.op.name:
-        case "add":
-            return size_sum([a, b])
-        case "neg":
-            return size_product([-1, a])
-        case "mul":
-            return size_product([a, b])
-        case "div":
-            return size_quotient(a, b) if b != 0 else None
-        case "maximum":
-            return size_max(a, b)
-        case "minimum":
-            return size_min(a, b)
-        case _:
-            return None
+    combine = _COMBINE.get(node.op.name)
+    return None if combine is None else combine(a, b)
+
+
+_COMBINE: Mapping[str, Callable[[Size, Size], Size | None]] = {
+    "add": lambda a, b: size_sum([a, b]),
+    "neg": lambda a, _: size_product([-1, a]),
+    "mul": lambda a, b: size_product([a, b]),
+    "div": lambda a, b: size_quotient(a, b) if b != 0 else None,
+    "maximum": size_max,
+    "minimum": size_min,
+}

@@ -1,6 +1,6 @@
-"""NumPy's and SciPy's functions of matrices as graphs: inv, det, logdet, solve, matrix_power, kron, expm, sinm, cosm.
+"""NumPy's and SciPy's functions of matrices on nodes: inv, det, logdet, solve, matrix_power, kron, expm, sinm, cosm.
 
-They act on the last two axes; the axes before are a stack of matrices.
+They act on the last two axes of a stack of matrices.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ def det(x: Node) -> Node:
 
 
 def logdet(x: Node) -> Node:
-    """``numpy.linalg.slogdet(x)[1]``: the logarithm of the size of the determinant."""
+    """``numpy.linalg.slogdet(x)[1]``: the logarithm of the absolute value of the determinant."""
     return linalg.logdet(x)
 
 
 def solve(a: Node, b: Node) -> Node:
-    """``numpy.linalg.solve``: b with one axis is a vector, else matrices in the last two axes."""
+    """``numpy.linalg.solve``; b with one axis is a vector, else a stack of matrices."""
     if len(b.shape) == 1 and len(a.shape) > 2:
         return squeeze(linalg.solve(a, expand(b, [1])), [len(a.shape) - 1])
     return linalg.solve(a, b)
 
 
 def matrix_power(x: Node, n: int) -> Node:
-    """``numpy.linalg.matrix_power``: products, each of which squares what it can.
+    """``numpy.linalg.matrix_power`` by repeated squaring.
 
     Raises:
-        UsageError: if n is no whole number.
+        UsageError: if n is no integer.
         NumberTooLargeError: if it would take very many products.
     """
     if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
@@ -71,10 +71,10 @@ def matrix_power(x: Node, n: int) -> Node:
             expected=f"an exponent of at most {SQUARINGS} bits, each of which is a product",
             cure="write powers of named parts: B = matrix_power(A, 1000)",
         )
-    inverse = linalg.inv(x)  # tells whether the matrices are square
+    inverse = linalg.inv(x)  # raises unless the matrices are square
     if n == 0:
         one = full(identity(x.shape[-1]), x.shape)
-        return one if x.op is SYMBOL else add(one, mul(as_node(0), x))  # which has a value where x has
+        return one if x.op is SYMBOL else add(one, mul(as_node(0), x))  # with the domain of x
     base = inverse if n < 0 else x
     power: Node | None = None
     n = abs(n)
@@ -91,7 +91,7 @@ def matrix_power(x: Node, n: int) -> Node:
 
 
 def kron(a: Node, b: Node) -> Node:
-    """``numpy.kron``: all products, blocks of b in the places of a; axes are matched from the last."""
+    """``numpy.kron``: a block of b for each entry of a; axes are aligned at the end."""
     rank = max(len(a.shape), len(b.shape))
     a, b = (expand(x, range(rank - len(x.shape))) for x in (a, b))
     axes: list[Any] = [i for pair in zip(range(rank), range(rank, 2 * rank), strict=True) for i in pair]

@@ -1,4 +1,4 @@
-"""``numpy.pad`` with zeros, which the pullback of a slice is: `unslice` spelled by what stands around it."""
+"""``numpy.pad`` with zeros, a spelling of `unslice`, the transpose of a slice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Pair: TypeAlias = tuple[Size, Size]
 
 
 def pad(x: Node, pad_width: Any) -> Node:
-    """``numpy.pad`` with zeros; `padded` tells how long an axis of named size becomes.
+    """``numpy.pad`` with zeros; `padded` computes the length of an axis with a named size.
 
     Args:
         x: an array.
@@ -35,17 +35,17 @@ def pad(x: Node, pad_width: Any) -> Node:
     if all(width == (0, 0) for width in widths):
         return x
     axes = [padded(size, *width) for size, width in zip(x.shape, widths, strict=True)]
-    return unslice(x, params=(tuple(triple for triple, _ in axes), tuple(whole for _, whole in axes)))
+    return unslice(x, params=(tuple(triple for triple, _ in axes), tuple(size for _, size in axes)))
 
 
-def _widths(given: Any, rank: int) -> tuple[_Pair, ...]:
-    rows: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given, given)
+def _widths(pad_width: Any, rank: int) -> tuple[_Pair, ...]:
+    rows: tuple[Any, ...] = cast("Any", pad_width) if isinstance(pad_width, tuple) else (pad_width, pad_width)
     if not any(isinstance(row, tuple) for row in rows):
         rows = (rows,) * rank
     if len(rows) == rank and _are_pairs(rows):
         return rows
     raise ShapeError(
-        f"widths {_text(given)} to pad an array with {rank} axes",
+        f"widths {_text(pad_width)} to pad an array with {rank} axes",
         expected="how many zeros stand before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
     )
 
@@ -55,11 +55,11 @@ def _are_pairs(rows: tuple[Any, ...]) -> TypeGuard[tuple[_Pair, ...]]:
 
 
 def _is_width(value: Any) -> bool:
-    """Tell whether a value is a size that is known not to be negative: n is, n - 3 is not."""
+    """Tell whether a value is a provably nonnegative size: n is, n - 3 is not."""
     return isinstance(value, int | str | Extent) and not isinstance(value, bool) and nonnegative(value)
 
 
-def _text(given: Any) -> str:
-    if isinstance(given, tuple):
-        return f"({', '.join(map(_text, cast('tuple[Any, ...]', given)))})"
-    return str(given)
+def _text(widths: Any) -> str:
+    if isinstance(widths, tuple):
+        return f"({', '.join(map(_text, cast('tuple[Any, ...]', widths)))})"
+    return str(widths)

@@ -1,4 +1,4 @@
-"""NumPy's products of arrays as graphs: each is a contraction, of which it is one spelling."""
+"""NumPy's products of arrays on nodes: each is a contraction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["diag", "dot", "einsum_text", "inner", "matmul", "outer", "tensordot"
 
 
 def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Node:
-    """Contract where axes of length 1 stretch, as NumPy's matmul and einsum allow."""
+    """Contract arrays whose axes of length 1 broadcast, as NumPy's matmul and einsum allow."""
     sizes: dict[int, Size] = {}
     for arg, own in zip(args, labels, strict=True):
         for i, (size, label) in enumerate(zip(arg.shape, own, strict=True)):
@@ -31,12 +31,12 @@ def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result:
             if sizes.get(label, 1) == 1:
                 sizes[label] = size
     operands: list[Node] = []
-    kept: list[list[int]] = []
+    remaining: list[list[int]] = []
     for arg, own in zip(args, labels, strict=True):
-        stays = [i for i, label in enumerate(own) if not (arg.shape[i] == 1 and sizes[label] != 1)]
-        operands.append(arg if len(stays) == len(own) else move_up(arg, tuple(arg.shape[i] for i in stays)))
-        kept.append([own[i] for i in stays])
-    return contract(operands, kept, result, mul)
+        axes = [i for i, label in enumerate(own) if not (arg.shape[i] == 1 and sizes[label] != 1)]
+        operands.append(arg if len(axes) == len(own) else move_up(arg, tuple(arg.shape[i] for i in axes)))
+        remaining.append([own[i] for i in axes])
+    return contract(operands, remaining, result, mul)
 
 
 def _is_transpose(x: Node) -> bool:
@@ -44,7 +44,7 @@ def _is_transpose(x: Node) -> bool:
 
 
 def matmul(a: Node, b: Node) -> Node:
-    """``numpy.matmul``; the transpose of an operand is part of the contraction: ``X.T@r`` is one node.
+    """``numpy.matmul``, which merges the transpose of an operand into the contraction: ``X.T@r`` is one node.
 
     Raises:
         ShapeError: naming both shapes.
@@ -79,7 +79,7 @@ def matmul(a: Node, b: Node) -> Node:
 
 
 def dot(a: Node, b: Node) -> Node:
-    """``numpy.dot``: matmul for up to two axes, a product for scalars, else over the last and the last but one axis."""
+    """``numpy.dot``: matmul for up to two axes, a product for scalars, else over the last and second to last axis."""
     if not a.shape or not b.shape:
         return mul(a, b)
     if len(b.shape) <= 2 and len(a.shape) <= 2:
@@ -140,7 +140,7 @@ def _square(x: Node, what: str) -> None:
 
 
 def diag(x: Node) -> Node:
-    """``numpy.diag``: the diagonal of a square matrix, or the matrix that has a vector on its diagonal."""
+    """``numpy.diag``: the diagonal of a square matrix, or the matrix with a vector on its diagonal."""
     if len(x.shape) == 1:
         return contract([x, eye(params=(x.shape[0], x.shape[0]))], [(0,), (0, 1)], (0, 1))
     _square(x, "diag")

@@ -12,7 +12,7 @@ from symgrad.ir.sizes import Extent, Size, extent_text, size_max, size_product, 
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import WHOLE, move_up, shape_text, slice_axes
-from symgrad.ops.numpy.calls import axis_of, stack
+from symgrad.ops.numpy.calls import axis_of, flattened, stack
 from symgrad.support.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 
 __all__ = ["index", "slice_triple", "take", "take_along_axis"]
@@ -23,15 +23,15 @@ def index(x: Node, key: Any) -> Node:
 
     Args:
         x: an array.
-        key: an int, slice, None, Ellipsis, array of whole numbers (a Node, or a list of ints), or a tuple of them.
+        key: an int, slice, None, Ellipsis, array of integers (a Node, or a list of ints), or a tuple of them.
             Ends of slices may be sizes.
 
     Raises:
         IndexRangeError: for an int outside an axis of known length.
         ShapeError: for more subscripts than axes.
-        UnsupportedError: for a mask of truth values, whose result has no size before it is computed.
+        UnsupportedError: for a mask of truth values, whose result has no size before its evaluation.
     """
-    items = _spelled_out(x, key)
+    items = _items(x, key)
     triples: list[Triple] = []
     advanced: list[tuple[int, int, Node]] = []  # place in the key, axis, positions
     axis = 0
@@ -58,7 +58,7 @@ def index(x: Node, key: Any) -> Node:
                 at %= size
                 triples.append((at, at + 1, 1))
             else:
-                # Whether a named size has this entry is known when it is called; then it is checked like any index.
+                # Only a call knows whether a named size has this entry; it checks it like any index.
                 triples.append(WHOLE)
                 advanced.append((place, axis, as_node(at)))
         axis += 1
@@ -71,7 +71,7 @@ def index(x: Node, key: Any) -> Node:
 
 
 def _arranged(result: Node, items: Sequence[Any], places: Sequence[int], depth: int) -> Node:
-    """Drop the axes that ints took, insert those that None adds, and put the axes of index arrays where NumPy does."""
+    """Drop the axes of ints, insert those of None, and place the axes of index arrays as NumPy does."""
     first = places[0] if places else -1
     order: list[int | None] = []  # axes of the result, None for a new one
     block: list[int] = []
@@ -90,19 +90,18 @@ def _arranged(result: Node, items: Sequence[Any], places: Sequence[int], depth: 
                 order.append(position)
             position += 1
     if places and places[-1] - first + 1 != len(places):
-        # Index arrays with something between them: their axes come first.
+        # The axes of index arrays that are not adjacent come first.
         order = [*block, *(a for a in order if a not in block)]
-    kept = [a for a in order if a is not None]
-    dropped = [a for a in range(len(result.shape)) if a not in kept]
-    result = move_up(result, tuple(s for a, s in enumerate(result.shape) if a not in dropped))
-    rank = [sorted(kept).index(a) for a in kept]
+    old = [a for a in order if a is not None]
+    result = move_up(result, tuple(s for a, s in enumerate(result.shape) if a in old))
+    rank = [sorted(old).index(a) for a in old]
     if rank != sorted(rank):
         result = transpose(result, rank)
     sizes = iter(result.shape)
     return move_up(result, tuple(1 if a is None else next(sizes) for a in order))
 
 
-def _spelled_out(x: Node, key: Any) -> list[Any]:
+def _items(x: Node, key: Any) -> list[Any]:
     """Return one item for every axis, None for new ones, and the dots."""
     items = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
     items = [_item(item) for item in items]
@@ -117,7 +116,7 @@ def _spelled_out(x: Node, key: Any) -> list[Any]:
     if len(dots) > 1:
         raise UsageError("a subscript with more than one '...'", expected="one")
     rest: list[Any] = [slice(None)] * (len(x.shape) - used)
-    # The dots stay, because they part index arrays even where they stand for no axis.
+    # The dots stay, because they separate index arrays even if they stand for no axis.
     return [*items[: dots[0] + 1], *rest, *items[dots[0] + 1 :]] if dots else [*items, *rest]
 
 
@@ -153,9 +152,8 @@ def _item(item: Any) -> Any:
 def slice_triple(item: slice, size: Size) -> Triple:
     """Return start, stop and step of a slice of an axis.
 
-    A size is never negative, so an end such as n - 3 is 0 where n is smaller. (NumPy would count it from the end, and
-    the length of the result would follow no formula.) Numbers beyond all axes count as the length of the
-    longest one, as in Python.
+    A size is never negative, so an end such as n - 3 is 0 for n < 3. (NumPy would count it from the end, and the length
+    of the result would have no formula.) Numbers beyond all axes count as the length of the longest one, as in Python.
     """
     step = 1 if item.step is None else item.step
     if not isinstance(step, int) or step == 0:
@@ -165,7 +163,7 @@ def slice_triple(item: slice, size: Size) -> Triple:
     stop: Size | None = _clipped(item.stop)
     if isinstance(start, Extent) and (step > 0 or size_sum([size, size_product([-1, start])]) != 1):
         start = size_max(start, 0)
-    # The first n - 1 and n - 2 entries of n are none anyway if there are fewer, counted either way.
+    # The first n - 1 or n - 2 of n entries are none for a smaller n, counted either way.
     if isinstance(stop, Extent) and (step < 0 or size_sum([size, size_product([-1, stop])]) not in (1, 2)):
         stop = size_max(stop, 0)
     return (start, stop, step)
@@ -177,9 +175,7 @@ def _clipped(end: Any) -> Any:
 
 def take(x: Node, positions: Node, axis: Any = None) -> Node:
     """``numpy.take``: entries along an axis, or of the flattened array."""
-    if axis is None:
-        x, axis = move_up(x, (size_product(x.shape),)), 0
-    at = axis_of(axis, len(x.shape))
+    x, at = flattened(x, axis)
     return gather(x, _item_node(positions), params=((at,),))
 
 

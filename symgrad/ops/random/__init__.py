@@ -1,1 +1,1 @@
-"""Random inputs: what is known of each family of distributions, one record each."""
+"""Random inputs: one record for each family of distributions. Open `family.py` first."""

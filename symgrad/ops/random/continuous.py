@@ -28,7 +28,7 @@ def _normal(v: Node, mean: Node, sd: Node) -> Node:
 
 
 def _standard(name: str, *parameters: int) -> Callable[..., Named]:
-    """Return what gives the same standard distribution whatever the parameters are."""
+    """Return a function of the parameters to a constant standard distribution."""
     return lambda *_: (name, tuple(map(as_node, parameters)))
 
 
@@ -75,10 +75,8 @@ register(
         mean=lambda k, theta: k * theta,
         variance=lambda k, theta: k * theta**2,
         density=lambda v, k, theta: _inside(v, v ** (k - 1) * exp(-v / theta) / (gamma(k) * theta**k), 0),
-        standard=lambda k, theta: (
-            "Gamma",
-            (k, as_node(1)),
-        ),  # the shape stays: no smooth function takes it out
+        # No smooth transformation removes the shape k.
+        standard=lambda k, theta: ("Gamma", (k, as_node(1))),
         transform=lambda draw, k, theta: theta * draw,
         draw=lambda rng, shape, k, theta: rng.gamma(k, theta, size=shape),
     ),

@@ -1,7 +1,7 @@
-"""Families whose values are whole numbers.
+"""Families whose values are integers.
 
 Means, variances and probabilities are those of N. L. Johnson, A. W. Kemp and S. Kotz, Univariate Discrete
-Distributions, 3rd edition; a draw without replacement is counted out below.
+Distributions, 3rd edition; those of a draw without replacement are derived below.
 """
 
 from __future__ import annotations
@@ -24,34 +24,30 @@ _ZERO, _ONE = as_node(0), as_node(1)
 
 
 def single_entries(p: Node) -> list[Node] | None:
-    """Return the entries of an array that is written out, as [1/5, 3/10, 1/2]; None for another."""
+    """Return the entries of a literal array, such as [1/5, 3/10, 1/2]; None for other nodes."""
     if p.op.name != "concatenate" or len(p.shape) != 1:
         return None
-    parts = [a.args[0] if a.op.name in ("broadcast_to", "reshape") else a for a in p.args]
-    alone = all(a.shape == (1,) and not part.shape for a, part in zip(p.args, parts, strict=True))
-    return parts if alone else None
+    entries = [a.args[0] if a.op.name in ("broadcast_to", "reshape") else a for a in p.args]
+    scalar = all(a.shape == (1,) and not entry.shape for a, entry in zip(p.args, entries, strict=True))
+    return entries if scalar else None
 
 
 def _categorical_mean(p: Node) -> Node:
     entries = single_entries(p)
     if entries is None:
         return total(p * arange(p.shape[-1]), -1)
-    return _sum_of([k * e for k, e in enumerate(entries) if k])
+    return sum([k * e for k, e in enumerate(entries) if k], start=_ZERO)
 
 
 def _categorical_variance(p: Node) -> Node:
     entries = single_entries(p)
     if entries is None:
         return total(p * arange(p.shape[-1]) ** 2, -1) - _categorical_mean(p) ** 2
-    return _sum_of([k * k * e for k, e in enumerate(entries) if k]) - _categorical_mean(p) ** 2
-
-
-def _sum_of(terms: list[Node]) -> Node:
-    return sum(terms, start=_ZERO)
+    return sum([k * k * e for k, e in enumerate(entries) if k], start=_ZERO) - _categorical_mean(p) ** 2
 
 
 def _categorical_draw(rng: Any, shape: Any, p: Any) -> Any:
-    """Invert the distribution function: the value is how many of its steps lie below a uniform number."""
+    """Invert the distribution function: count its steps below a uniform number."""
     steps: Any = np.cumsum(p, axis=-1)
     places: Any = rng.uniform(size=shape)
     return (places[..., None] * steps[..., -1:] >= steps[..., :-1]).sum(axis=-1)
@@ -82,7 +78,7 @@ register(
         name="Poisson",
         mean=lambda rate: rate,
         variance=lambda rate: rate,
-        # In logarithms: rate**v and the factorial overflow long before their quotient does.
+        # In logarithms: rate**v and the factorial overflow long before their quotient.
         density=lambda v, rate: where(le(_ZERO, v), exp(v * log(rate) - rate - lgamma(v + 1)), _ZERO),
         standard=None,
         transform=None,
@@ -97,8 +93,8 @@ register(
         transform=None,
         draw=_categorical_draw,
     ),
-    # The first entries of a permutation of 0, ..., n - 1: each by itself is any of these with probability 1/n, two of
-    # them are any ordered pair with probability 1/(n*(n - 1)), so that their covariance is -(n + 1)/12.
+    # The first entries of a permutation of 0, ..., n - 1: each entry is uniform, two entries are any ordered pair with
+    # probability 1/(n*(n - 1)), so their covariance is -(n + 1)/12.
     Family(
         name="Permutation",
         mean=lambda n: (n - 1) / 2,

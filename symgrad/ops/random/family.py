@@ -1,7 +1,7 @@
-"""What a record of a family of distributions holds.
+"""The record of a family of distributions.
 
-The parameters of a record's functions are nodes, in the order of `symgrad.ir.types.DISTRIBUTIONS`, which has the names
-of the parameters, the condition on them, the support, and whether entries are independent: what declarations know.
+The parameters of a record's functions are nodes, in the order of `symgrad.ir.types.DISTRIBUTIONS`, which has the fields
+that declarations need: names of the parameters, the condition on them, the support, independence of entries.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from symgrad.support.errors import InternalError
 
 __all__ = ["FAMILIES", "Family", "Named", "register"]
 
-# Written by arity, so that the type checker reads inside the lambdas of a record.
+# One type for each arity, so that the type checker infers the types of lambdas in records.
 Formula: TypeAlias = "Callable[[Node], Node] | Callable[[Node, Node], Node]"
-"""From the parameters, as nodes."""
+"""A function of the parameters, as nodes."""
 OfValue: TypeAlias = "Callable[[Node, Node], Node] | Callable[[Node, Node, Node], Node]"
-"""From a value, and the parameters."""
+"""A function of a value and the parameters."""
 Draw: TypeAlias = "Callable[[Any, Any, Any], Any] | Callable[[Any, Any, Any, Any], Any]"
 Named: TypeAlias = "tuple[str, tuple[Node, ...]]"
 """A distribution: its name and its parameters."""
@@ -28,16 +28,16 @@ Named: TypeAlias = "tuple[str, tuple[Node, ...]]"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What is known of a family of distributions besides what declarations know.
+    """A family of distributions.
 
     Args:
         name: its name in programs.
-        mean, variance: of one entry; None where there is none.
-        density: the density at a value, or the probability of a whole number; the value is the first argument.
-        standard: the distribution of a draw from which a transformation makes one of this family, by name, with
-            parameters from those of this one; None where no smooth transformation does.
-        transform: makes a draw of that standard draw, its first argument.
-        draw: draws with NumPy: from a ``numpy.random.Generator``, the shape, and the parameters as arrays.
+        mean, variance: the moments of one entry; None if there are none.
+        density: the density at a value, or the probability of an integer; the value is the first argument.
+        standard: a function of the parameters to the name and parameters of the standard distribution; None if no
+            smooth transformation of a standard draw gives this family.
+        transform: the transformation of the standard draw, its first argument.
+        draw: draws with NumPy, from a ``numpy.random.Generator``, the shape, and the parameters as arrays.
     """
 
     name: str
@@ -57,7 +57,7 @@ def register(*families: Family) -> None:
     """Add records.
 
     Raises:
-        InternalError: for a family that declarations do not know, or one that says half of how it is reparameterised.
+        InternalError: for a family unknown to declarations, or with half of a reparameterisation.
     """
     for family in families:
         if family.name not in DISTRIBUTIONS or family.name in FAMILIES:

@@ -1,4 +1,4 @@
-"""What is asked of a random input: its ends, mean, variance, density and standard form, and draws."""
+"""Properties of a random input: its ends, mean, variance, density and standard form, and draws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Standard", "density", "drawn", "ends", "mean", "standard_form", "var
 
 
 def _read(source: Node) -> tuple[Family, list[Node]] | None:
-    """Return the record of what a random input is drawn from, and its parameters; None for another input."""
+    """Return the record of the family of a random input, and its parameters; None for other inputs."""
     distribution = source.declaration.distribution if source.op is SYMBOL else None
     if distribution is None:
         return None
@@ -25,15 +25,15 @@ def _read(source: Node) -> tuple[Family, list[Node]] | None:
 
 
 def _of(function: Any, arguments: Sequence[Any]) -> Any:
-    """Call a function of a record, which takes as many arguments as its family has parameters."""
+    """Call a function of a record, whose number of arguments depends on the family."""
     return function(*arguments)
 
 
 def mean(source: Node) -> Node | None:
-    r"""Return the mean of each entry of a random input, of its shape or one that broadcasts to it.
+    r"""Return the mean of each entry of a random input, in its shape or one that broadcasts to it.
 
     Returns:
-        None for an input that is not random, and for a distribution that has no mean.
+        None for an input that is not random, and for a distribution without a mean.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -47,17 +47,17 @@ def mean(source: Node) -> Node | None:
 
 
 def variance(source: Node) -> Node | None:
-    """Return the variance of each entry of a random input, as `mean` does."""
+    """Return the variance of each entry of a random input; see `mean`."""
     found = _read(source)
     return None if found is None or found[0].variance is None else _of(found[0].variance, found[1])
 
 
 def density(source: Node, value: Node) -> Node | None:
-    r"""Return the density of a random input at a value, or the probability of it where values are whole numbers.
+    r"""Return the density of a random input at a value, or the probability of an integer.
 
     Args:
         source: the random input.
-        value: where; an array has the density of each entry, by itself.
+        value: the value; an array has the density of each entry.
 
     Returns:
         None for an input that is not random.
@@ -74,7 +74,7 @@ def density(source: Node, value: Node) -> Node | None:
 
 
 def ends(source: Node) -> tuple[Node | None, Node | None] | None:
-    r"""Return the ends between which the values of a random input lie, None for none; they may depend on parameters.
+    r"""Return the ends of the support of a random input, None for no end; they may depend on parameters.
 
     Args:
         source: the random input.
@@ -106,7 +106,7 @@ def ends(source: Node) -> tuple[Node | None, Node | None] | None:
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """A random input as a transformation of another, whose distribution is a standard one.
+    """A random input as a transformation of a draw from a standard distribution.
 
     Attributes:
         draw: the standard random input.
@@ -122,10 +122,10 @@ def standard_form(source: Node, name: str) -> Standard | None:
 
     Args:
         source: the random input.
-        name: of the standard draw.
+        name: the name of the standard draw.
 
     Returns:
-        None where there is none, as for whole numbers.
+        None if there is no such function, as for integers.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -157,10 +157,10 @@ def drawn(
         distribution: the distribution.
         generator: a ``numpy.random.Generator``.
         shape: the shape of the array of draws.
-        values: the values of those of its parameters that are formulas.
+        values: the values of the parameters that are formulas.
 
     Raises:
-        ShapeError: if more different positions are asked for than there are.
+        ShapeError: for more distinct positions than there are.
 
     Example:
         >>> import numpy as np

@@ -1,6 +1,6 @@
 """Arithmetic: + - * / **.
 
-`a - b` is ``add(a, neg(b))``: in IEEE arithmetic it has the same bits, and one op fewer is one rule fewer.
+`a - b` is ``add(a, neg(b))``, which has the same bits in IEEE arithmetic and needs no rules of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ _PAIRS = (("0.5", "1.5"), ("-2", "3.25"), (3, "-0.75"), ("1e-3", "1e3"))
 
 add = binary(
     "add",
-    aliases=(),
     doc="x + y",
     gives="same",
     cas=None,
@@ -98,7 +97,7 @@ div = binary(
 
 
 def _is_positive(x: Node) -> bool:
-    """Tell whether x is a positive number or declared so. A fact (exp(x) > 0) would not do: floats underflow."""
+    """Tell whether x is a positive number or declared positive. Facts (exp(x) > 0) do not count: floats underflow."""
     if x.op is SYMBOL:
         declared = x.declaration
         support = declared.values
@@ -108,7 +107,7 @@ def _is_positive(x: Node) -> bool:
 
 
 def _power_of_base(_out: Node, x: Node, y: Node) -> Node:
-    """d(x**y)/dx = y*x**(y - 1); for y = 0 the function is constant, so its derivative is zero at x = 0 too."""
+    """Return d(x**y)/dx = y*x**(y - 1), or 0 for y = 0, also at x = 0."""
     slope = y * x ** (y - 1)
     if y.op is NUMBER or _is_positive(x):
         return slope
@@ -116,7 +115,7 @@ def _power_of_base(_out: Node, x: Node, y: Node) -> Node:
 
 
 def _power_of_exponent(out: Node, x: Node, y: Node) -> Node:
-    """d(x**y)/dy = x**y*log(x); 0**y is constant for y > 0, so zero there, although log(0) is not finite."""
+    """Return d(x**y)/dy = x**y*log(x), or 0 at x = 0 for y >= 0, where 0**y is constant."""
     slope = out * log(x)
     if _is_positive(x):
         return slope
@@ -130,9 +129,9 @@ def _power_domain(x: Node, y: Node) -> Node:
 
 
 def _power_value(x: Any, y: Any) -> Any:
-    # NumPy refuses integers to negative integer powers; a formula means the real power.
+    # NumPy raises for integers to negative integer powers; the op is the real power.
     with np.errstate(all="ignore"):
-        x = np.asarray(x)  # a bare Python float has no dtype of its own and would become float32 here
+        x = np.asarray(x)  # a Python float has no dtype and would become float32 here
         return np.power(x.astype(np.result_type(x, np.float32)), y)
 
 

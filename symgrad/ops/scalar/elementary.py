@@ -7,7 +7,7 @@ import numpy as np
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import DIVISION_COST, binary, facts, libm, unary
+from symgrad.ops.record import DIVISION_COST, binary, facts, libm, poles, unary, vertical_tangents
 from symgrad.ops.scalar.logic import ge, gt
 
 __all__ = [
@@ -28,11 +28,8 @@ __all__ = [
 _SIGNED = (("-20",), ("-1.5",), ("-1e-8",), ("1e-3",), ("0.5",), (3,), ("30.25",))
 _POSITIVE = (("1e-10",), ("0.3",), (1,), ("1.0625",), ("7.5",), ("1e12",))
 
-_POLE = Kink("x = 0", (0,), (None,), "a pole")
-
 sqrt: Op = unary(
     "sqrt",
-    aliases=(),
     doc="the square root, of x >= 0",
     gives="real",
     cas=None,
@@ -40,7 +37,7 @@ sqrt: Op = unary(
     evaluate=np.sqrt,
     reference=lambda mp, x: mp.sqrt(x) if x >= 0 else mp.nan,
     partials=(lambda out, x: 1 / (2 * out),),
-    kinks=(Kink("x = 0", (0,), (None,), "a vertical tangent: no finite slope"),),
+    kinks=vertical_tangents(0),
     lower=lambda b, node, x: b.sqrt(x),
     cost=DIVISION_COST,
     latex=r"\sqrt{{{0}}}",
@@ -58,17 +55,16 @@ cbrt = unary(
     evaluate=np.cbrt,
     reference=lambda mp, x: mp.sign(x) * mp.cbrt(mp.fabs(x)),
     partials=(lambda out, x: 1 / (3 * out**2),),
-    kinks=(Kink("x = 0", (0,), (None,), "a vertical tangent: no finite slope"),),
+    kinks=vertical_tangents(0),
     lower=libm("cbrt"),
     latex=r"\sqrt[3]{{{0}}}",
     facts=facts("odd", "increasing", "continuous"),
     samples=_SIGNED,
 )
 
-# x/out is a ratio of at most 1: nothing overflows that x**2 would.
+# x/out is a ratio of at most 1, so it does not overflow where x**2 does.
 hypot = binary(
     "hypot",
-    aliases=(),
     doc="sqrt(x**2 + y**2), without overflow of the squares",
     gives="real",
     cas="hypot",
@@ -85,7 +81,6 @@ hypot = binary(
 
 exp = unary(
     "exp",
-    aliases=(),
     doc="the exponential function",
     gives="real",
     cas="exp",
@@ -102,7 +97,6 @@ exp = unary(
 
 exp2 = unary(
     "exp2",
-    aliases=(),
     doc="2**x",
     gives="real",
     cas="exp2",
@@ -120,7 +114,6 @@ exp2 = unary(
 # out + 1 would cancel for x << 0: exp(x) = 1e-20 at x = -46 against out + 1 = 0.
 expm1 = unary(
     "expm1",
-    aliases=(),
     doc="exp(x) - 1, accurate near 0",
     gives="real",
     cas="expm1",
@@ -146,7 +139,7 @@ log: Op = unary(
     evaluate=np.log,
     reference=lambda mp, x: mp.log(x) if x > 0 else mp.nan,
     partials=(lambda out, x: 1 / x,),
-    kinks=(_POLE,),
+    kinks=poles(0),
     lower=libm("log"),
     latex=r"\log\left({0}\right)",
     facts=facts("increasing", "continuous", "poles"),
@@ -155,7 +148,6 @@ log: Op = unary(
 
 log2 = unary(
     "log2",
-    aliases=(),
     doc="the logarithm to base 2, of x > 0",
     gives="real",
     cas="log2",
@@ -163,7 +155,7 @@ log2 = unary(
     evaluate=np.log2,
     reference=lambda mp, x: mp.log(x, 2) if x > 0 else mp.nan,
     partials=(lambda out, x: 1 / (x * log(as_node(2))),),
-    kinks=(_POLE,),
+    kinks=poles(0),
     lower=libm("log2"),
     latex=r"\log_{{2}}\left({0}\right)",
     facts=facts("increasing", "continuous", "poles"),
@@ -172,7 +164,6 @@ log2 = unary(
 
 log10 = unary(
     "log10",
-    aliases=(),
     doc="the logarithm to base 10, of x > 0",
     gives="real",
     cas="log10",
@@ -180,7 +171,7 @@ log10 = unary(
     evaluate=np.log10,
     reference=lambda mp, x: mp.log10(x) if x > 0 else mp.nan,
     partials=(lambda out, x: 1 / (x * log(as_node(10))),),
-    kinks=(_POLE,),
+    kinks=poles(0),
     lower=libm("log10"),
     latex=r"\log_{{10}}\left({0}\right)",
     facts=facts("increasing", "continuous", "poles"),
@@ -189,7 +180,6 @@ log10 = unary(
 
 log1p = unary(
     "log1p",
-    aliases=(),
     doc="log(1 + x), accurate near 0, of x > -1",
     gives="real",
     cas="log1p",
@@ -197,7 +187,7 @@ log1p = unary(
     evaluate=np.log1p,
     reference=lambda mp, x: mp.log1p(x) if x > -1 else mp.nan,
     partials=(lambda out, x: 1 / (1 + x),),
-    kinks=(Kink("x = -1", (-1,), (None,), "a pole"),),
+    kinks=poles(-1),
     lower=libm("log1p"),
     latex=r"\operatorname{{log1p}}\left({0}\right)",
     facts=facts("increasing", "continuous", "poles"),
@@ -206,8 +196,8 @@ log1p = unary(
 
 
 def _sigmoid(b: Builder, x: Lane) -> Lane:
-    """1/(1 + exp(-x)) for x >= 0, exp(x)/(1 + exp(x)) for x < 0: exp(-|x|) <= 1 cannot overflow and nothing cancels."""
-    if b.knows("sigmoid"):  # more precise, and beside sigmoid(-x) and softplus from the same exponential
+    """Return 1/(1 + exp(-x)) for x >= 0, exp(x)/(1 + exp(x)) for x < 0: nothing overflows or cancels."""
+    if b.knows("sigmoid"):  # more precise, and shares its exponential with sigmoid(-x) and softplus
         return b.call("sigmoid", x)
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.select(b.lt(x, b.const(0)), e, b.const(1)), b.add(b.const(1), e))
@@ -233,7 +223,7 @@ sigmoid: Op = unary(
 
 
 def _softplus(b: Builder, x: Lane) -> Lane:
-    """log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)): both terms are positive, neither overflows."""
+    """Return log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)): both terms are positive, neither overflows."""
     if b.knows("softplus"):
         return b.call("softplus", x)
     return b.add(b.maximum(x, b.const(0)), b.call("log1p", b.call("exp", b.neg(b.abs(x)))))
@@ -241,7 +231,6 @@ def _softplus(b: Builder, x: Lane) -> Lane:
 
 softplus = unary(
     "softplus",
-    aliases=(),
     doc="log(1 + exp(x))",
     gives="real",
     cas=None,

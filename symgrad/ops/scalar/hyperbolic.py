@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from symgrad.ir.graph import Node, Op, as_node
-from symgrad.ir.op import Builder, Kink, Lane
+from symgrad.ir.graph import Op, as_node
+from symgrad.ir.op import Builder, Lane
 from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import facts, libm, unary
+from symgrad.ops.record import facts, libm, poles, unary, vertical_tangents
 from symgrad.ops.scalar.elementary import hypot, sqrt
-from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, le, lt, ne
+from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, is_nonzero, le, lt
 from symgrad.ops.scalar.rounding import abs
 
 __all__ = [
@@ -31,17 +31,8 @@ _REALS = (("-12.5",), ("-1.25",), ("-1e-6",), ("0.3",), (1,), ("2.75",), (20,))
 _WIDE = (("-1e5",), ("-1.25",), ("-1e-6",), ("0.3",), (1,), ("2.75",), ("1e8",))
 
 
-def _nonzero(x: Node) -> Node:
-    return ne(x, as_node(0))
-
-
-def _poles(*points: int) -> tuple[Kink, ...]:
-    return tuple(Kink(f"x = {p}", (p,), (None,), "a pole") for p in points)
-
-
 sinh: Op = unary(
     "sinh",
-    aliases=(),
     doc="(exp(x) - exp(-x))/2",
     gives="real",
     cas="sinh",
@@ -58,7 +49,6 @@ sinh: Op = unary(
 
 cosh: Op = unary(
     "cosh",
-    aliases=(),
     doc="(exp(x) + exp(-x))/2",
     gives="real",
     cas="cosh",
@@ -77,7 +67,6 @@ cosh: Op = unary(
 # derivative once cosh(x)**2 overflows, at |x| = 355; sech(x)**2 does neither.
 tanh: Op = unary(
     "tanh",
-    aliases=(),
     doc="sinh(x)/cosh(x)",
     gives="real",
     cas="tanh",
@@ -94,8 +83,8 @@ tanh: Op = unary(
 
 
 def _sech(b: Builder, x: Lane) -> Lane:
-    """2/(exp(x) + exp(-x)) = 2*e/(1 + e**2) with e = exp(-|x|) <= 1: nothing overflows or cancels."""
-    if b.knows("sech"):  # beside tanh, from the same exponential
+    """Return 2/(exp(x) + exp(-x)) = 2*e/(1 + e**2) with e = exp(-|x|) <= 1: nothing overflows or cancels."""
+    if b.knows("sech"):  # shares its exponential with tanh
         return b.call("sech", x)
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.add(e, e), b.add(b.const(1), b.mul(e, e)))
@@ -103,7 +92,6 @@ def _sech(b: Builder, x: Lane) -> Lane:
 
 sech: Op = unary(
     "sech",
-    aliases=(),
     doc="1/cosh(x)",
     gives="real",
     cas="sech",
@@ -120,7 +108,7 @@ sech: Op = unary(
 
 
 def _csch(b: Builder, x: Lane) -> Lane:
-    """2*exp(-|x|)/(1 - exp(-2*|x|)) with the sign of x: 1/sinh(x) would vanish early, where sinh overflows."""
+    """Return 2*exp(-|x|)/(1 - exp(-2*|x|)) with the sign of x: 1/sinh(x) underflows early, where sinh overflows."""
     size = b.abs(x)
     e = b.call("exp", b.neg(size))
     denominator = b.neg(b.call("expm1", b.neg(b.add(size, size))))
@@ -129,15 +117,14 @@ def _csch(b: Builder, x: Lane) -> Lane:
 
 csch: Op = unary(
     "csch",
-    aliases=(),
     doc="1/sinh(x), of x != 0",
     gives="real",
     cas="csch",
-    domain=_nonzero,
+    domain=is_nonzero,
     evaluate=lambda x: _csch(ARRAYS, x),
     reference=lambda mp, x: mp.csch(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -out * coth(x),),
-    kinks=_poles(0),
+    kinks=poles(0),
     lower=lambda b, node, x: _csch(b, x),
     latex=r"\operatorname{{csch}}\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
@@ -147,15 +134,14 @@ csch: Op = unary(
 # 1 - out**2 cancels for large |x|, as for tanh.
 coth: Op = unary(
     "coth",
-    aliases=(),
     doc="1/tanh(x), of x != 0",
     gives="real",
     cas="coth",
-    domain=_nonzero,
+    domain=is_nonzero,
     evaluate=lambda x: 1 / np.tanh(x),
     reference=lambda mp, x: mp.coth(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -(csch(x) ** 2),),
-    kinks=_poles(0),
+    kinks=poles(0),
     lower=lambda b, node, x: b.div(b.const(1), b.call("tanh", x)),
     latex=r"\coth\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
@@ -191,7 +177,7 @@ acosh = unary(
     evaluate=np.arccosh,
     reference=lambda mp, x: mp.acosh(x) if x >= 1 else mp.nan,
     partials=(lambda out, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),),
-    kinks=(Kink("x = 1", (1,), (None,), "a vertical tangent: no finite slope"),),
+    kinks=vertical_tangents(1),
     lower=libm("acosh"),
     latex=r"\operatorname{{acosh}}\left({0}\right)",
     facts=facts("increasing", "nonnegative", "continuous"),
@@ -209,7 +195,7 @@ atanh = unary(
     evaluate=np.arctanh,
     reference=lambda mp, x: mp.atanh(x) if -1 < x < 1 else mp.nan,
     partials=(lambda out, x: 1 / ((1 - x) * (1 + x)),),
-    kinks=_poles(-1, 1),
+    kinks=poles(-1, 1),
     lower=libm("atanh"),
     latex=r"\operatorname{{atanh}}\left({0}\right)",
     facts=facts("odd", "increasing", "continuous", "poles"),
@@ -218,7 +204,7 @@ atanh = unary(
 
 
 def _asech(b: Builder, x: Lane) -> Lane:
-    """acosh(1/x) = log((1 + s)/x) = log1p(s) - log(x) with s = sqrt(1 - x**2): both terms are positive on (0, 1].
+    """Return acosh(1/x) = log1p(s) - log(x) with s = sqrt(1 - x**2): both terms are positive on (0, 1].
 
     1/x would lose half the digits near 1 and overflow near 0.
     """
@@ -229,7 +215,6 @@ def _asech(b: Builder, x: Lane) -> Lane:
 
 asech = unary(
     "asech",
-    aliases=(),
     doc="acosh(1/x), of 0 < x <= 1",
     gives="real",
     cas="asech",
@@ -237,7 +222,7 @@ asech = unary(
     evaluate=lambda x: _asech(ARRAYS, x),
     reference=lambda mp, x: mp.acosh(1 / x) if 0 < x <= 1 else mp.nan,
     partials=(lambda out, x: -1 / (x * sqrt((1 - x) * (1 + x))),),
-    kinks=(*_poles(0), Kink("x = 1", (1,), (None,), "a vertical tangent: no finite slope")),
+    kinks=(*poles(0), *vertical_tangents(1)),
     lower=lambda b, node, x: _asech(b, x),
     latex=r"\operatorname{{asech}}\left({0}\right)",
     facts=facts("decreasing", "nonnegative", "continuous", "poles"),
@@ -248,7 +233,7 @@ _TINY = 2.0**-60  # below it asinh(1/x) = log(2/x) + x**2/4 + ... is log(2/x) to
 
 
 def _acsch(b: Builder, x: Lane) -> Lane:
-    """asinh(1/|x|) with the sign of x, and log(2) - log(|x|) where 1/|x| is so large that it could overflow."""
+    """Return asinh(1/|x|) with the sign of x, or log(2) - log(|x|) if 1/|x| might overflow."""
     size = b.abs(x)
     near = b.sub(b.call("log", b.const(2)), b.call("log", size))
     far = b.call("asinh", b.div(b.const(1), size))
@@ -257,15 +242,14 @@ def _acsch(b: Builder, x: Lane) -> Lane:
 
 acsch = unary(
     "acsch",
-    aliases=(),
     doc="asinh(1/x), of x != 0",
     gives="real",
     cas="acsch",
-    domain=_nonzero,
+    domain=is_nonzero,
     evaluate=lambda x: _acsch(ARRAYS, x),
     reference=lambda mp, x: mp.asinh(1 / x) if x != 0 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * hypot(as_node(1), x)),),
-    kinks=_poles(0),
+    kinks=poles(0),
     lower=lambda b, node, x: _acsch(b, x),
     latex=r"\operatorname{{acsch}}\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
@@ -274,7 +258,7 @@ acsch = unary(
 
 
 def _acoth(b: Builder, x: Lane) -> Lane:
-    """atanh(1/|x|) = log((|x| + 1)/(|x| - 1))/2 = log1p(2/(|x| - 1))/2 with the sign of x.
+    """Return atanh(1/|x|) = log((|x| + 1)/(|x| - 1))/2 = log1p(2/(|x| - 1))/2 with the sign of x.
 
     |x| - 1 is exact near 1, where 1/x would lose half the digits; for |x| < 1 the argument is below -1: NaN.
     """
@@ -284,7 +268,6 @@ def _acoth(b: Builder, x: Lane) -> Lane:
 
 acoth = unary(
     "acoth",
-    aliases=(),
     doc="atanh(1/x), of |x| > 1",
     gives="real",
     cas="acoth",
@@ -292,7 +275,7 @@ acoth = unary(
     evaluate=lambda x: _acoth(ARRAYS, x),
     reference=lambda mp, x: mp.atanh(1 / x) if x < -1 or x > 1 else mp.nan,
     partials=(lambda out, x: 1 / ((1 - x) * (1 + x)),),
-    kinks=_poles(-1, 1),
+    kinks=poles(-1, 1),
     lower=lambda b, node, x: _acoth(b, x),
     latex=r"\operatorname{{acoth}}\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),

@@ -1,4 +1,4 @@
-"""Comparisons, boolean logic and `where`: values that choose, and so carry no tangent themselves."""
+"""Comparisons and boolean logic, which carry no tangent, and `where`, which passes that of the branch it takes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _comparison(
         gives="bool",
         cas=cas,
         domain=None,
-        # On arrays as on mpmath's numbers, a comparison with NaN is False, except !=, as in IEEE arithmetic.
+        # As in IEEE arithmetic, comparisons with NaN are False, except !=, on arrays and in mpmath.
         evaluate=compare,
         reference=lambda mp, x, y: compare(x, y),
         partials=(None, None),
@@ -71,6 +71,11 @@ gt = _comparison("gt", ("greater", "Gt"), "StrictGreaterThan", operator.gt, ">",
 ge = _comparison("ge", ("greater_equal", "Ge"), "GreaterThan", operator.ge, ">=", r"\ge")
 eq = _comparison("eq", ("equal", "Eq"), "Equality", operator.eq, "==", "=")
 ne = _comparison("ne", ("not_equal", "Ne"), "Unequality", operator.ne, "!=", r"\ne")
+
+
+def is_nonzero(x: Node) -> Node:
+    """Return the condition x != 0."""
+    return ne(x, as_node(0))
 
 
 def _connective(
@@ -142,11 +147,10 @@ not_ = unary(
     samples=((True,), (False,)),
 )
 
-# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the branch
-# that was not taken contributes a strong zero, however infinite its own partials are there.
+# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the other
+# branch contributes a strong zero, even if its own partials are infinite.
 where: Op = ternary(
     "where",
-    aliases=(),
     doc="x where the condition holds, y elsewhere",
     takes=("bool", "number", "number"),
     gives="same",
@@ -168,10 +172,10 @@ where: Op = ternary(
 
 
 def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
-    """A choice whose other branch is an infinity, which is no number of the graph.
+    """Register a choice with an infinity as its other branch, which is no number of a graph.
 
-    It is a number where the condition holds alone: no rule may take the infinity for one. What reads it knows better
-    (the softmax of it is 0 there), and no cotangent passes the choice.
+    Its domain is the condition, so no rule treats the infinity as a number. Ops that use it handle the infinity (its
+    softmax is 0), and no cotangent passes that branch.
     """
 
     def slope(_out: Node, c: Node, _x: Node) -> Node:
@@ -181,7 +185,6 @@ def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
 
     return binary(
         name,
-        aliases=(),
         doc=f"where(condition, x, {text})",
         takes=("bool", "number"),
         gives="real",

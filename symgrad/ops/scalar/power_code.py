@@ -2,9 +2,9 @@
 
     x**5 = (x**2)**2*x    x**(3/2) = sqrt(x)*x    x**(4/3) = cbrt(x)*x    x**(-5/3) = (1/cbrt(x))**5
 
-Every value on the way is a pair, a number and what it lacks, so that the result is as good as that of a power function,
-in a fraction of its time; and powers of one base share their root. The product of two pairs takes four instructions
-where a*b + c is one (Dekker, Numerische Mathematik 18, 1971).
+Every intermediate value is a pair of a number and its rounding error, so that the result is as good as that of a power
+function in a fraction of its time; powers of one base share their root. With a fused multiply-add, the product of two
+pairs takes four instructions (Dekker, Numerische Mathematik 18, 1971).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from symgrad.ir.op import Builder, Lane
 __all__ = ["lower_power"]
 
 _SHORT = 4
-"""Up to this exponent squaring alone is used where there are no cheap pairs: it loses two ulp at most."""
+"""The largest exponent for plain squaring without pairs, which loses two ulp at most."""
 
 _LONGEST = 64
-"""The largest numerator: beyond, a power function is as quick."""
+"""The largest numerator: beyond, a power function is as fast."""
 
 _INFINITY = float("inf")
 
 _Pair: TypeAlias = tuple[Lane, "Lane | None"]
-"""A number and what it lacks, None for nothing. Where the number is zero, infinite or NaN, the second says nothing."""
+"""A number and its rounding error, None for zero. The error is meaningless if the number is zero, infinite or NaN."""
 
 
 def lower_power(b: Builder, node: Node, x: Lane, y: Lane) -> Lane:
-    """Write x**y."""
+    """Return the code of x**y."""
     exponent = node.args[1]
     if not exponent.is_number():
         return b.call("pow", x, y)
@@ -59,7 +59,7 @@ _ROUNDED_ONCE: dict[Fraction, Callable[[Builder, Lane], Lane]] = {
 def _by_roots(b: Builder, x: Lane, n: Fraction) -> Lane:
     root = _root(b, x, n.denominator)
     if n < 0:
-        # The reciprocal first: its powers leave the range where the result does, those of the root before.
+        # The reciprocal first: its powers overflow where the result does, those of the root earlier.
         value = _to_the(b, _reciprocal(b, root), -n.numerator)
     else:
         whole, rest = divmod(n.numerator, n.denominator)
@@ -76,12 +76,8 @@ def _by_roots(b: Builder, x: Lane, n: Fraction) -> Lane:
     if n.denominator == 1:
         return b.select(ordinary, b.add(high, low), high)
     # A root of -0 and its products may be -0; the power is 0.
-    value_there = b.select(ordinary, b.add(high, low), b.add(high, b.const(0)))
-    return (
-        value_there
-        if n.denominator == 2
-        else b.select(b.lt(x, b.const(0)), b.const(float("nan")), value_there)
-    )
+    power = b.select(ordinary, b.add(high, low), b.add(high, b.const(0)))
+    return power if n.denominator == 2 else b.select(b.lt(x, b.const(0)), b.const(float("nan")), power)
 
 
 def _root(b: Builder, x: Lane, degree: int) -> _Pair:

@@ -1,8 +1,7 @@
 """Absolute value, sign, rounding, minimum and maximum: the piecewise linear ops, each with its kinks.
 
-A partial that is a choice is spelled ``where(condition, value, 0)``: linearisation reads the condition as a guard, so
-that the branch not taken contributes a strong zero, however infinite the derivatives behind it are (`sqrt(relu(x))` at
-x < 0).
+A partial that is a choice has the form ``where(condition, value, 0)``: linearisation reads the condition as a guard, so
+that the other branch contributes a strong zero, even if derivatives behind it are infinite (`sqrt(relu(x))` at x < 0).
 """
 
 from __future__ import annotations
@@ -64,7 +63,6 @@ def _lower_sign(b: Builder, _node: Node, x: Lane) -> Lane:
 
 sign: Op = unary(
     "sign",
-    aliases=(),
     doc="-1 for x < 0, 0 for x = 0, 1 for x > 0",
     gives="same",
     cas="sign",
@@ -81,7 +79,6 @@ sign: Op = unary(
 
 floor = unary(
     "floor",
-    aliases=(),
     doc="the largest integer that is at most x",
     gives="same",
     cas="floor",
@@ -137,12 +134,12 @@ _TIE = (
 
 
 def _greater(x: Node, y: Node) -> Node:
-    """The partial of maximum by x: 1, 1/2 at a tie, else 0; the structural zero is in the outer choice."""
+    """Return the partial of maximum by x: 1, 1/2 at a tie, else 0, a structural zero in the outer choice."""
     return _when(ge(x, y), where(gt(x, y), _ONE, _HALF))
 
 
 def _less(x: Node, y: Node) -> Node:
-    """The partial of minimum by x: 1, 1/2 at a tie, else 0; the structural zero is in the outer choice."""
+    """Return the partial of minimum by x: 1, 1/2 at a tie, else 0, a structural zero in the outer choice."""
     return _when(le(x, y), where(lt(x, y), _ONE, _HALF))
 
 
@@ -189,17 +186,16 @@ _INSIDE = "a bound counts as inside, so that a parameter that starts on a bound 
 
 
 def _ordered(low: Node, high: Node) -> tuple[Node, ...]:
-    """The condition low < high, or none where it is seen to hold: clip(x, -1, 1) needs no more than its two bounds."""
+    """Return the condition low < high, or none for numbers that fulfil it: clip(x, -1, 1) needs its two bounds only."""
     if low.is_number() and high.is_number() and low.value < high.value:
         return ()
     return (lt(low, high),)
 
 
 # The value is high if low >= high or x > high, else low if x < low, else x: exactly one of the partials is 1. For equal
-# bounds the value does not depend on x, so that case belongs to high, on the bounds too.
+# bounds the value does not depend on x, so that case counts as high, also on the bounds.
 clip = ternary(
     "clip",
-    aliases=(),
     doc="clip(x, y, z) = minimum(maximum(x, y), z): x limited to the interval from y to z; z if y > z",
     gives="same",
     cas=None,
@@ -231,7 +227,6 @@ clip = ternary(
 
 relu = unary(
     "relu",
-    aliases=(),
     doc="maximum(x, 0)",
     gives="same",
     cas=None,

@@ -1,6 +1,6 @@
 """Trigonometric functions, their reciprocals and inverses.
 
-Reciprocals and their inverses have no libm call: their lowerings compose one, accurate to a few ulp.
+Reciprocals and their inverses have no libm call: their lowerings compose others, accurate to a few ulp.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import numpy as np
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import binary, facts, libm, unary
+from symgrad.ops.record import binary, facts, libm, unary, vertical_tangents
 from symgrad.ops.scalar.elementary import hypot, sqrt
-from symgrad.ops.scalar.logic import all_of, any_of, ge, le, ne
+from symgrad.ops.scalar.logic import all_of, any_of, ge, is_nonzero, le
 from symgrad.ops.scalar.rounding import abs
 
 __all__ = ["acos", "acot", "acsc", "asec", "asin", "atan", "atan2", "cos", "cot", "csc", "sec", "sin", "tan"]
@@ -31,14 +31,6 @@ def _beyond_one(x: Node) -> Node:
     return any_of(le(x, as_node(-1)), ge(x, as_node(1)))
 
 
-def _nonzero(x: Node) -> Node:
-    return ne(x, as_node(0))
-
-
-def _vertical(*points: int) -> tuple[Kink, ...]:
-    return tuple(Kink(f"x = {p}", (p,), (None,), "a vertical tangent: no finite slope") for p in points)
-
-
 _POLE_AT_ZERO = (Kink("x a multiple of pi", (0,), (None,), "a pole"),)
 
 
@@ -53,7 +45,6 @@ def _tangent_of_asec(x: Node) -> Node:
 
 sin: Op = unary(
     "sin",
-    aliases=(),
     doc="the sine of an angle in radians",
     gives="real",
     cas="sin",
@@ -70,7 +61,6 @@ sin: Op = unary(
 
 cos: Op = unary(
     "cos",
-    aliases=(),
     doc="the cosine of an angle in radians",
     gives="real",
     cas="cos",
@@ -85,14 +75,13 @@ cos: Op = unary(
     samples=_ANGLES,
 )
 
-# No rational number is an odd multiple of pi/2, so neither tan nor sec has a pole that a test point can name exactly.
+# No rational number is an odd multiple of pi/2, so no exact test point is a pole of tan or sec.
 tan: Op = unary(
     "tan",
-    aliases=(),
     doc="the tangent of an angle in radians",
     gives="real",
     cas="tan",
-    domain=lambda x: _nonzero(cos(x)),
+    domain=lambda x: is_nonzero(cos(x)),
     evaluate=np.tan,
     reference=lambda mp, x: mp.tan(x),
     partials=(lambda out, x: 1 + out**2,),
@@ -105,11 +94,10 @@ tan: Op = unary(
 
 sec = unary(
     "sec",
-    aliases=(),
     doc="1/cos(x)",
     gives="real",
     cas="sec",
-    domain=lambda x: _nonzero(cos(x)),
+    domain=lambda x: is_nonzero(cos(x)),
     evaluate=lambda x: 1 / np.cos(x),
     reference=lambda mp, x: mp.sec(x),
     partials=(lambda out, x: out * tan(x),),
@@ -122,11 +110,10 @@ sec = unary(
 
 csc = unary(
     "csc",
-    aliases=(),
     doc="1/sin(x)",
     gives="real",
     cas="csc",
-    domain=lambda x: _nonzero(sin(x)),
+    domain=lambda x: is_nonzero(sin(x)),
     evaluate=lambda x: 1 / np.sin(x),
     reference=lambda mp, x: mp.csc(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -out * cot(x),),
@@ -139,11 +126,10 @@ csc = unary(
 
 cot: Op = unary(
     "cot",
-    aliases=(),
     doc="1/tan(x)",
     gives="real",
     cas="cot",
-    domain=lambda x: _nonzero(sin(x)),
+    domain=lambda x: is_nonzero(sin(x)),
     evaluate=lambda x: 1 / np.tan(x),
     reference=lambda mp, x: mp.cot(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -(1 + out**2),),
@@ -164,7 +150,7 @@ asin = unary(
     evaluate=np.arcsin,
     reference=lambda mp, x: mp.asin(x) if -1 <= x <= 1 else mp.nan,
     partials=(lambda out, x: 1 / _cosine_of_asin(x),),
-    kinks=_vertical(-1, 1),
+    kinks=vertical_tangents(-1, 1),
     lower=libm("asin"),
     latex=r"\arcsin\left({0}\right)",
     facts=facts("odd", "increasing", "continuous"),
@@ -181,7 +167,7 @@ acos = unary(
     evaluate=np.arccos,
     reference=lambda mp, x: mp.acos(x) if -1 <= x <= 1 else mp.nan,
     partials=(lambda out, x: -1 / _cosine_of_asin(x),),
-    kinks=_vertical(-1, 1),
+    kinks=vertical_tangents(-1, 1),
     lower=libm("acos"),
     latex=r"\arccos\left({0}\right)",
     facts=facts("decreasing", "nonnegative", "continuous"),
@@ -207,8 +193,8 @@ atan = unary(
 
 
 def _over_square(numerator: Node, x: Node, y: Node) -> Node:
-    # numerator/(x**2 + y**2) would overflow or vanish beyond 1e154 and below 1e-154; a ratio of at most 1 divided by
-    # the length does so only where the result does.
+    # numerator/(x**2 + y**2) would overflow beyond 1e154 and underflow below 1e-154; a ratio of at most 1 divided by
+    # the length does so only if the result does.
     return numerator / hypot(x, y) / hypot(x, y)
 
 
@@ -239,24 +225,23 @@ atan2 = binary(
 
 
 def _asec(b: Builder, x: Lane) -> Lane:
-    """acos(1/x) as the angle of (+-1, sqrt(x**2 - 1)): 1/x would lose half the digits near |x| = 1."""
+    """Return acos(1/x) as the angle of (+-1, sqrt(x**2 - 1)): 1/x would lose half the digits near |x| = 1."""
     return b.call("atan2", _leg(b, x), b.copysign(b.const(1), x))
 
 
 def _acsc(b: Builder, x: Lane) -> Lane:
-    """asin(1/x) as the angle of (sqrt(x**2 - 1), +-1), for the same reason as asec."""
+    """Return asin(1/x) as the angle of (sqrt(x**2 - 1), +-1), for the same reason as asec."""
     return b.copysign(b.call("atan2", b.const(1), _leg(b, x)), x)
 
 
 def _leg(b: Builder, x: Lane) -> Lane:
-    """sqrt(x**2 - 1), NaN for |x| < 1; the two roots do not overflow."""
+    """Return sqrt(x**2 - 1), NaN for |x| < 1; the two roots do not overflow."""
     size, one = b.abs(x), b.const(1)
     return b.mul(b.sqrt(b.sub(size, one)), b.sqrt(b.add(size, one)))
 
 
 asec = unary(
     "asec",
-    aliases=(),
     doc="acos(1/x), of |x| >= 1",
     gives="real",
     cas="asec",
@@ -264,7 +249,7 @@ asec = unary(
     evaluate=lambda x: _asec(ARRAYS, x),
     reference=lambda mp, x: mp.asec(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: 1 / (abs(x) * _tangent_of_asec(x)),),
-    kinks=_vertical(-1, 1),
+    kinks=vertical_tangents(-1, 1),
     lower=lambda b, node, x: _asec(b, x),
     latex=r"\operatorname{{asec}}\left({0}\right)",
     facts=facts("nonnegative", "continuous"),
@@ -273,7 +258,6 @@ asec = unary(
 
 acsc = unary(
     "acsc",
-    aliases=(),
     doc="asin(1/x), of |x| >= 1",
     gives="real",
     cas="acsc",
@@ -281,7 +265,7 @@ acsc = unary(
     evaluate=lambda x: _acsc(ARRAYS, x),
     reference=lambda mp, x: mp.acsc(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * _tangent_of_asec(x)),),
-    kinks=_vertical(-1, 1),
+    kinks=vertical_tangents(-1, 1),
     lower=lambda b, node, x: _acsc(b, x),
     latex=r"\operatorname{{acsc}}\left({0}\right)",
     facts=facts("odd", "continuous"),
@@ -290,7 +274,6 @@ acsc = unary(
 
 acot = unary(
     "acot",
-    aliases=(),
     doc="atan(1/x), in (-pi/2, pi/2], pi/2 at 0: SymPy's branch, with a jump at 0 (a float -0.0 gives -pi/2)",
     gives="real",
     cas="acot",

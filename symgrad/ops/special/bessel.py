@@ -26,13 +26,13 @@ _AIRY = (("-36.5",), ("-7.5",), ("-2.3",), ("-0.4",), (0,), ("0.6",), (1,), ("3.
 
 
 def _entire(n: Node, x: Node) -> Node:
-    """Where J and I are real: x > 0, any x for whole orders, and x = 0 for orders that are not negative."""
+    """Return the domain of J and I: x > 0, any x for integer orders, and x = 0 for nonnegative orders."""
     zero = as_node(0)
     return any_of(gt(x, zero), eq(floor(n), n), all_of(ge(x, zero), ge(n, zero)))
 
 
 def _entire_reference(sign: int) -> Callable[[Any, Any, Any], Any]:
-    """J for sign -1 and I for sign 1: DLMF 10.16.9, 10.39.9, and 10.4.1, 10.27.1 at negative whole orders."""
+    """Return J for sign -1 and I for sign 1: DLMF 10.16.9, 10.39.9; 10.4.1, 10.27.1 at negative integer orders."""
 
     def value(mp: Any, n: Any, x: Any) -> Any:
         whole = n == mp.floor(n)
@@ -50,7 +50,7 @@ def _positive_reference(name: str) -> Callable[[Any, Any, Any], Any]:
     def value(mp: Any, n: Any, x: Any) -> Any:
         if not x > 0 or not abs(n) <= _LARGEST_ORDER:
             return mp.nan
-        # mpmath takes the limit at whole orders and loses all digits next to them.
+        # mpmath takes the limit at integer orders and loses all digits next to them.
         whole = mp.nint(n)
         near = abs(n - whole) < mp.mpf(10) ** (-2 * mp.dps)
         return mp.re(getattr(mp, name)(whole if near else n, x))
@@ -123,7 +123,7 @@ def _scaled_reference(mp: Any, n: Any, x: Any) -> Any:
 
 
 def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
-    """SciPy loses digits next to whole orders at small x, not without the exponential."""
+    """Return ive, at small x by iv: SciPy's ive loses digits there next to integer orders."""
     size = b.abs(x)
     near = b.mul(b.call("exp", b.neg(size)), b.call("iv", n, x))
     return b.select(b.lt(size, b.const(1)), near, b.call("ive", n, x))
@@ -131,7 +131,6 @@ def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
 
 ive: Op = binary(
     "ive",
-    aliases=(),
     doc="exp(-abs(x))*iv(n, x)",
     gives="real",
     cas=None,
@@ -165,7 +164,6 @@ kv: Op = binary(
 
 airyai: Op = unary(
     "airyai",
-    aliases=(),
     doc="the Airy function Ai, the solution of y'' = x*y that decays for x > 0",
     gives="real",
     cas="airyai",
@@ -182,7 +180,6 @@ airyai: Op = unary(
 
 airyaiprime: Op = unary(
     "airyaiprime",
-    aliases=(),
     doc="the derivative of the Airy function Ai",
     gives="real",
     cas="airyaiprime",
@@ -199,7 +196,6 @@ airyaiprime: Op = unary(
 
 airybi: Op = unary(
     "airybi",
-    aliases=(),
     doc="the Airy function Bi, the solution of y'' = x*y that grows for x > 0",
     gives="real",
     cas="airybi",
@@ -216,7 +212,6 @@ airybi: Op = unary(
 
 airybiprime: Op = unary(
     "airybiprime",
-    aliases=(),
     doc="the derivative of the Airy function Bi",
     gives="real",
     cas="airybiprime",

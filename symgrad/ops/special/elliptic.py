@@ -44,7 +44,6 @@ ellipk: Op = unary(
 
 ellipe: Op = unary(
     "ellipe",
-    aliases=(),
     doc="the complete elliptic integral of the second kind of parameter m, the integral of sqrt(1 - m*sin(t)**2) from "
     "0 to pi/2, m <= 1",
     gives="real",
@@ -65,7 +64,7 @@ ellipe: Op = unary(
 
 
 def _inside(phi: Node, m: Node) -> Node:
-    """Short of a quarter turn, and of where 1 - m*sin(phi)**2 vanishes."""
+    """Return the condition |phi| < pi/2 and m*sin(phi)**2 < 1."""
     return all_of(lt(size_of(phi), constant("pi") / 2), lt(m * sin(phi) ** 2, as_node(1)))
 
 
@@ -82,7 +81,7 @@ def _second_reference(mp: Any, phi: Any, m: Any) -> Any:
 
 
 def _beyond(b: Builder, phi: Lane, m: Lane) -> tuple[Lane, Lane, Lane, Lane, Lane]:
-    """Whether m > 1 at a place of the domain or not, and for m > 1 the root of m, the angle and the parameter."""
+    """Return whether m > 1, whether outside the domain, and for m > 1 the root of m, the angle and the parameter."""
     one = b.const(1)
     large = b.gt(m, one)
     root = b.sqrt(b.select(large, m, one))
@@ -140,7 +139,6 @@ ellipkinc: Op = binary(
 
 ellipeinc: Op = binary(
     "ellipeinc",
-    aliases=(),
     doc="the incomplete elliptic integral of the second kind, ellipeinc(phi, m): the integral of sqrt(1 - m*sin(t)**2) "
     "from 0 to phi",
     gives="real",

@@ -17,12 +17,12 @@ _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",), ("1
 
 
 def _more_digits(mp: Any, x: Any) -> Any:
-    """A context in which exp(x**2) has all digits."""
+    """Return a precision context in which exp(x**2) has all digits."""
     return mp.workdps(mp.dps + 20 + max(0, int(0.61 * mp.mag(x))) if x else mp.dps)
 
 
 def _far(mp: Any, x: Any) -> bool:
-    """Whether the asymptotic series have all digits after four terms."""
+    """Tell whether the asymptotic series have all digits after four terms."""
     return abs(x) > mp.mpf(10) ** 13
 
 
@@ -63,7 +63,6 @@ def _log_ndtr_reference(mp: Any, x: Any) -> Any:
 
 erfcx = unary(
     "erfcx",
-    aliases=(),
     doc="exp(x**2)*erfc(x)",
     gives="real",
     cas=None,
@@ -80,7 +79,6 @@ erfcx = unary(
 
 dawsn = unary(
     "dawsn",
-    aliases=(),
     doc="Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x",
     gives="real",
     cas=None,
@@ -97,7 +95,6 @@ dawsn = unary(
 
 log_ndtr = unary(
     "log_ndtr",
-    aliases=(),
     doc="the logarithm of the normal distribution function, log(erfc(-x/sqrt(2))/2)",
     gives="real",
     cas=None,

@@ -43,7 +43,7 @@ _NO_POLES = (("-6.3",), ("-2.5",), ("-0.3",), ("1e-3",), ("0.5",), ("1.25",), ("
 
 
 def _gaussian(x: Node) -> Node:
-    """2/sqrt(pi)*exp(-x**2), the derivative of erf by its definition."""
+    """Return 2/sqrt(pi)*exp(-x**2), the derivative of erf."""
     return as_node(2) / sqrt(constant("pi")) * exp(-(x**2))
 
 
@@ -77,7 +77,6 @@ def _lgamma_value(x: Any) -> Any:
 
 erf = unary(
     "erf",
-    aliases=(),
     doc="the error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x",
     gives="real",
     cas="erf",
@@ -94,7 +93,6 @@ erf = unary(
 
 erfc = unary(
     "erfc",
-    aliases=(),
     doc="1 - erf(x), accurate for large x",
     gives="real",
     cas="erfc",
@@ -145,7 +143,7 @@ lgamma = unary(
 
 
 def polygamma_reference(mp: Any, n: int, x: Any) -> Any:
-    """In mpmath, which climbs from x < 0 step by step: reflected there (DLMF 5.15.6). NaN at orders that take long."""
+    """Return polygamma in mpmath, reflected at x < 0 (DLMF 5.15.6), where mpmath is slow; NaN for large orders."""
     if _is_pole(mp, x) or n > _LARGEST_REFERENCE:
         return mp.nan
     if n == 0 or not x < 0:
@@ -159,20 +157,20 @@ def polygamma_reference(mp: Any, n: int, x: Any) -> Any:
 
 @lru_cache
 def bernoulli(n: int) -> Fraction:
-    """B_n from sum over k <= n of binomial(n + 1, k)*B_k = 0."""
+    """Return the Bernoulli number B_n, from sum over k <= n of binomial(n + 1, k)*B_k = 0."""
     if n == 0:
         return Fraction(1)
     return -sum((math.comb(n + 1, k) * bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
 
 
 def _steps(n: int) -> int:
-    """How far the recurrence climbs: at z > 10 + n the series reaches 2**-60 of its first term within a few terms."""
+    """Return the number of recurrence steps: at z > 10 + n the series reaches 2**-60 of its first term soon."""
     return 10 + n
 
 
 @lru_cache
 def _series(n: int) -> tuple[Fraction, ...]:
-    """Coefficients c_1, c_2, ... of the asymptotic series relative to its first term, until one is negligible.
+    """Return the coefficients c_1, c_2, ... of the asymptotic series relative to its first term, until negligible.
 
     n = 0: digamma(z) = log(z) - w/2 - sum of B_2k/(2k)*w**(2k); relative to log(z) > 2.
     n > 0: |polygamma(n, z)| = (n-1)!*w**n*(1 + n*w/2 + sum of c_k*w**(2k)), c_k = B_2k*(2k + n - 1)!/((2k)!*(n - 1)!).
@@ -188,9 +186,10 @@ def _series(n: int) -> tuple[Fraction, ...]:
 
 @lru_cache
 def _cotangent_derivative(n: int) -> tuple[int, ...]:
-    """Coefficients, constant first, of P_n with (d/dt)**n cot(t) = P_n(cot(t)): P_n+1(c) = -(1 + c**2)*P_n'(c).
+    """Return the coefficients, constant first, of P_n with (d/dt)**n cot(t) = P_n(cot(t)).
 
-    All coefficients of one P_n have one sign and its powers one parity, so Horner's scheme in c**2 does not cancel.
+    P_n+1(c) = -(1 + c**2)*P_n'(c). The coefficients of one P_n have one sign and its powers one parity, so Horner's
+    scheme in c**2 does not cancel.
     """
     p = [0, 1]
     for _ in range(n):
@@ -200,7 +199,7 @@ def _cotangent_derivative(n: int) -> tuple[int, ...]:
 
 
 def horner(b: Builder, coefficients: Sequence[Fraction | float], x: Lane) -> Lane:
-    """A polynomial of these coefficients, constant first."""
+    """Return the polynomial with these coefficients, constant first, by Horner's scheme."""
     value = b.const(Fraction(coefficients[-1]))
     for c in reversed(coefficients[:-1]):
         value = b.fma(value, x, b.const(Fraction(c)))
@@ -208,7 +207,7 @@ def horner(b: Builder, coefficients: Sequence[Fraction | float], x: Lane) -> Lan
 
 
 def _integer_power(b: Builder, x: Lane, n: int) -> Lane:
-    """x**n by repeated squaring, n > 0."""
+    """Return x**n by repeated squaring, n > 0."""
     power = None
     while n:
         if n & 1:
@@ -220,7 +219,7 @@ def _integer_power(b: Builder, x: Lane, n: int) -> Lane:
 
 
 def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
-    """|polygamma(n, x)| for n > 0 and digamma(x) for n = 0, at x > 0."""
+    """Return |polygamma(n, x)| for n > 0 and digamma(x) for n = 0, at x > 0."""
     one = b.const(1)
     climbed = None
     z = x
@@ -233,7 +232,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     w2 = b.mul(w, w)
     tail = b.mul(w2, horner(b, _series(n), w2))
     if n == 0:
-        # log(z) and the sum are the large terms; what is small is added up first.
+        # The small terms are added first; log(z) and the sum are large.
         return b.sub(b.sub(b.call("log", z), b.fma(w, b.const(0.5), tail)), climbed)
     bracket = b.add(one, b.fma(w, b.const(Fraction(n, 2)), tail))
     leading = b.mul(b.const(math.factorial(n - 1)), _integer_power(b, w, n))
@@ -241,7 +240,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
 
 
 def _cotangent_of_turns(b: Builder, r: Lane) -> Lane:
-    """cot(pi*r), |r| <= 1/2, to a few ulp also near its zero: there it is tan(pi*(1/2 - |r|)), exactly."""
+    """Return cot(pi*r), |r| <= 1/2, to a few ulp; near its zero by tan(pi*(1/2 - |r|))."""
     size = b.abs(r)
     near_zero = b.gt(size, b.const(0.25))
     turns = b.select(near_zero, b.sub(b.const(0.5), size), size)
@@ -250,7 +249,10 @@ def _cotangent_of_turns(b: Builder, r: Lane) -> Lane:
 
 
 def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
-    """DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x)."""
+    """Return polygamma(n, x), reflected at x < 0.
+
+    DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x).
+    """
     if n > _LARGEST_ORDER:
         raise UnsupportedError(
             f"polygamma of order {n} has no native code",
@@ -281,8 +283,8 @@ def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
     return b.select(pole, b.const(math.nan), result)
 
 
-_LARGEST_REFERENCE = 1_000  # beyond, mpmath takes more than a tenth of a second, and soon for ever
-_LARGEST_ORDER = 30  # 30! is the last factorial but four that float32 holds
+_LARGEST_REFERENCE = 1_000  # beyond, mpmath takes more than a tenth of a second
+_LARGEST_ORDER = 30  # factorials up to 34! fit into float32
 
 digamma: Op = unary(
     "digamma",
@@ -316,7 +318,6 @@ def _next_polygamma(out: Node, x: Node) -> Node:
 
 polygamma: Op = pointwise(
     "polygamma",
-    aliases=(),
     doc="polygamma(n, x), the n-th derivative of digamma(x), n = 0, 1, ...; undefined at the integers <= 0",
     parameters=("n",),
     gives="real",

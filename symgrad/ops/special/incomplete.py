@@ -1,8 +1,8 @@
 """Exponential integrals of every order and incomplete gamma functions, of real orders.
 
 Derivatives by the argument: DLMF 8.19.13 and 8.8.12 to 8.8.14. By the order there is no closed form.
-Where SciPy has no value, for orders that are not whole and greater than 1 (of expint) or negative (of the others),
-values follow from recurrences (DLMF 8.8.2, 8.19.12) for x < 1 and from a continued fraction for x >= 1 (DLMF 8.19.17).
+SciPy has no values for orders that are no integers and greater than 1 (of expint) or negative (of the others): they
+follow from recurrences (DLMF 8.8.2, 8.19.12) for x < 1 and from a continued fraction for x >= 1 (DLMF 8.19.17).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_o
 
 __all__ = ["expint", "lowergamma", "uppergamma"]
 
-_LARGEST_ORDER = 50  # that many steps of a recurrence
+_LARGEST_ORDER = 50  # steps of a recurrence
 _LARGEST_GAMMA = 170
-_ENDLESS = 2**31  # orders from here on are no integers of SciPy's code
-_SMALLEST = 1e-300  # positive order: beyond, its gamma function overflows
-_NEAREST = 1 / 16  # just above a whole number the recurrence loses digits
+_ENDLESS = 2**31  # larger orders are no integers in SciPy's code
+_SMALLEST = 1e-300  # the gamma function of smaller positive orders overflows
+_NEAREST = 1 / 16  # the recurrence loses digits just above an integer
 _TERMS = 100  # of the continued fraction: enough at x = 1
 
 
-def _whole(n: Node) -> Node:
+def _is_integer(n: Node) -> Node:
     return eq(floor(n), n)
 
 
@@ -36,7 +36,7 @@ def _whole(n: Node) -> Node:
 
 
 def _digits(mp: Any, order: Any) -> Any:
-    """A context for references: next to whole orders large terms cancel."""
+    """Return a precision context for references: next to integer orders large terms cancel."""
     near = 0 < abs(order - mp.nint(order)) < 1e-5
     return mp.workdps((2 if near else 1) * mp.dps + 20)
 
@@ -88,13 +88,13 @@ def _expn(b: Builder, p: float, x: Lane) -> Lane:
     inside = b.select(b.lt(x, b.const(0)), b.const(math.nan), x)
     if p < _ENDLESS:
         return b.call("expn", b.const(p), inside)
-    near = b.add(inside, b.const(p))  # two terms of the continued fraction: the next changes no digit
+    near = b.add(inside, b.const(p))  # two terms of the continued fraction suffice
     rest = b.div(b.const(p), b.add(near, b.const(2)))
     return b.div(b.call("exp", b.neg(inside)), b.sub(near, rest))
 
 
 def _elementary(b: Builder, m: int, x: Lane) -> Lane:
-    """E of order -m: m!*exp(-x)/x**(m + 1)*sum of x**k/k! for k <= m."""
+    """Return E of order -m: m!*exp(-x)/x**(m + 1)*sum of x**k/k! for k <= m."""
     w = b.div(b.const(1), x)
     total = b.const(1)
     for k in range(1, m + 1):
@@ -111,7 +111,7 @@ expint: Op = binary(
     domain=lambda n, x: any_of(
         gt(x, as_node(0)),
         all_of(eq(x, as_node(0)), gt(n, as_node(1))),
-        all_of(ne(x, as_node(0)), le(n, as_node(0)), _whole(n)),
+        all_of(ne(x, as_node(0)), le(n, as_node(0)), _is_integer(n)),
     ),
     evaluate=values_by_order(_expint, _expint_reference),
     reference=_expint_reference,
@@ -131,12 +131,12 @@ expint: Op = binary(
 
 
 def _scipy_upper(b: Builder, a: float, x: Lane) -> Lane:
-    """The upper function for 0 < a."""
+    """Return the upper function for 0 < a."""
     return b.mul(b.call("gammaincc", b.const(a), x), b.const(math.gamma(a)))
 
 
 def _sum(b: Builder, a: int, x: Lane) -> Lane:
-    """The upper function of whole order: (a - 1)!*exp(-x)*sum of x**k/k! for k < a."""
+    """Return the upper function of integer order: (a - 1)!*exp(-x)*sum of x**k/k! for k < a."""
     total = b.const(1)
     for k in range(a - 1, 0, -1):
         total = b.add(b.const(1), b.mul(b.div(x, b.const(k)), total))
@@ -218,7 +218,6 @@ _TANGENT = Kink("y = 0, 0 < x < 1", ("1/2", 0), (None, None), "a vertical tangen
 
 uppergamma: Op = binary(
     "uppergamma",
-    aliases=(),
     doc="the upper incomplete gamma function, the integral of exp(-t)*t**(a - 1) from x to oo; at x < 0 for "
     "a = 1, 2, ... only",
     gives="real",
@@ -226,7 +225,7 @@ uppergamma: Op = binary(
     domain=lambda a, x: any_of(
         gt(x, as_node(0)),
         all_of(eq(x, as_node(0)), gt(a, as_node(0))),
-        all_of(gt(a, as_node(0)), _whole(a)),
+        all_of(gt(a, as_node(0)), _is_integer(a)),
     ),
     evaluate=values_by_order(_upper, _upper_reference),
     reference=_upper_reference,
@@ -240,7 +239,6 @@ uppergamma: Op = binary(
 
 lowergamma: Op = binary(
     "lowergamma",
-    aliases=(),
     doc="the lower incomplete gamma function, gamma(a) - uppergamma(a, x); undefined for a = 0, -1, ...; at x < 0 for "
     "a = 1, 2, ... only",
     gives="real",
@@ -248,7 +246,7 @@ lowergamma: Op = binary(
     domain=lambda a, x: any_of(
         all_of(gt(x, as_node(0)), any_of(gt(a, as_node(0)), ne(floor(a), a))),
         all_of(ge(x, as_node(0)), gt(a, as_node(0))),
-        all_of(gt(a, as_node(0)), _whole(a)),
+        all_of(gt(a, as_node(0)), _is_integer(a)),
     ),
     evaluate=values_by_order(_lower, _lower_reference),
     reference=_lower_reference,

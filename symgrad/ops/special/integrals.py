@@ -1,4 +1,4 @@
-"""Exponential, sine and cosine integrals, those of Fresnel, and more error functions, computed by SciPy.
+"""Exponential, sine, cosine and Fresnel integrals, and further error functions, computed by SciPy.
 
 Derivatives: DLMF 6.2, 7.2, 7.10 and 7.17.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.ir.graph import Node, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import by_scipy, facts, libm, unary
+from symgrad.ops.record import by_scipy, facts, libm, poles, unary
 from symgrad.ops.scalar.elementary import exp, log, sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sinh
 from symgrad.ops.scalar.logic import all_of, ge, gt, lt, ne
@@ -41,12 +41,12 @@ def _positive(x: Node) -> Node:
 
 
 def _positive_or_nan(mp: Any, x: Any) -> Any:
-    """A number that has no logarithm counts as NaN."""
+    """Return a number, or NaN if it has no logarithm."""
     return x if x > 0 else mp.nan
 
 
 def _of_positive(name: str, part: int) -> Callable[[Any], Any]:
-    """The evaluation of an integral of which SciPy gives the real part at x < 0."""
+    """Return the evaluation of an integral for x > 0; at x < 0, where SciPy has its real part, NaN."""
     return lambda x: ARRAYS.select(x > 0, by_scipy(name, part)(x), math.nan)
 
 
@@ -54,14 +54,12 @@ def _where_positive(b: Builder, name: str, x: Lane) -> Lane:
     return b.select(b.gt(x, b.const(0)), b.call(name, x), b.const(math.nan))
 
 
-_POLE = (Kink("x = 0", (0,), (None,), "a pole"),)
 _POSITIVE = (("1e-3",), ("0.37",), (1,), ("2.5",), ("6.2",), (40,))
 _FRESNEL = (("-7.5",), ("-1.3",), (0,), ("0.2",), (1,), ("3.5",), (20,))
 
 
 erfi = unary(
     "erfi",
-    aliases=(),
     doc="the imaginary error function, 2/sqrt(pi) times the integral of exp(t**2) from 0 to x",
     gives="real",
     cas="erfi",
@@ -78,7 +76,6 @@ erfi = unary(
 
 erfinv = unary(
     "erfinv",
-    aliases=(),
     doc="the inverse of erf, -1 < x < 1",
     gives="real",
     cas="erfinv",
@@ -86,10 +83,7 @@ erfinv = unary(
     evaluate=by_scipy("erfinv"),
     reference=lambda mp, x: mp.erfinv(x) if -1 < x < 1 else mp.nan,
     partials=(lambda out, x: sqrt(constant("pi")) / 2 * exp(out**2),),
-    kinks=(
-        Kink("x = 1", (1,), (None,), "a pole"),
-        Kink("x = -1", (-1,), (None,), "a pole"),
-    ),
+    kinks=poles(1, -1),
     lower=libm("erfinv"),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)",
     facts=facts("odd", "increasing", "continuous", "poles"),
@@ -98,7 +92,7 @@ erfinv = unary(
 
 
 def _erfcinv_reference(mp: Any, x: Any) -> Any:
-    """Newton's method for log(erfc(y)) = log(x), which is concave in y: it converges from every start."""
+    """Invert erfc by Newton's method for log(erfc(y)) = log(x), which is concave in y: it always converges."""
     if not 0 < x < 2:
         return mp.nan
     if x > 1:
@@ -109,16 +103,14 @@ def _erfcinv_reference(mp: Any, x: Any) -> Any:
             value = mp.erfc(y)
             step = mp.log(value / x) * value / (2 / mp.sqrt(mp.pi) * mp.exp(-y * y))
             y += step
-            if abs(step) <= abs(y) * mp.mpf(10) ** (
-                -mp.dps // 2 - 5
-            ):  # the next one is beyond the last digit
+            # Convergence is quadratic: the next step is beyond the last digit.
+            if abs(step) <= abs(y) * mp.mpf(10) ** (-mp.dps // 2 - 5):
                 break
     return +y
 
 
 erfcinv = unary(
     "erfcinv",
-    aliases=(),
     doc="the inverse of erfc, 0 < x < 2",
     gives="real",
     cas=None,
@@ -126,10 +118,7 @@ erfcinv = unary(
     evaluate=by_scipy("erfcinv"),
     reference=_erfcinv_reference,
     partials=(lambda out, x: -sqrt(constant("pi")) / 2 * exp(out**2),),
-    kinks=(
-        Kink("x = 0", (0,), (None,), "a pole"),
-        Kink("x = 2", (2,), (None,), "a pole"),
-    ),
+    kinks=poles(0, 2),
     lower=libm("erfcinv"),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)",
     facts=facts("decreasing", "continuous", "poles"),
@@ -146,7 +135,7 @@ expi = unary(
     evaluate=by_scipy("expi"),
     reference=lambda mp, x: mp.ei(x) if x else mp.nan,
     partials=(lambda out, x: exp(x) / x,),
-    kinks=_POLE,
+    kinks=poles(0),
     lower=libm("expi"),
     latex=r"\operatorname{{Ei}}\left({0}\right)",
     facts=facts("continuous", "poles"),
@@ -163,7 +152,7 @@ exp1 = unary(
     evaluate=by_scipy("exp1"),
     reference=lambda mp, x: mp.e1(_positive_or_nan(mp, x)),
     partials=(lambda out, x: -exp(-x) / x,),
-    kinks=_POLE,
+    kinks=poles(0),
     lower=libm("exp1"),
     latex=r"\operatorname{{E}}_1\left({0}\right)",
     facts=facts("decreasing", "positive", "continuous", "poles"),
@@ -172,7 +161,6 @@ exp1 = unary(
 
 Si = unary(
     "Si",
-    aliases=(),
     doc="the sine integral, the integral of sin(t)/t from 0 to x",
     gives="real",
     cas="Si",
@@ -190,7 +178,6 @@ Si = unary(
 
 Ci = unary(
     "Ci",
-    aliases=(),
     doc="the cosine integral, minus the integral of cos(t)/t from x to oo, x > 0",
     gives="real",
     cas="Ci",
@@ -198,7 +185,7 @@ Ci = unary(
     evaluate=_of_positive("sici", 1),
     reference=lambda mp, x: mp.ci(_positive_or_nan(mp, x)),
     partials=(lambda out, x: cos(x) / x,),
-    kinks=_POLE,
+    kinks=poles(0),
     lower=lambda b, node, x: _where_positive(b, "Ci", x),
     latex=r"\operatorname{{Ci}}\left({0}\right)",
     facts=facts("continuous", "poles"),
@@ -207,7 +194,6 @@ Ci = unary(
 
 Shi = unary(
     "Shi",
-    aliases=(),
     doc="the hyperbolic sine integral, the integral of sinh(t)/t from 0 to x",
     gives="real",
     cas="Shi",
@@ -224,7 +210,6 @@ Shi = unary(
 
 Chi = unary(
     "Chi",
-    aliases=(),
     doc="the hyperbolic cosine integral, EulerGamma + log(x) + the integral of (cosh(t) - 1)/t from 0 to x, x > 0",
     gives="real",
     cas="Chi",
@@ -232,7 +217,7 @@ Chi = unary(
     evaluate=_of_positive("shichi", 1),
     reference=lambda mp, x: mp.re(mp.chi(_positive_or_nan(mp, x))),
     partials=(lambda out, x: cosh(x) / x,),
-    kinks=_POLE,
+    kinks=poles(0),
     lower=lambda b, node, x: _where_positive(b, "Chi", x),
     latex=r"\operatorname{{Chi}}\left({0}\right)",
     facts=facts("increasing", "continuous", "poles"),
@@ -252,7 +237,6 @@ def _li_value(x: Any) -> Any:
 
 li = unary(
     "li",
-    aliases=(),
     doc="the logarithmic integral, the principal value of the integral of 1/log(t) from 0 to x, x >= 0 but 1",
     gives="real",
     cas="li",
@@ -260,10 +244,7 @@ li = unary(
     evaluate=_li_value,
     reference=_li_reference,
     partials=(lambda out, x: as_node(1) / log(x),),
-    kinks=(
-        Kink("x = 0", (0,), (0.0,), "the end of the domain, with this slope"),
-        Kink("x = 1", (1,), (None,), "a pole"),
-    ),
+    kinks=(Kink("x = 0", (0,), (0.0,), "the end of the domain, with this slope"), *poles(1)),
     lower=lambda b, node, x: b.add(b.call("expi", b.call("log", x)), b.const(0)),
     latex=r"\operatorname{{li}}\left({0}\right)",
     facts=facts(),
@@ -272,7 +253,6 @@ li = unary(
 
 fresnels = unary(
     "fresnels",
-    aliases=(),
     doc="the Fresnel integral S, the integral of sin(pi*t**2/2) from 0 to x",
     gives="real",
     cas="fresnels",
@@ -289,7 +269,6 @@ fresnels = unary(
 
 fresnelc = unary(
     "fresnelc",
-    aliases=(),
     doc="the Fresnel integral C, the integral of cos(pi*t**2/2) from 0 to x",
     gives="real",
     cas="fresnelc",

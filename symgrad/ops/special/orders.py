@@ -1,4 +1,4 @@
-"""Functions of an order and an argument: no derivative by the order, and formulas for one order at a time."""
+"""Functions of an order and an argument: formulas for one order at a time, and no derivative by the order."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from symgrad.support.errors import UnsupportedError
 __all__ = ["BY_ORDER", "Code", "code_of_order", "no_derivative", "number_of", "values_by_order"]
 
 Code: TypeAlias = "Callable[[Builder, float, Lane], Lane | None]"
-"""The value at one order, or None where there is no formula."""
+"""The value at one order, or None if there is no formula."""
 
 
 _LARGEST_ORDER, _REACH = 100, 1e4  # beyond them mpmath takes minutes: such values are NaN
 
 
 def no_derivative(name: str) -> Callable[[Node, Node, Node], Node]:
-    """Return the partial by the order of a function that has none in closed form."""
+    """Return the partial by the order, which raises: it has no closed form."""
 
     def refuse(_out: Node, _n: Node, _x: Node) -> Node:
         raise UnsupportedError(
@@ -36,7 +36,7 @@ def no_derivative(name: str) -> Callable[[Node, Node, Node], Node]:
 
 
 def values_by_order(code: Code, reference: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return the evaluation of arrays by formulas of one order each, in float64; by mpmath where there is none."""
+    """Return the evaluation of arrays by formulas of one order each, in float64, or by mpmath if there is none."""
 
     def evaluate(n: Any, x: Any) -> Any:
         dtype = np.result_type(n, x)
@@ -53,7 +53,7 @@ def values_by_order(code: Code, reference: Callable[[Any, Any, Any], Any]) -> Ca
 
 
 def _by_mpmath(reference: Callable[[Any, Any, Any], Any], order: float, points: Any) -> Any:
-    import mpmath  # it starts slowly
+    import mpmath  # for start-up time
 
     mp: Any = mpmath.mp
     if not abs(order) <= _LARGEST_ORDER:
@@ -65,7 +65,7 @@ def _by_mpmath(reference: Callable[[Any, Any, Any], Any], order: float, points: 
 
 
 def number_of(node: Node) -> float | None:
-    """Return the value of a node without symbols, if it is a number or a quotient of numbers."""
+    """Return the value of a number or a quotient of numbers, None for other nodes."""
     if node.is_number() and not isinstance(node.value, bool):
         return nearest_float(node.value)
     parts = [number_of(a) for a in node.args] if node.op.name in ("neg", "div") else []
@@ -77,16 +77,16 @@ def number_of(node: Node) -> float | None:
 
 
 BY_ORDER: set[str] = set()
-"""Ops whose code is of one order, the first argument."""
+"""Ops with code for one order, the first argument, at a time."""
 
 
 def code_of_order(name: str, code: Code, orders: str) -> Callable[[Builder, Node, Lane, Lane], Lane]:
     """Return the lowering by formulas of one order each.
 
     Args:
-        name: of the op.
+        name: the name of the op.
         code: the formulas.
-        orders: for which orders there are some, in words.
+        orders: the orders with a formula, in words.
     """
     BY_ORDER.add(name)
 

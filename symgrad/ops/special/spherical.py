@@ -1,9 +1,8 @@
-"""sinc, and the spherical Bessel functions j_n, in which all its derivatives are written without a quotient.
+"""sinc, and the spherical Bessel functions j_n, which give all its derivatives without a quotient.
 
-sin(t)/t is j_0(t), and (2*n + 1)*j_n'(t) = n*j_(n - 1)(t) - (n + 1)*j_(n + 1)(t) (DLMF 10.51.2), so that no derivative
-of any order is 0/0 at 0. Values near 0 come from the power series (DLMF 10.53.1) of an order at which its terms do not
-cancel, by the recurrence downwards (10.51.1), and those beyond the order from sine and cosine by the one upwards: each
-where it is stable.
+sin(t)/t is j_0(t), and (2*n + 1)*j_n'(t) = n*j_(n - 1)(t) - (n + 1)*j_(n + 1)(t) (DLMF 10.51.2), so no derivative is
+0/0 at 0. Values near 0 use the power series (DLMF 10.53.1) at an order at which its terms do not cancel, and the
+downward recurrence (10.51.1); values beyond the order use sine, cosine and the upward recurrence. Each is stable there.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _NEGLIGIBLE = Fraction(1, 2**60)
 
 
 def _near(b: Builder, n: int, x: Lane, reach: int) -> Lane:
-    """j_n(x) for 0 <= x <= reach, n > 0.
+    """Return j_n(x) for 0 <= x <= reach, n > 0.
 
     With j_k = x**k/(2*k + 1)!!*p_k the recurrence is p_(k - 1) = p_k - x**2/((2*k + 1)*(2*k + 3))*p_(k + 1), and
     p_k is the sum of (-x**2/2)**i/(i!*(2*k + 3)*(2*k + 5)*...*(2*k + 2*i + 1)).
@@ -62,7 +61,7 @@ def _power(b: Builder, x: Lane, n: int) -> Lane:
 
 
 def _far(b: Builder, n: int, x: Lane) -> Lane:
-    """j_n(x) for x > n."""
+    """Return j_n(x) for x > n."""
     low = b.div(b.call("sin", x), x)
     if n == 0:
         return low
@@ -91,7 +90,7 @@ def _spherical(b: Builder, order: float, x: Lane) -> Lane | None:
 
 
 def _spherical_reference(mp: Any, n: Any, x: Any) -> Any:
-    """DLMF 10.47.3 and 10.16.9."""
+    """Return j_n(x) by DLMF 10.47.3 and 10.16.9."""
     if mp.isnan(n) or mp.isnan(x) or n != mp.floor(n) or not 0 <= n <= _LARGEST_REFERENCE:
         return mp.nan
     if mp.isinf(x):
@@ -106,14 +105,13 @@ def _spherical_reference(mp: Any, n: Any, x: Any) -> Any:
 def _slope(_out: Node, n: Node, x: Node) -> Node:
     if n.is_number(0):
         return -spherical_jn(as_node(1), x)
-    # Of an order that is no number: at n = 0 any function that has a value may stand in the first term.
+    # For a variable order, any function with a value may be the first term at n = 0, whose factor is 0.
     below = n - 1 if n.is_number() else maximum(n - 1, as_node(0))
     return (n * spherical_jn(below, x) - (n + 1) * spherical_jn(n + 1, x)) / (2 * n + 1)
 
 
 spherical_jn: Op = binary(
     "spherical_jn",
-    aliases=(),
     doc="the spherical Bessel function of the first kind of order n = 0, 1, 2, ...; spherical_jn(0, x) is sin(x)/x, "
     "and 1 at 0",
     gives="real",
@@ -131,7 +129,7 @@ spherical_jn: Op = binary(
 
 
 def _sinc(b: Builder, x: Lane) -> Lane:
-    """The sine of a number of half turns, which are counted exactly: 0 at whole numbers."""
+    """Return sin(pi*x)/(pi*x) with pi*x reduced exactly, so that it is 0 at integers."""
     whole = b.rint(x)
     half = b.mul(whole, b.const(0.5))
     sine = b.call("sin", b.mul(b.const_named("pi"), b.sub(x, whole)))
@@ -142,20 +140,15 @@ def _sinc(b: Builder, x: Lane) -> Lane:
     return b.select(zero, b.const(1), signed)
 
 
-def _turned(x: Node) -> Node:
-    return constant("pi") * x
-
-
 sinc: Op = unary(
     "sinc",
-    aliases=(),
     doc="sin(pi*x)/(pi*x), and 1 at 0, as in NumPy",
     gives="real",
     cas=None,
     domain=None,
     evaluate=np.sinc,
     reference=lambda mp, x: mp.sincpi(x),
-    partials=(lambda out, x: -(constant("pi") * spherical_jn(as_node(1), _turned(x))),),
+    partials=(lambda out, x: -(constant("pi") * spherical_jn(as_node(1), constant("pi") * x)),),
     kinks=(),
     lower=lambda b, node, x: _sinc(b, x),
     latex=r"\operatorname{{sinc}}\left({0}\right)",

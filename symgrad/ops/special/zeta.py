@@ -1,8 +1,8 @@
 """Polylogarithms, the zeta functions of Riemann and Hurwitz, and Lambert's W.
 
 Derivatives by the argument: DLMF 25.12.11, 25.11.17 and 4.13.4. By the order there is no closed form.
-Values of whole orders follow from the series at 0 and 1 and from inversion (DLMF 25.12, 25.13), those of other orders
-of zeta from the formula of Euler and Maclaurin (DLMF 25.11.5); the rest is left to mpmath.
+Values at integer orders follow from the series at 0 and 1 and from inversion (DLMF 25.12, 25.13), zeta at other orders
+from the Euler-Maclaurin formula (DLMF 25.11.5), all others from mpmath.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TERMS = 26  # of each series, at the ends of its interval
 
 @lru_cache
 def _eulerian(n: int) -> tuple[int, ...]:
-    """Coefficients, constant first, of A_n with the polylogarithm of order -n = x*A_n(x)/(1 - x)**(n + 1)."""
+    """Return the coefficients, constant first, of A_n in x*A_n(x)/(1 - x)**(n + 1), the polylogarithm of order -n."""
     row = [1]
     for m in range(2, n + 1):
         at = [0, *row, 0]
@@ -42,7 +42,7 @@ def _eulerian(n: int) -> tuple[int, ...]:
 
 
 def _zeta_at(n: int) -> float:
-    """Riemann's zeta function of a whole number but 1."""
+    """Return Riemann's zeta function of an integer other than 1."""
     if n <= 0:
         return float(-bernoulli(1 - n) / (1 - n)) if n else -0.5
     return float(by_scipy("zeta")(n))
@@ -68,7 +68,8 @@ def _polylog(b: Builder, order: float, x: Lane) -> Lane | None:
             value = b.mul(value, w)
         return value
     half = b.const(0.5)
-    small = horner(b, [Fraction(1, max(k, 1) ** n) if k else Fraction(0) for k in range(2 * _TERMS + 4)], x)
+    powers = [Fraction(0), *(Fraction(1, k**n) for k in range(1, 2 * _TERMS + 4))]
+    small = horner(b, powers, x)
     size = b.abs(x)
     inside = b.lt(x, one)
     # Near 1, in powers of the logarithm; at 1 itself its power times log(-log) is 0.
@@ -88,9 +89,7 @@ def _polylog(b: Builder, order: float, x: Lane) -> Lane | None:
     inverted = b.select(far, b.div(one, minus), minus)
     log = b.call("log", inverted)
     series = horner(b, [-_eta_at(n - k) / math.factorial(k) for k in range(_TERMS + 8)], log)
-    tiny = horner(
-        b, [Fraction(1, max(k, 1) ** n) if k else Fraction(0) for k in range(2 * _TERMS + 4)], b.neg(inverted)
-    )
+    tiny = horner(b, powers, b.neg(inverted))
     inner = b.select(b.lt(inverted, half), tiny, series)
     up = b.neg(log)  # of -x
     terms = [0.0] * (n + 1)
@@ -125,7 +124,6 @@ def _polylog_reference(mp: Any, n: Any, x: Any) -> Any:
 
 polylog: Op = binary(
     "polylog",
-    aliases=(),
     doc="the polylogarithm of order n, the sum of x**k/k**n over k = 1, 2, ..., and its continuation to x < 1",
     gives="real",
     cas="polylog",
@@ -154,7 +152,7 @@ polylog: Op = binary(
 
 
 def _bernoulli_polynomial(n: int) -> list[Fraction]:
-    """Coefficients, constant first."""
+    """Return the coefficients, constant first."""
     return [math.comb(n, k) * bernoulli(n - k) for k in range(n + 1)]
 
 
@@ -209,7 +207,6 @@ def _zeta_reference(mp: Any, s: Any, a: Any) -> Any:
 
 zeta: Op = binary(
     "zeta",
-    aliases=(),
     doc="Hurwitz's zeta function, zeta(s, a): the sum of (a + k)**-s over k = 0, 1, ..., and its continuation "
     "to s < 1; zeta(s) is zeta(s, 1)",
     gives="real",
@@ -244,7 +241,7 @@ _INVERSE_E = Fraction(
 
 @lru_cache
 def _branch_series() -> tuple[Fraction, ...]:
-    """Coefficients of W in p = sqrt(2*(e*x + 1)): Corless and others, On the Lambert W function (1996), 4.22."""
+    """Return the coefficients of W in p = sqrt(2*(e*x + 1)): Corless et al., On the Lambert W function (1996), 4.22."""
     mu, alpha = [Fraction(-1), Fraction(1)], [Fraction(2), Fraction(-1)]
     for k in range(2, _BRANCH):
         alpha.append(sum((mu[j] * mu[k + 1 - j] for j in range(2, k)), Fraction(0)))

@@ -1,4 +1,4 @@
-"""The one door to SymPy: graphs to SymPy expressions and back, nothing evaluated, nothing lost.
+"""The only interface to SymPy: graphs to SymPy expressions and back, unevaluated and without loss.
 
     add(add(a, b), c)                 Add(a, b, c)                  left-nested chains are SymPy's flat sums
     mul(div(a, b), c)                 Mul(a, Pow(b, -1), c)         a reciprocal divides what stands before it
@@ -9,12 +9,12 @@
     and_, or_, xor, maximum, minimum  And, Or, Xor, Max, Min        flat too, arguments in the order written
     any other op                      the class its record names in `cas`, else a Function of ours in `heads`
 
-Where a form as written would read as another (``x**-1``, ``-1*x``, ``a*(1/b)``, ``x**0.5``), its ambiguous part goes
-into an ``UnevaluatedExpr``, which reading drops. Floats read from SymPy are exact: the shortest decimal that reads back
-as the float. A Piecewise in the last branch of another joins its chain; ITE, Implies and the like are written out.
+The ambiguous part of a form that would read as another (``x**-1``, ``-1*x``, ``a*(1/b)``, ``x**0.5``) goes into an
+``UnevaluatedExpr``, which the reader drops. Floats of SymPy become exact: the shortest decimal that parses to the
+float. A Piecewise in the last branch of another joins its chain; ITE, Implies and the like are expanded.
 
-Nothing here calls an evaluating or caching constructor of SymPy, compares two expressions, or hashes one before its
-arguments: SymPy does all that by recursion over the expanded tree, exponential when shared, too deep when long.
+This package never calls an evaluating or caching constructor of SymPy, compares two expressions, or hashes one before
+its arguments: SymPy recurses over the expanded tree, which is exponential with sharing, and too deep for long chains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SymPy functions of ours for the ops that SymPy lacks, and graphs written with them."""
+"""SymPy classes for the ops that SymPy lacks, and the conversion of graphs to SymPy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _otherwise(end: Any) -> Callable[[Any, Any], Any]:
 
 
 def _spherical(n: Any, x: Any) -> Any:
-    """SymPy's jn has the wrong sign at x < 0 in numbers: above order 0 it stays ours."""
+    """Return sinc at order 0, else our class: SymPy's jn has the wrong numeric sign at x < 0."""
     return sympy.sinc(x) if n == 0 else heads.spherical_jn(n, x)
 
 
@@ -53,11 +53,11 @@ _PLAIN: dict[str, Any] = {
     "where_plus_oo": _otherwise(sympy.oo),
     "xor": sympy.Xor,
 }
-"""What a head is in SymPy's own words, evaluated: what ``doit`` and ``rewrite`` give."""
+"""The expressions of our classes in SymPy's own functions, for ``doit`` and ``rewrite``."""
 
 
 class _Head:
-    """What the SymPy classes of our ops share: derivative, numbers and facts from the op's record."""
+    """The base of the SymPy classes of our ops: derivative, numbers and facts from the op's record."""
 
     op: Op
     args: tuple[Any, ...]
@@ -116,14 +116,14 @@ class _FunctionHead(_Head, sympy.Function):
 
 
 class _BooleanHead(_Head, sympy.logic.boolalg.BooleanFunction):
-    def to_nnf(self, simplify: bool = True) -> Any:  # what SymPy's printers of code ask for
+    def to_nnf(self, simplify: bool = True) -> Any:  # SymPy's code printers call it
         plain = _PLAIN.get(self.op.name)
         return plain(*self.args).to_nnf(simplify) if plain else self
 
 
 @cache
 def _partial(op: Op, position: int, params: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Return a partial derivative of an op in SymPy, and the symbols in it that stand for the arguments."""
+    """Return a partial derivative of an op in SymPy, and its symbols for the arguments."""
     arguments = tuple(
         symbol(Declaration(f"argument_{i}", BOOL if t == "bool" else REAL)) for i, t in enumerate(op.takes)
     )
@@ -137,7 +137,7 @@ def _partial(op: Op, position: int, params: tuple[Any, ...]) -> tuple[Any, tuple
 def head_of(op: Op) -> Any:
     """Return our SymPy class for an op."""
 
-    def numeric(*args: Any) -> Any:  # what sympy.lambdify calls, in NumPy or mpmath
+    def numeric(*args: Any) -> Any:  # for sympy.lambdify, in NumPy or mpmath
         static, operands = (args[0].params, args[1:]) if op.parameters else ((), args)
         if any(isinstance(a, _mpmath.mpf) for a in operands):
             return op.reference(_mpmath.mp, *static, *operands)
@@ -159,7 +159,7 @@ class _Heads:
     """SymPy classes for the ops that SymPy lacks, by the name of the op: ``heads.sigmoid(x)``.
 
     They differentiate, evaluate, print and lambdify like SymPy's own functions, and pickle. ``doit`` and ``rewrite``
-    put SymPy's words for them where there are any.
+    replace them by SymPy's own functions if possible.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -173,15 +173,15 @@ heads = _Heads()
 
 
 def to_sympy(nodes: Sequence[Node], symbols: Mapping[str, Any] | None = None) -> list[Any]:
-    """Write nodes as SymPy expressions, as written and with their sharing.
+    """Convert nodes to SymPy expressions, unevaluated and with their sharing.
 
     Args:
-        nodes: any nodes; a tensor stands as a scalar symbol, for everything else acts elementwise.
-        symbols: SymPy symbols to use, by name, instead of new ones that assume what the declarations say.
+        nodes: any nodes; a tensor becomes a scalar symbol, because all ops act elementwise.
+        symbols: SymPy symbols to use, by name, instead of new ones with assumptions from the declarations.
 
     Returns:
-        One expression per node; equal parts are one object. ``from_sympy(to_sympy(nodes), declarations(nodes))`` gives
-        the same nodes.
+        One expression per node; equal subexpressions are one object. ``from_sympy(to_sympy(nodes),
+        declarations(nodes))`` gives the same nodes.
 
     Raises:
         RedefinitionError: if one name stands for two symbols.

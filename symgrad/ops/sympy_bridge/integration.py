@@ -1,7 +1,7 @@
-"""Definite integrals by SymPy, in a process of their own that is ended when its time is up.
+"""Definite integrals by SymPy, in a subprocess with a time limit.
 
-SymPy's integration may take hours, and nothing inside Python stops it; a process can be killed on every system. What it
-may take is time of the processor, where the system counts that: a busy machine finds the same integrals.
+SymPy's integration may take hours and cannot be interrupted from Python, but a process can be killed on every system.
+The limit is processor time, if the system counts it, so that a busy machine finds the same integrals.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from symgrad.ops.sympy_bridge.write import declarations
 
 __all__ = ["definite_integral"]
 
-_PATIENCE = 4  # how many times as long as the processor is given to it, and to its start, it may take
-_START = 5.0  # seconds in which SymPy is imported
+_PATIENCE = 4  # the ratio of the limit of elapsed time to that of processor time
+_START = 5.0  # seconds to import SymPy
 
 
 def definite_integral(
     integrand: Node, variable: Node, low: Node | None, high: Node | None, seconds: float
 ) -> tuple[Node, Node] | None:
-    """Return a definite integral, and the condition under which SymPy gives it.
+    """Return a definite integral, and SymPy's condition for it.
 
     Args:
         integrand: a scalar node.
         variable: the symbol to integrate over.
         low: the lower end, None for an infinite one.
-        high: the upper one.
-        seconds: of the processor, after which the search ends.
+        high: the upper end, None for an infinite one.
+        seconds: the limit of processor time.
 
     Returns:
         The integral and a node of kind bool; None if SymPy finds none in time. SymPy's integrals are not always right:
@@ -67,7 +67,7 @@ def definite_integral(
         return None
     if done.returncode or not done.stdout:
         return None
-    value, condition = pickle.loads(done.stdout)  # what this program wrote
+    value, condition = pickle.loads(done.stdout)  # the output of this module
     return value, condition
 
 
@@ -90,10 +90,10 @@ def _integral(
 
 
 def _main() -> None:
-    """Read a question and write the answer; whatever goes wrong is no answer."""
+    """Read an integral and write its value; there is no output on failure."""
     integrand, variable, *ends = pickle.loads(sys.stdin.buffer.read())
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[2]))  # the signal ends the process
+        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[2]))  # the signal kills the process
     low = ends.pop(0) if sys.argv[1][0] == "1" else None
     high = ends.pop(0) if sys.argv[1][1] == "1" else None
     found = _integral(integrand, variable, low, high)

@@ -1,4 +1,4 @@
-"""SymPy expressions to nodes: what stands there, in its order, nothing evaluated."""
+"""Convert SymPy expressions to nodes, in their order and unevaluated."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _malformed(e: Any, why: str) -> UsageError:
 
 
 def _attribute(e: Any, name: str, kind: type) -> Any:
-    """Return an attribute that every object of a class has, if its constructor made it."""
+    """Return an attribute that the constructor of a class sets."""
     value = getattr(e, name, None)
     if not isinstance(value, kind):
         raise _malformed(e, "was not made by its constructor")
@@ -91,7 +91,7 @@ def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration 
 
 
 def _exact(value: Any) -> Fraction:
-    """Return the shortest decimal that reads back as a Float of its precision."""
+    """Return the shortest decimal that parses to a Float of its precision."""
     mpf, precision = _attribute(value, "_mpf_", tuple), _attribute(value, "_prec", int)
     if not mpf[1] and mpf[2]:
         raise UnsupportedError("a float is not finite", cure="leave out what is not finite")
@@ -118,7 +118,7 @@ def _read_product(e: Any, args: list[Node]) -> Node:
     start = 1 if factors[0] is S.NegativeOne and len(factors) > 1 else 0
     result = args[start]
     for factor, arg in zip(factors[start + 1 :], args[start + 1 :], strict=True):
-        # A reciprocal was read as 1/b.
+        # The argument of a reciprocal is 1/b.
         result = OPS["div"](result, arg.args[1]) if is_reciprocal(factor) else OPS["mul"](result, arg)
     return OPS["neg"](result) if start else result
 
@@ -152,8 +152,8 @@ def _read_polygamma(_e: Any, args: list[Node]) -> Node:
     return OPS["polygamma"](args[1], params=(args[0].value,))
 
 
-def _read_written(name: str) -> Callable[[Any, list[Node]], Node]:
-    """A function that is written in others, or has an op for another number of arguments."""
+def _read_composite(name: str) -> Callable[[Any, list[Node]], Node]:
+    """Return the reader of a function with a formula over ops, or with an op for another number of arguments."""
 
     def read(_e: Any, args: list[Node]) -> Node:
         how = form_of(name, len(args))
@@ -203,14 +203,14 @@ _READ: dict[Any, tuple[Container[int], Callable[[Any, list[Node]], Node]]] = {
     ),
     sympy.polygamma: ({2}, _read_polygamma),
     sympy.expint: ({2}, _read_expint),
-    **{getattr(sympy, name): (_counts(name), _read_written(name)) for name in _WRITTEN},
+    **{getattr(sympy, name): (_counts(name), _read_composite(name)) for name in _WRITTEN},
     sympy.erfcinv: ({1}, lambda e, args: OPS["erfcinv"](args[0])),
     # sin(x)/x, and 1 at 0: not NumPy's, whose argument is a multiple of pi.
     sympy.sinc: ({1}, lambda e, args: OPS["spherical_jn"](number(0), args[0])),
     sympy.jn: ({2}, lambda e, args: OPS["spherical_jn"](*args)),
     sympy.loggamma: ({1}, lambda e, args: OPS["lgamma"](args[0])),
 }
-"""Heads that have more than one form, or any number of arguments, or no op of their own: of how many, and how."""
+"""SymPy classes with several forms, any number of arguments, or no op: their numbers of arguments, and readers."""
 
 _CURES: list[tuple[tuple[str, ...], str]] = [
     (("Integral", "Derivative", "Sum", "Product", "Limit", "Subs"), "evaluate it first: .doit()"),
@@ -247,13 +247,13 @@ def _unsupported(e: Any) -> UnsupportedError:
 
 
 class _Reader:
-    """Reads SymPy expressions as nodes, arguments first, each object once."""
+    """Converts SymPy expressions to nodes, arguments first, each object once."""
 
     def __init__(self, domains: Mapping[str, Domain | Declaration | str]) -> None:
         self.domains = domains
         self.symbols: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
-        self.done: dict[int, Node] = {}  # by id: comparing expressions would walk them
+        self.done: dict[int, Node] = {}  # by id: comparing expressions would traverse them
         self.op_of = {class_of(op, head_of): op for op in set(OPS.values()) if op.name not in _UNWRITTEN}
         self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # of equal arguments
 
@@ -295,7 +295,7 @@ class _Reader:
         return [self.done[id(output)] for output in outputs]
 
     def truths(self, e: Any, children: tuple[Any, ...]) -> set[int]:
-        """Return which children must be truth values, so that symbols among them are."""
+        """Return the ids of the children that must be truth values, which decides the domain of symbols."""
         op = self.op_of.get(type(e))
         if type(e) is sympy.Piecewise:
             return {id(c) for c in children[1::2]}
@@ -316,7 +316,7 @@ class _Reader:
         if isinstance(e, sympy.Symbol):
             other = self.symbols.setdefault(_attribute(e, "name", str), e)
             if other != e:
-                # SymPy tells them apart, by assumptions or as Dummies; a name cannot.
+                # SymPy distinguishes them by assumptions, or as Dummies.
                 raise RedefinitionError(
                     f"two different symbols of SymPy are named {e.name}: {sympy.srepr(other)} and {sympy.srepr(e)}",
                     cure=f"rename one of them, or make it the other: expr.subs(old, {e.name})",
@@ -338,7 +338,7 @@ class _Reader:
         raise _unsupported(e)
 
     def undefined(self, e: Any) -> Node:
-        """Return the input that stands for theta(t) or a derivative of it."""
+        """Return the input for theta(t) or a derivative of it."""
         name = name_of(e)
         other = self.functions.setdefault(name, e)
         if other != e or name in self.symbols:
@@ -348,7 +348,7 @@ class _Reader:
         return _declared(sympy.Symbol(name), False, self.domains)
 
     def check(self) -> None:
-        """Refuse what only the whole shows: names of functions that are symbols, functions of other inputs."""
+        """Raise an error for names of functions that are also symbols, and for functions of inputs."""
         for name in self.functions.keys() & self.symbols.keys():
             self.undefined(self.functions[name])
         check_arguments(self.functions, self.symbols)
@@ -369,12 +369,12 @@ _UNWRITTEN = {"mul", "div", "neg", "pow", "sqrt", "where"}  # ops whose SymPy cl
 def from_sympy(
     exprs: Sequence[Any], domains: Mapping[str, Domain | Declaration | str] | None = None
 ) -> list[Node]:
-    """Read SymPy expressions as nodes: what stands there, in its order, nothing evaluated.
+    """Convert SymPy expressions to nodes, in their order and unevaluated.
 
     Args:
         exprs: SymPy expressions or Python numbers.
-        domains: by symbol name, its domain (or the domain's name) or whole declaration. Without an entry the symbol's
-            assumptions decide: a positive symbol is ``positive``, an integer one ``int``, one used as a condition
+        domains: the domain of a symbol by name (or the domain's name), or its declaration. Without an entry the
+            symbol's assumptions decide: a positive symbol is ``positive``, an integer one ``int``, a condition
             ``bool``, any other ``real``. A function without a definition, theta(t), is an input ``theta``, and its
             derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
 

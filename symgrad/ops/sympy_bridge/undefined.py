@@ -1,7 +1,4 @@
-"""Functions of SymPy without a definition, theta(t), and their derivatives: inputs under names of their own.
-
-Matrices without entries, too: what to do with one.
-"""
+"""Undefined functions of SymPy, theta(t), and their derivatives, as inputs; the cure for matrices without entries."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def is_undefined(e: Any) -> bool:
 
 
 def _is_count(pair: Any) -> bool:
-    """Tell whether it is a symbol with how many times a derivative is by it."""
+    """Tell whether an argument of a derivative is a symbol with its order."""
     parts = pair.args if isinstance(pair, sympy.Tuple) else ()
     return (
         len(parts) == 2
@@ -42,7 +39,7 @@ def _is_count(pair: Any) -> bool:
 
 
 def name_of(e: Any) -> str:
-    """Return the name of the input that stands for it.
+    """Return the name of the input for an undefined function or a derivative of one.
 
     Example:
         >>> x, t, u = sympy.Symbol("x"), sympy.Symbol("t"), sympy.Function("u")
@@ -59,12 +56,12 @@ def name_of(e: Any) -> str:
 
 
 def arguments_of(e: Any) -> tuple[Any, ...]:
-    """Return the symbols that it is a function of."""
+    """Return the arguments of an undefined function or of a derivative of one."""
     return tuple((e.args[0] if isinstance(e, sympy.Derivative) else e).args)
 
 
 def clash(e: Any, other: Any) -> RedefinitionError:
-    """Return the error for two things that would have one name."""
+    """Return the error for two expressions that would have one name."""
     name = name_of(e)
     return RedefinitionError(
         f"{other} and {e} would both be inputs named {name}",
@@ -73,10 +70,10 @@ def clash(e: Any, other: Any) -> RedefinitionError:
 
 
 def check_arguments(functions: dict[str, Any], symbols: dict[str, Any]) -> None:
-    """Refuse functions of what is an input as well: a derivative by it would not know of them.
+    """Raise an error for a function of an input: derivatives by the input would miss it.
 
     Raises:
-        UnsupportedError: naming the two.
+        UnsupportedError: naming the function and the input.
     """
     for e in functions.values():
         for argument in arguments_of(e):
@@ -89,7 +86,7 @@ def check_arguments(functions: dict[str, Any], symbols: dict[str, Any]) -> None:
 
 
 def with_entries(e: Any) -> str:
-    """Return how a matrix expression gets entries: symbols in the place of the first matrix that has none."""
+    """Return the cure for a matrix expression: symbols as the entries of the first matrix without entries."""
     whole = "write the formula with arrays of symgrad's: sg.tensor"
     named = sorted(e.atoms(sympy.MatrixSymbol), key=str)
     if not named or not all(size.is_Integer for size in named[0].shape):

@@ -1,4 +1,4 @@
-"""Nodes to SymPy expressions, as written and with their sharing."""
+"""Convert nodes to SymPy expressions, unevaluated and with their sharing."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _Application: Any = sympy.core.function.Application
 _LatticeOp: Any = sympy.core.operations.LatticeOp
 _ExprCondPair: Any = sympy.functions.elementary.piecewise.ExprCondPair
 
-# A flat sum that others extend is copied into theirs up to this many terms; beyond, theirs nest it.
+# A longer sum that several others extend is nested instead of copied into them.
 _COPIES = 32
 
 
 def declarations(nodes: Iterable[Node]) -> dict[str, Declaration]:
-    """Return the declarations of the symbols that nodes read, by name: the `domains` of the way back."""
+    """Return the declarations of the symbols of nodes, by name, as the `domains` of `from_sympy`."""
     return {s.name: s.declaration for s in symbols_of(nodes)}
 
 
 def assumptions(declaration: Declaration) -> dict[str, bool]:
-    """Return what SymPy should assume of a symbol: its kind, and its sign where the interval fixes one.
+    """Return SymPy's assumptions for a symbol: its kind, and its sign if the interval fixes one.
 
     Example:
         >>> assumptions(Declaration("u"))
@@ -55,7 +55,7 @@ def _nargs(cls: Any) -> Any:
 
 
 def _build(cls: Any, *args: Any) -> Any:
-    """Make a SymPy object as its constructor would with these as its final arguments, hashed while that is cheap."""
+    """Construct a SymPy object with these final arguments, without evaluation, and cache its hash."""
     new: Any = sympy.Basic.__new__(cls, *args)
     if cls in (sympy.Add, sympy.Mul, sympy.Pow):
         new.is_commutative = True
@@ -67,7 +67,7 @@ def _build(cls: Any, *args: Any) -> Any:
     return new
 
 
-def _kept(e: Any) -> Any:
+def _unevaluated(e: Any) -> Any:
     return _build(sympy.UnevaluatedExpr, e)
 
 
@@ -81,7 +81,7 @@ _SPELLED = {"add": sympy.Add, "maximum": sympy.Max, "minimum": sympy.Min, "polyg
 
 @cache
 def class_of(op: Op, head_of: Callable[[Op], Any]) -> Any:
-    """Return the SymPy class that writes an op (but for products, powers, choices: those have more than one form)."""
+    """Return the SymPy class of an op, except for products, powers and choices, which have several forms."""
     if op.cas is None:
         return _SPELLED.get(op.name) or head_of(op)
     found = getattr(sympy, op.cas, None) or getattr(_cfunctions, op.cas, None)
@@ -92,7 +92,7 @@ def class_of(op: Op, head_of: Callable[[Op], Any]) -> Any:
 
 @cache
 def _family(op: Op, head_of: Callable[[Op], Any]) -> tuple[str, int] | None:
-    """Return the chain that an op extends, and the argument along which it does."""
+    """Return the kind of chain that an op extends, and the position of the argument it extends; else None."""
     if op.name in {"mul", "div", "neg"}:
         return "product", 0
     if op.name == "where":
@@ -103,7 +103,7 @@ def _family(op: Op, head_of: Callable[[Op], Any]) -> tuple[str, int] | None:
 
 
 class Writer:
-    """Writes nodes as SymPy expressions, arguments first."""
+    """Converts nodes to SymPy expressions, arguments first."""
 
     def __init__(self, nodes: list[Node], symbols: Mapping[str, Any], head_of: Callable[[Op], Any]) -> None:
         self.head_of = head_of
@@ -137,7 +137,7 @@ class Writer:
         return inner
 
     def chain(self, node: Node) -> tuple[Node, list[Node]]:
-        """Return the first term of a chain, and the nodes that each add one, from the first."""
+        """Return the first term of a chain, and the nodes that each add a term, in order."""
         nodes = [node]
         while (inner := self.inner[nodes[-1]]) is not None:
             nodes.append(inner)
@@ -159,14 +159,14 @@ class Writer:
         if op is CONSTANT:
             return getattr(sympy, node.params[0])
         if op is SYMBOL:
-            given = self.symbols.get(node.name)
-            return sympy.Symbol(node.name, **assumptions(node.declaration)) if given is None else given
+            known = self.symbols.get(node.name)
+            return sympy.Symbol(node.name, **assumptions(node.declaration)) if known is None else known
         if op.name in {"mul", "div", "neg"}:
             return self.product(node)
         if op.name == "pow":
             base, exponent = (done[a] for a in node.args)
             other = exponent is S.NegativeOne or exponent is S.Half
-            return _build(sympy.Pow, base, _kept(exponent) if other else exponent)
+            return _build(sympy.Pow, base, _unevaluated(exponent) if other else exponent)
         if op.name == "sqrt":
             return _build(sympy.Pow, done[node.args[0]], S.Half)
         if op.name == "where":
@@ -186,7 +186,7 @@ class Writer:
         return _build(cls, *(done[a] for a in node.args))
 
     def part(self, node: Node, cls: Any, arg: Node, other: Any) -> Any:
-        """Return what a node adds to its chain, made once for all the chains that copy it."""
+        """Return the part of a chain for a node, cached for all the chains that copy it."""
         if node not in self.parts:
             self.parts[node] = _build(cls, self.done[arg], other)
         return self.parts[node]
@@ -203,9 +203,9 @@ class Writer:
             if n.op.name == "div":
                 factors.append(self.part(n, sympy.Pow, n.args[1], S.NegativeOne))
             else:
-                factors.append(_kept(factor) if is_reciprocal(factor) else factor)
+                factors.append(_unevaluated(factor) if is_reciprocal(factor) else factor)
         if not (first.is_number(1) and nodes and nodes[0].op.name == "div"):  # 1/b is the reciprocal itself
             written = self.done[first]
-            factors.insert(0, _kept(written) if written is S.NegativeOne and not signs else written)
+            factors.insert(0, _unevaluated(written) if written is S.NegativeOne and not signs else written)
         factors = signs + factors
         return _build(sympy.Mul, *factors) if len(factors) > 1 else factors[0]

@@ -21,7 +21,7 @@ from symgrad.ops.array.layout import expand, full
 from symgrad.ops.array.reductions import argmax, argmin
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.pretty.forms.factor_out import factors_of
-from symgrad.rewrite.array_forms.gathered_values import Chosen, chosen_in_rows
+from symgrad.rewrite.array_forms.row_scatters import RowScatter, row_scatter
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.trace import Note
@@ -75,14 +75,14 @@ def _one_hot(node: Node, known: Conditions, unsure: dict[Node, Note], *, read: b
         if not inside:
             unsure[made] = Note(_OUTSIDE, index)
         return _times(values, made)
-    chosen = chosen_in_rows(node)
+    chosen = row_scatter(node)
     if chosen is not None and is_inside(chosen.index, shape[-1], known):
         reads = any(n.op is gather and n.args[-1] in chosen.spelled for n in topological([values]))
         return _rows(chosen, shape[-1]) if read or not reads else None
     return None
 
 
-def _rows(chosen: Chosen, size: Size) -> Node:
+def _rows(chosen: RowScatter, size: Size) -> Node:
     values, index = chosen.values, chosen.index
     return _times(
         expand(values, (len(values.shape),)) if values.shape else values, one_hot(index, params=(size,))
@@ -103,13 +103,13 @@ def readings(
         if n.op is scatter_add:
             values, *indices = n.args
             rows = n.params[0] != (0,) or bool(values.shape)
-            chosen = chosen_in_rows(n) if rows else Chosen(values, indices[0], ())
+            chosen = row_scatter(n) if rows else RowScatter(values, indices[0], ())
             outside = "below 0 it counts from the end"
             index = chosen.index if chosen is not None else None
             if index is not None and index.op is SYMBOL and starts_at(index) is not None:
                 outside = "beyond it there is no entry"
         elif n.op is einsum and (index := _summed_ones(n)) is not None:
-            chosen = Chosen(as_node(1), index, ())
+            chosen = RowScatter(as_node(1), index, ())
             outside = "else a row of it has no 1"
         else:
             continue

@@ -1,1 +1,1 @@
-"""The normal form of contractions, inverses and what moves entries, and matrix notation."""
+"""The normal form of contractions, inverses, and ops that move entries. Open `tensor.py` first."""

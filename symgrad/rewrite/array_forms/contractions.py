@@ -1,11 +1,11 @@
-"""The normal form of contractions: factors in front, and what is left as few connected sums of products as there are.
+"""The normal form of contractions in index notation: scalar factors in front of connected sums of products.
 
     c * s1**e1 * ... * (sum over j, k of A[i, j]*B[j, k]*...) * ...
 
-Index notation decides: a contraction inside another is part of it, a transpose permutes labels, a repeated axis has no
-label, an identity matrix makes two labels one, what no summed label touches is a factor in front. Operands with equal
-labels are one product, entry by entry. `rewrite/rules/tensor_laws.py` has these laws as rows;
-`ir/notation/contractions.py` writes the result as matrix products.
+A contraction inside another is merged into it, a transpose permutes labels, a repeated axis has no label, an identity
+matrix identifies two labels, an operand without summed labels is a factor in front. Operands with equal labels are one
+product, entry by entry. `rewrite/rules/tensor_laws.py` has these laws as rows; `ir/notation/contractions.py` writes the
+result as matrix products.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from symgrad.ops.scalar.arith import pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.rewrite.array_forms.inverses import Inverses
 from symgrad.rewrite.array_forms.labels import in_order
-from symgrad.rewrite.array_forms.operands import LabelledOperand, Open
+from symgrad.rewrite.array_forms.operands import LabelledOperand, OpenContraction
 from symgrad.rewrite.array_forms.scatters import counted_axes
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import E, Form, Sum, is_long, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
-from symgrad.rewrite.normal_form.views import view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import view, write_view
 from symgrad.rewrite.trace import Note, Step
 
 __all__ = ["Contractions"]
@@ -57,38 +57,42 @@ class Contractions:
         return Step("collect-contraction", node, after, front.soundness, notes, laws)
 
     def normal(self, node: Node) -> Node:
-        """Return a contraction whose operands are in normal form, or what is left of one, in normal form."""
+        """Return the normal form of a contraction whose operands are in normal form."""
         return self._summed(node, Gathering(self._forms))
 
     def _collected(self, node: Node, front: Gathering) -> Node | None:
         labels, result = node.params
         operands = list(zip(node.args, labels, strict=True))
-        this = Open(front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)})
+        this = OpenContraction(
+            front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)}
+        )
         self._open(this, operands)
         self._inverses.cancel(this)
         self._identities(this)
         self._spread_values(this)
         self._group(this)
-        while self._sum_alone(this):
+        while self._sum_lone_labels(this):
             self._group(this)
         self._count_repeats(this)
-        for part in this.parts():
+        for part in this.components():
             self._include(this, part)
         front.settle()
         if front.stays or is_long(front.coefficient):
             return None
-        return full(self._written(front.form()), node.shape)
+        return full(self._write(front.form()), node.shape)
 
-    def _written(self, form: Form) -> Node:
-        """Write a product down; a number times a lone sum as sums write it."""
+    def _write(self, form: Form) -> Node:
+        """Write a product; `Sums` writes a number times a lone sum."""
         if len(form.factors) == 1 and not form.powers:
             ((base, e),) = form.factors.items()
             if base.op.name == "add" and e == 1:
                 return self._forms.sums.times(base, form.coefficient)
         return self._forms.products.write(form)
 
-    def _open(self, this: Open, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True) -> None:
-        """Take operands apart, down to what is no view, product or (unless ``sums`` is False: plain) contraction."""
+    def _open(
+        self, this: OpenContraction, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True
+    ) -> None:
+        """Split operands that are views, products or contractions; plain sums only if ``sums``."""
         pending = list(reversed(operands))
         while pending:
             node, labels = pending.pop()
@@ -122,8 +126,10 @@ class Contractions:
             else:
                 this.operands.append(LabelledOperand(core, 1, own))
 
-    def _factors(self, this: Open, node: Node, own: Labels, shape: Shape) -> list[tuple[Node, Labels]]:
-        """Take in the factors of a product with these labels, and return those that may open further.
+    def _factors(
+        self, this: OpenContraction, node: Node, own: Labels, shape: Shape
+    ) -> list[tuple[Node, Labels]]:
+        """Include the factors of a product with these labels, and return those that may be split further.
 
         The product may have more axes than labels, of length one.
         """
@@ -146,8 +152,8 @@ class Contractions:
                 this.operands.append(LabelledOperand(core, e, tuple(at[a] for a in range(len(core.shape)))))
         return opens
 
-    def _identities(self, this: Open) -> None:
-        """An identity matrix makes its two labels one, unless the result has both."""
+    def _identities(self, this: OpenContraction) -> None:
+        """Identify the two labels of each identity matrix, unless the result has both."""
         for operand in [o for o in this.operands if o.base.op.name == "eye" and o.exponent == 1]:
             rows, columns = operand.base.params
             both = len(set(operand.labels)) == 2 and all(k in this.result for k in operand.labels)
@@ -160,8 +166,8 @@ class Contractions:
                 this.rename(drop, keep)
                 del this.sizes[drop]
 
-    def _spread_values(self, this: Open) -> None:
-        """The sum of values written into zeros is the sum of the values."""
+    def _spread_values(self, this: OpenContraction) -> None:
+        """Sum values instead of an array of zeros into which they are written."""
         for i, operand in enumerate(this.operands):
             node, labels = operand.base, operand.labels
             if operand.exponent != 1 or node.op not in (scatter_add, unslice):
@@ -174,13 +180,13 @@ class Contractions:
                 counted = counted_axes(node)
                 if not all(lone[a] or a in counted.values() for a in axes):
                     continue
-                kept = [k for a, k in enumerate(labels) if a not in axes]
+                rest = [k for a, k in enumerate(labels) if a not in axes]
                 block = this.fresh(values.shape[axes[0] : axes[0] + depth])
                 stays = {j: labels[a] for j, a in counted.items() if not lone[a]}
                 new = [stays.get(j, k) for j, k in enumerate(block)]
                 for j in stays:
                     del this.sizes[block[j]]
-                mine = (*kept[: axes[0]], *new, *kept[axes[0] :])
+                mine = (*rest[: axes[0]], *new, *rest[axes[0] :])
                 for a, index in zip(axes, node.args[1:], strict=True):
                     if a not in counted.values():
                         this.front.notes[Note("also defined where {} is out of range", index)] = None
@@ -199,8 +205,8 @@ class Contractions:
             self._spread_values(this)
             return
 
-    def _group(self, this: Open) -> None:
-        """Operands with equal labels, one of them summed, are one product entry by entry."""
+    def _group(self, this: OpenContraction) -> None:
+        """Merge operands with equal labels, one of them summed, into one product entry by entry."""
         groups: dict[frozenset[int], list[LabelledOperand]] = {}
         for operand in this.operands:
             groups.setdefault(frozenset(operand.labels), []).append(operand)
@@ -229,53 +235,52 @@ class Contractions:
             elif not merged.is_number(1):
                 this.front.take(merged, 1)
 
-    def _sum_alone(self, this: Open) -> bool:
-        """A label that one operand alone has is summed there, before it meets the others."""
-        connected = [o for part in this.parts() if len(part) > 1 for o in part]
+    def _sum_lone_labels(self, this: OpenContraction) -> bool:
+        """Sum the labels that one operand alone has within that operand; tell whether there are any."""
+        connected = [o for part in this.components() if len(part) > 1 for o in part]
         uses = {k: this.count(k) for k in this.sizes}
         found: list[tuple[Node, Labels]] = []
         for operand in connected:
             labels = operand.labels
-            alone = {k for k in labels if k not in this.result and uses[k] == labels.count(k)}
-            kept = tuple(k for k in dict.fromkeys(labels) if k not in alone)
-            if alone and kept:
-                summed = self._summed(contract([self._power(operand)], [labels], kept), this.front)
-                found.append((summed, kept))
+            lone = {k for k in labels if k not in this.result and uses[k] == labels.count(k)}
+            rest = tuple(k for k in dict.fromkeys(labels) if k not in lone)
+            if lone and rest:
+                summed = self._summed(contract([self._power(operand)], [labels], rest), this.front)
+                found.append((summed, rest))
                 this.operands = [o for o in this.operands if o is not operand]
-                for k in alone:
+                for k in lone:
                     del this.sizes[k]
         if found:
             this.front.laws["contraction-of-a-contraction"] = None
         self._open(this, found, sums=False)
         return bool(found)
 
-    def _count_repeats(self, this: Open) -> None:
-        """A summed label that no operand has counts its length."""
+    def _count_repeats(self, this: OpenContraction) -> None:
+        """Multiply by the length of each summed label that no operand has."""
         used = {k for operand in this.operands for k in operand.labels}
         for label, size in this.sizes.items():
             if label not in used and label not in this.result:
                 this.front.laws["sum-of-a-repeated-axis"] = None
                 this.front.take(size_node(size), 1)
 
-    def _include(self, this: Open, part: list[LabelledOperand]) -> None:
+    def _include(self, this: OpenContraction, part: list[LabelledOperand]) -> None:
         """Multiply the front by one connected contraction."""
-        kept = {k for o in part for k in o.labels if k in this.result}
-        result = tuple(k for k in this.result if k in kept)
-        axes = tuple(result.index(k) if k in kept else None for k in this.result)
+        result = tuple(k for k in this.result if any(k in o.labels for o in part))
+        axes = tuple(result.index(k) if k in result else None for k in this.result)
         shape = tuple(this.sizes[k] for k in this.result)
         first = part[0]
         if len(part) == 1 and sorted(first.labels) == sorted(result):
             if len(this.operands) > 1:
                 this.front.laws["factor-that-no-label-touches"] = None
             moved = tuple(first.labels.index(k) if k in first.labels else None for k in this.result)
-            this.front.include(written(first.base, moved, shape), first.exponent)
+            this.front.include(write_view(first.base, moved, shape), first.exponent)
             return
         operands = [(self._power(o), o.labels) for o in part]
         summed = self._sum_of_terms(*operands[0], result, this.front) if len(part) == 1 else None
         if summed is not None:
-            this.front.take(written(summed, axes, shape), 1)
+            this.front.take(write_view(summed, axes, shape), 1)
             return
-        this.front.include(written(self._ordered(operands, result), axes, shape), 1)
+        this.front.include(write_view(self._ordered(operands, result), axes, shape), 1)
 
     def _power(self, operand: LabelledOperand) -> Node:
         if operand.exponent == 1:
@@ -283,27 +288,27 @@ class Contractions:
         return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))
 
     def _sum_of_terms(self, node: Node, labels: Labels, result: Labels, front: Gathering) -> Node | None:
-        """Sum a sum term by term, if terms cancel or collect then; else None."""
+        """Sum a sum term by term if its terms then cancel or collect; else None."""
         if node.op.name != "add" or not self._forms.sums.small(node) or self._depth > _DEEPEST:
             return None
-        given = self._forms.sums.of(node)
+        before = self._forms.sums.of(node)
         total = Sum(0, {})
-        tried = Gathering(self._forms)
-        for term, c in [*given.terms.items(), (number(1), given.constant)]:
+        trial = Gathering(self._forms)
+        for term, c in [*before.terms.items(), (number(1), before.constant)]:
             if c != 0:
                 part = contract([full(term, node.shape)], [labels], result)
-                form = self._forms.products.form_of_factor(self._summed(part, tried))
+                form = self._forms.products.form_of_factor(self._summed(part, trial))
                 scaled = Form(short(form.coefficient * Fraction(c)), form.factors, form.powers)
                 self._forms.sums.include(total, scaled)
-        if len(total) >= len(given):
+        if len(total) >= len(before):
             return None
         front.laws["sum-of-a-sum"] = None
-        front.notes.update(tried.notes)
+        front.notes.update(trial.notes)
         front.notes.update(dict.fromkeys(undefined_somewhere([node], self._forms.known)))
         return full(self._forms.sums.write(total), tuple(node.shape[labels.index(k)] for k in result))
 
     def _summed(self, part: Node, front: Gathering) -> Node:
-        """Return a contraction in normal form; what that did to the domain is noted in front."""
+        """Return a contraction in normal form, and add its notes on the domain to the front."""
         if part.op is not einsum:
             return part
         known = self._sums.get(part)
@@ -322,7 +327,7 @@ class Contractions:
 
 
 def _squeezed(node: Node) -> Node:
-    """Return what is shown without its axes of length one: entry by entry it is the same."""
+    """Return the operand of a reshape that only adds axes of length one, other nodes unchanged."""
     inner = node.args[0] if node.op is reshape else node
     return inner if tuple(size for size in inner.shape if size != 1) == node.shape else node
 

@@ -1,6 +1,6 @@
-"""The normal form of inverses and determinants: transposes and factors outside, products apart, inverses cancelled.
+"""The normal form of inverses and determinants: transposes and scalars outside, products split, inverses cancelled.
 
-A matrix is symmetric where its transpose has the same normal form; then it does not matter which way it is read.
+A matrix counts as symmetric if its transpose has the same normal form; its two labels may then be swapped.
 `rewrite/rules/inverse_laws.py` has these laws as rows.
 """
 
@@ -11,14 +11,14 @@ from itertools import product
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, as_node, number
 from symgrad.ir.traverse import topological
-from symgrad.ops.array.contraction import Labels, contract, einsum, transpose
+from symgrad.ops.array.contraction import Labels, adjoint, contract, einsum, transpose
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import full
-from symgrad.ops.array.linalg import adjoint, det, inv, logdet, solve
+from symgrad.ops.array.linalg import det, inv, logdet, solve
 from symgrad.ops.scalar.arith import add, div, mul, neg
-from symgrad.rewrite.array_forms.operands import LabelledOperand, Open
+from symgrad.rewrite.array_forms.operands import LabelledOperand, OpenContraction
 from symgrad.rewrite.normal_form.form import Form
-from symgrad.rewrite.normal_form.interfaces import AllForms
+from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import view
 from symgrad.rewrite.trace import Note, Step
 
@@ -27,18 +27,18 @@ __all__ = ["Inverses"]
 _SINGULAR = "also defined where {} is singular"
 _PRODUCTS = frozenset({"mul", "div", "neg"})
 _SIZE = 64  # equations of a matrix whose transpose is compared with it
-_BOTH_WAYS = 4  # symmetric operands of a contraction that are tried both ways
+_BOTH_WAYS = 4  # symmetric operands of a contraction whose labels are swapped on trial
 
 
 class Inverses:
-    """Steps for inv, det, logdet and solve, and what contractions ask about them."""
+    """Steps for inv, det, logdet and solve, and the symmetry and cancellation of operands of contractions."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
-        self._turned: dict[Node, Node] = {}
+        self._transposes: dict[Node, Node] = {}
 
     def step(self, node: Node) -> Step | None:
-        """Return the step that brings a node of linear algebra, or the view of a symmetric one, nearer to normal."""
+        """Return the step that brings a node of linear algebra, or a transpose, nearer to the normal form, or None."""
         if node.op is solve:
             return self._solve(node)
         if node.op not in (inv, det, logdet):
@@ -47,9 +47,9 @@ class Inverses:
                 return Step("transpose-of-a-symmetric-matrix", node, core, "exact")
             return None
         (x,) = node.args
-        turned = self._before(x)
-        if turned is not None:
-            after = adjoint(inv(turned)) if node.op is inv else node.op(turned)
+        transposed = self._better_transpose(x)
+        if transposed is not None:
+            after = adjoint(inv(transposed)) if node.op is inv else node.op(transposed)
             name = "inverse-of-a-transpose" if node.op is inv else "determinant-of-a-transpose"
             return Step(name, node, after, "exact")
         if node.op is inv:
@@ -95,7 +95,7 @@ class Inverses:
         )
 
     def _scaled(self, x: Node) -> tuple[Node, Node]:
-        """Return a matrix as a number that is not zero times a matrix."""
+        """Split a matrix into a nonzero number and a matrix."""
         if x.op is add and self._forms.sums.small(x):
             content, rest = self._forms.sums.primitive(x)
             return number(content), rest
@@ -114,35 +114,35 @@ class Inverses:
     # --------------------------------------------------------------------------------------------------- symmetry
 
     def symmetric(self, node: Node) -> bool:
-        """Tell whether a node is known to be its own transpose."""
+        """Tell whether a node provably is its own transpose."""
         square = len(node.shape) == 2 and node.shape[0] == node.shape[1]
         if node.op is SYMBOL:
             return node.declaration.symmetric
-        return square and self.turned(node) is node
+        return square and self._transposed(node) is node
 
-    def _before(self, x: Node) -> Node | None:
-        """Return the transpose of a matrix if that is how it is to be read."""
+    def _better_transpose(self, x: Node) -> Node | None:
+        """Return the transpose of a matrix if it comes before the matrix in the order of writing, else None."""
         rank = len(x.shape)
         core, axes = view(x)
         if axes == (*range(rank - 2), rank - 1, rank - 2):
             return core
         if rank != 2 or x.op is SYMBOL:
             return None
-        turned = self.turned(x) if _is_small(x) else x
-        if turned is x or view(turned)[0] is x:
+        transposed = self._transposed(x) if _is_small(x) else x
+        if transposed is x or view(transposed)[0] is x:
             return None
-        keys = [(_turns(m), self._forms.order.factor(m)) for m in (turned, x)]
-        return turned if keys[0] < keys[1] else None
-
-    def turned(self, node: Node) -> Node:
-        """Return the transpose of a square matrix in normal form, in normal form as far as that is cheap."""
-        found = self._turned.get(node)
-        if found is None:
-            small = _is_small(node)
-            found = self._turned[node] = self._transposed(node) if small else transpose(node, (1, 0))
-        return found
+        keys = [(_transpositions(m), self._forms.order.factor(m)) for m in (transposed, x)]
+        return transposed if keys[0] < keys[1] else None
 
     def _transposed(self, node: Node) -> Node:
+        """Return the transpose of a square matrix in normal form; that of a small one in normal form."""
+        found = self._transposes.get(node)
+        if found is None:
+            small = _is_small(node)
+            found = self._transposes[node] = self._transpose(node) if small else transpose(node, (1, 0))
+        return found
+
+    def _transpose(self, node: Node) -> Node:
         core, axes = view(node)
         if axes == (1, 0):
             return core
@@ -156,30 +156,28 @@ class Inverses:
         # The transpose of truth values is a contraction of numbers.
         if any(a.dtype == "bool" or (a.shape and a.shape != node.shape) for a in node.args):
             return transpose(node, (1, 0))
-        args = tuple(self.turned(a) if a.shape else a for a in node.args)
+        args = tuple(self._transposed(a) if a.shape else a for a in node.args)
         if args == node.args:
             return node
-        made = apply(node.op, args, node.params)
-        step = (
-            self._forms.sums.collect(made)
-            if made.op is add
-            else self._forms.products.collect(made)
-            if made.op.name in _PRODUCTS
-            else None
-        )
-        return made if step is None else step.after
+        after = apply(node.op, args, node.params)
+        step = None
+        if after.op is add:
+            step = self._forms.sums.collect(after)
+        elif after.op.name in _PRODUCTS:
+            step = self._forms.products.collect(after)
+        return after if step is None else step.after
 
     def both_ways(self, operands: Sequence[tuple[Node, Labels]]) -> Iterator[list[tuple[Node, Labels]]]:
-        """Return a contraction's operands, symmetric ones read either way."""
+        """Yield a contraction's operands with the labels of symmetric ones in either order."""
         free = [i for i, (node, own) in enumerate(operands) if len(set(own)) == 2 and self.symmetric(node)]
-        for turned in product((False, True), repeat=len(free[:_BOTH_WAYS])):
-            flips = {i for i, flip in zip(free, turned, strict=False) if flip}
-            yield [(node, own[::-1] if i in flips else own) for i, (node, own) in enumerate(operands)]
+        for choice in product((False, True), repeat=len(free[:_BOTH_WAYS])):
+            swapped = {i for i, swap in zip(free, choice, strict=False) if swap}
+            yield [(node, own[::-1] if i in swapped else own) for i, (node, own) in enumerate(operands)]
 
     # ----------------------------------------------------------------------------------------------- cancellation
 
-    def cancel(self, this: Open) -> None:
-        """A matrix beside its inverse is an identity matrix."""
+    def cancel(self, this: OpenContraction) -> None:
+        """Replace a matrix next to its inverse by an identity matrix."""
         while True:
             inverses = [
                 o for o in this.operands if o.base.op is inv and o.exponent == 1 and len(o.labels) == 2
@@ -187,7 +185,7 @@ class Inverses:
             if not any(self._cancelled(this, o) for o in inverses):
                 return
 
-    def _cancelled(self, this: Open, operand: LabelledOperand) -> bool:
+    def _cancelled(self, this: OpenContraction, operand: LabelledOperand) -> bool:
         (x,) = operand.base.args
         p, q = operand.labels
         for shared, other, first in ((q, p, True), (p, q, False)):
@@ -212,7 +210,7 @@ class Inverses:
         return False
 
     def _readings(self, x: Node) -> Iterator[tuple[list[tuple[Node, Labels]], Labels]]:
-        """Return a matrix as operands with labels, and the labels of its axes."""
+        """Yield the ways to read a matrix as operands with labels, each with the labels of its axes."""
         if x.op is einsum and len(x.args) > 1:
             yield list(zip(x.args, x.params[0], strict=True)), x.params[1]
             return
@@ -221,8 +219,8 @@ class Inverses:
             yield [(x, (1, 0))], (0, 1)
 
 
-def _turns(node: Node) -> int:
-    """Count the matrices that are transposed where a small formula is written."""
+def _transpositions(node: Node) -> int:
+    """Count the transposed matrices in the spelling of a small formula."""
     count = 0
     for part in topological([node]):
         if part.op is not einsum or len(part.shape) != 2:
@@ -246,7 +244,7 @@ def _is_small(node: Node) -> bool:
 
 
 def _chain(x: Node) -> list[tuple[Node, Labels]]:
-    """Return the factors of a product of square matrices with their labels; none if it is something else."""
+    """Return the factors of a product of square matrices with their labels; none for other nodes."""
     if x.op is not einsum or len(x.args) < 2:
         return []
     labels, result = x.params
@@ -264,23 +262,23 @@ def _chain(x: Node) -> list[tuple[Node, Labels]]:
 
 
 def _embedded(
-    this: Open,
+    this: OpenContraction,
     parts: Sequence[tuple[Node, Labels]],
     without: LabelledOperand,
     known: dict[int, int],
     end: int,
 ) -> tuple[list[LabelledOperand], dict[int, int]] | None:
-    """Find the parts of a matrix among the operands of a contraction, joined alike and to nothing else.
+    """Find the operands of a matrix among those of a contraction, with the same links and no others.
 
     Args:
         this: the contraction.
-        parts: operands with labels.
-        without: an operand that is none of them.
-        known: what the label of one axis of the matrix is in the contraction.
+        parts: the operands of the matrix with their labels.
+        without: an operand of the contraction that does not count.
+        known: the label of one axis of the matrix, with that in the contraction.
         end: the label of the other axis.
 
     Returns:
-        The operands, and the label in the contraction for each label.
+        The operands, and the label in the contraction for each label; None if there are none.
     """
     pending: list[tuple[list[LabelledOperand], dict[int, int]]] = [([], known)]
     for base, own in parts:

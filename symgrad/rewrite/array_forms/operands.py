@@ -1,4 +1,4 @@
-"""A contraction taken apart: operands, the labels of their axes, and the product in front."""
+"""A contraction in parts: operands, the labels of their axes, and the product in front."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.ops.array.contraction import Labels, contract
 from symgrad.rewrite.normal_form.form import Exponent
 from symgrad.rewrite.normal_form.gathering import Gathering
 
-__all__ = ["Open", "LabelledOperand"]
+__all__ = ["OpenContraction", "LabelledOperand"]
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class LabelledOperand:
     labels: Labels
 
     def diagonal(self) -> LabelledOperand:
-        """Return the diagonal of an operand that has a label twice."""
+        """Return the operand, or its diagonal if a label repeats."""
         labels = tuple(dict.fromkeys(self.labels))
         if labels == self.labels:
             return self
@@ -31,8 +31,8 @@ class LabelledOperand:
 
 
 @dataclass(slots=True)
-class Open:
-    """A contraction taken apart."""
+class OpenContraction:
+    """A contraction in parts, while it is being collected."""
 
     front: Gathering
     result: Labels
@@ -41,10 +41,9 @@ class Open:
 
     def fresh(self, sizes: Iterable[Size]) -> list[int]:
         """Return new labels for axes of these sizes."""
-        first = 1 + max(self.sizes, default=-1)
-        made = dict(enumerate(sizes, first))
-        self.sizes.update(made)
-        return list(made)
+        labels = dict(enumerate(sizes, 1 + max(self.sizes, default=-1)))
+        self.sizes.update(labels)
+        return list(labels)
 
     def add(self, base: Node, labels: Labels) -> None:
         self.operands.append(LabelledOperand(base, 1, labels))
@@ -54,21 +53,21 @@ class Open:
             operand.labels = tuple(new if k == old else k for k in operand.labels)
 
     def count(self, label: int) -> int:
-        """How often operands have a label."""
+        """Count the occurrences of a label in the operands."""
         return sum(operand.labels.count(label) for operand in self.operands)
 
-    def parts(self) -> list[list[LabelledOperand]]:
-        """Part the operands into those that summed labels connect."""
-        parts: list[tuple[set[int], list[LabelledOperand]]] = []
+    def components(self) -> list[list[LabelledOperand]]:
+        """Partition the operands into components that summed labels connect."""
+        components: list[tuple[set[int], list[LabelledOperand]]] = []
         for operand in self.operands:
             summed = {k for k in operand.labels if k not in self.result}
-            mine = [operand]
-            apart: list[tuple[set[int], list[LabelledOperand]]] = []
-            for labels, members in parts:
+            joined = [operand]
+            others: list[tuple[set[int], list[LabelledOperand]]] = []
+            for labels, members in components:
                 if labels & summed:
                     summed |= labels
-                    mine = members + mine
+                    joined = members + joined
                 else:
-                    apart.append((labels, members))
-            parts = [*apart, (summed, mine)]
-        return [members for _, members in parts]
+                    others.append((labels, members))
+            components = [*others, (summed, joined)]
+        return [members for _, members in components]

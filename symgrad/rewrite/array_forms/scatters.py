@@ -1,4 +1,4 @@
-"""Which axes of a scatter its positions count through: scatter_add(v, arange(n), y) gives each of n rows one value."""
+"""Scatters whose positions enumerate an axis: scatter_add(v, arange(n), y) gives each of n rows one value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["counted_axes"]
 
 
 def counted_axes(node: Node) -> dict[int, int]:
-    """Return for axes of the positions of a scatter the axis of the result that they count through, each place once.
+    """Return the axes of the positions of a scatter that enumerate an axis of the result, with that axis.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -1,4 +1,4 @@
-"""The normal form of what moves and sums entries: views, contractions, means, slices; and elementwise ops of views."""
+"""The normal form of ops that move or sum entries: views, contractions, means, slices; and elementwise ops of views."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from symgrad.ops.array.reductions import mean
 from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.rewrite.array_forms.contractions import Contractions
-from symgrad.rewrite.array_forms.gathered_values import chosen_in_rows
 from symgrad.rewrite.array_forms.inverses import Inverses
+from symgrad.rewrite.array_forms.row_scatters import row_scatter
 from symgrad.rewrite.array_forms.transposes import transpose_of_a_sum
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.normal_form.form import Form
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
-from symgrad.rewrite.normal_form.views import is_plain, see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import is_plain, see_through, view, write_view
 from symgrad.rewrite.trace import Step
 
 __all__ = ["Tensors"]
@@ -27,7 +27,7 @@ _LINEAR = (reshape, slice_of, unslice, gather, scatter_add, cumsum)
 
 
 class Tensors:
-    """Steps for nodes that are no sums or products of scalars."""
+    """Steps for nodes other than sums and products of scalars."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
@@ -41,12 +41,11 @@ class Tensors:
         if node.op is mean:
             total = div(sum_over(node.args[0], node.params[0]), count(node.args[0], node.params[0]))
             return Step("mean-as-sum", node, total, "exact")
-        inverse = self.inverses.step(node)
-        if inverse is not None:
+        if (inverse := self.inverses.step(node)) is not None:
             return inverse
         core, axes = view(node)
         if core is not node:
-            after = written(core, axes, node.shape)
+            after = write_view(core, axes, node.shape)
             if after is not node:
                 return Step("view-of-a-view", node, after, "exact")
             product = Gathering(self._forms)
@@ -55,12 +54,10 @@ class Tensors:
                 after = full(self._forms.products.write_signed(product.form()), node.shape)
                 notes = tuple(product.notes)
                 return Step("product-of-views", node, after, product.soundness, notes, tuple(product.laws))
-            turned = transpose_of_a_sum(self._forms, node, core, axes)
-            if turned is not None:
-                return turned
+            if (distributed := transpose_of_a_sum(self._forms, node, core, axes)) is not None:
+                return distributed
         if node.op is einsum:
-            ones = _rows_of_ones(node)
-            if ones is not None:
+            if (ones := _rows_of_ones(node)) is not None:
                 return Step("sum-of-labels", node, ones, "exact")
             return self.contractions.collect(node)
         return self._linear(node) if node.op in _LINEAR else None
@@ -72,7 +69,7 @@ class Tensors:
         one = view(operand)[0]
         if one.is_number(1) and len(node.shape) == 1 and (place := _only_place(node)) is not None:
             return Step("unit-vector", node, one_hot(as_node(place), params=node.shape), "exact")
-        if one.is_number(1) and node.op is scatter_add and (chosen := chosen_in_rows(node)) is not None:
+        if one.is_number(1) and node.op is scatter_add and (chosen := row_scatter(node)) is not None:
             size = node.shape[-1]
             if is_position(chosen.index, size):
                 return Step("labels-in-range", node, one_hot(chosen.index, params=(size,)), "exact")
@@ -89,16 +86,15 @@ class Tensors:
             return None
         rest = full(products.write(Form(1, arrays, form.powers)), operand.shape)
         moved = apply(node.op, (rest, *node.args[1:]), node.params)
-        # What was squeezed to a scalar can be one of the scalars: the exponents add up.
+        # An op with a scalar result can be one of the scalars: the exponents add up.
         factors = {**scalars, moved: scalars.get(moved, 0) + 1}
         if factors[moved] == 0:
             return None
-        return Step(
-            "factor-of-a-linear-op", node, products.write(Form(form.coefficient, factors, {})), "exact"
-        )
+        after = products.write(Form(form.coefficient, factors, {}))
+        return Step("factor-of-a-linear-op", node, after, "exact")
 
     def _elementwise(self, node: Node) -> Step | None:
-        """Let an elementwise op act on what its operands show."""
+        """Apply an elementwise op to the cores of views instead of the views."""
         seen = [see_through(a) for a in node.args]
         if any(a is not b for a, b in zip(seen, node.args, strict=True)):
             after = full(apply(node.op, tuple(seen), node.params), node.shape)
@@ -111,11 +107,11 @@ class Tensors:
         if is_plain(axes):
             return None
         inner = apply(node.op, tuple(core for core, _ in cores), node.params)
-        return Step("elementwise-on-views", node, written(inner, axes, node.shape), "exact")
+        return Step("elementwise-on-views", node, write_view(inner, axes, node.shape), "exact")
 
 
 def _rows_of_ones(node: Node) -> Node | None:
-    """Return what a sum along the rows of `one_hot` is, each of which has one 1, if its position is inside."""
+    """Return the sum along the rows of `one_hot`: each row has one 1 if its position is in range. None otherwise."""
     ones, *others = node.args
     if others or ones.op is not one_hot or not is_position(ones.args[0], ones.shape[-1]):
         return None
@@ -127,7 +123,7 @@ def _rows_of_ones(node: Node) -> Node | None:
 
 
 def _only_place(node: Node) -> int | None:
-    """Return where a vector of known length has its value, if it has one and that is written into zeros."""
+    """Return the position of the only value that is written into a vector of zeros of known length, else None."""
     (size,) = node.shape
     if not isinstance(size, int):
         return None

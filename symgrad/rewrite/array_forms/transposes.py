@@ -1,4 +1,4 @@
-"""Transposes of sums: inside, where fewer transposes are left so. (eye(n) - s[:, None]).T is eye(n) - s."""
+"""Distribute a transpose over a sum if that leaves no more transposes: (eye(n) - s[:, None]).T is eye(n) - s."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum
-from symgrad.rewrite.normal_form.interfaces import AllForms
-from symgrad.rewrite.normal_form.views import Map, is_plain, see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import Map, is_plain, see_through, view, write_view
 from symgrad.rewrite.trace import Step
 
 __all__ = ["transpose_of_a_sum"]
 
 
 def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> Step | None:
-    """Return the step that transposes the terms of a sum instead of the sum, if that is shorter.
+    """Return the step that transposes the terms of a sum instead of the sum, unless that adds transposes.
 
     Args:
         forms: the normal forms.
@@ -27,22 +27,22 @@ def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> St
     order = [a for a in axes if a is not None]
     if core.op is not add or len(order) != len(axes) or is_plain(axes) or not forms.sums.small(core):
         return None
-    given = forms.sums.of(core)
-    total = Sum(given.constant, {})
+    terms = forms.sums.of(core)
+    total = Sum(terms.constant, {})
     before = after = 0
-    for term, c in given.terms.items():
+    for term, c in terms.terms.items():
         form = forms.products.form_of_factor(term)
         if form.powers:
             return None
-        turned: dict[Node, Exponent] = {}
+        factors: dict[Node, Exponent] = {}
         for base, e in form.factors.items():
-            seen = _turned(base, core.shape, order) if base.shape else base
-            if seen in turned:
+            moved = _transposed(base, core.shape, order) if base.shape else base
+            if moved in factors:
                 return None
-            turned[seen] = e
-            before += _is_turned(base)
-            after += _is_turned(seen)
-        product = forms.products.write(Form(form.coefficient, turned, {}))
+            factors[moved] = e
+            before += not is_plain(view(base)[1])
+            after += not is_plain(view(moved)[1])
+        product = forms.products.write(Form(form.coefficient, factors, {}))
         if product.is_number() or product in total.terms:
             return None
         total.terms[product] = c
@@ -51,10 +51,6 @@ def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> St
     return Step("transpose-of-a-sum", node, full(forms.sums.write(total), node.shape), "exact")
 
 
-def _turned(base: Node, shape: Shape, order: list[int]) -> Node:
+def _transposed(base: Node, shape: Shape, order: list[int]) -> Node:
     shown = transpose(full(base, shape), order)
-    return see_through(written(*view(shown), shown.shape))
-
-
-def _is_turned(base: Node) -> bool:
-    return not is_plain(view(base)[1])
+    return see_through(write_view(*view(shown), shown.shape))

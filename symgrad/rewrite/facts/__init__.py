@@ -1,4 +1,4 @@
-"""Facts about the values of a graph: signs, intervals, integer ranges, definite matrices.
+"""Facts about the values of a graph: signs, intervals, integer ranges, point masses, definite matrices.
 
-Open `inference.py` first.
+Open `inference.py` first. Facts import no rules.
 """

@@ -1,15 +1,16 @@
-"""Matrices M for which x@M@x is known to be positive for every x but 0, so that none of them is singular.
+"""Definite matrices: M with x@M@x > 0 for every x but 0, so M is not singular.
 
     definite     ::= eye(n) | diag(positive) | expm(symmetric) | inv(definite)
                    | positive*definite | definite + definite | definite + semidefinite
     semidefinite ::= A@A.T | A.T@A | diag(nonnegative) | nonnegative*semidefinite | semidefinite + semidefinite
 
-They need not be symmetric.
+The matrices need not be symmetric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import SYMBOL, Node
@@ -22,7 +23,7 @@ _Form: TypeAlias = Literal["definite", "semidefinite"] | None
 
 
 def is_definite(node: Node, known: Conditions) -> bool:
-    """Tell whether x@M@x is known to be positive for every x but 0, wherever a matrix M has a value.
+    """Tell whether x@M@x is provably positive for every x but 0, wherever a matrix M has a value.
 
     Args:
         node: the matrix.
@@ -34,14 +35,10 @@ def is_definite(node: Node, known: Conditions) -> bool:
         >>> is_definite(p["M"], Conditions()), is_definite(p["A"], Conditions())
         (True, False)
     """
-
-    def form(n: Node, args: list[_Form]) -> _Form:
-        return _form(n, args, known)
-
-    return fold([node], form)[node] == "definite"
+    return fold([node], partial(_form, known))[node] == "definite"
 
 
-def _form(node: Node, args: Sequence[_Form], known: Conditions) -> _Form:
+def _form(known: Conditions, node: Node, args: Sequence[_Form]) -> _Form:
     if len(node.shape) != 2 or node.shape[0] != node.shape[1]:
         return None
     match node.op.name:
@@ -79,15 +76,15 @@ def _times(form: _Form, factor: Node, known: Conditions) -> _Form:
 
 
 def _contracted(node: Node, known: Conditions) -> _Form:
-    """A product of a matrix and its transpose, or a diagonal matrix."""
+    """Return the form of a product of a matrix and its transpose, or of a diagonal matrix."""
     labels, (i, j) = node.params
     if len(node.args) != 2 or i == j:
         return None
     first, second = node.args
     if first is second:
-        turned = tuple({i: j, j: i}.get(n, n) for n in labels[0])
+        swapped = tuple({i: j, j: i}.get(n, n) for n in labels[0])
         once = all(len(set(own)) == len(own) and (i in own) != (j in own) for own in labels)
-        return "semidefinite" if turned == labels[1] and once else None
+        return "semidefinite" if swapped == labels[1] and once else None
     for w, e, own in ((first, second, labels), (second, first, labels[::-1])):
         if e.op.name == "eye" and set(own[1]) == {i, j} and own[0] in ((i,), (j,)):
             return _times("definite", w, known)

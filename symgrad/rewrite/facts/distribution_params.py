@@ -1,7 +1,6 @@
-"""Whether the formulas among the parameters of a distribution fit it: their shapes, and the condition on them.
+"""Check the formulas among the parameters of a distribution: their shapes, and the conditions on them.
 
-What numbers have to be is checked by `Distribution` itself; here what is known of formulas: a condition that never
-holds is refused, one of which that is not known is taken to hold.
+`Distribution` itself checks numbers. A condition on formulas that never holds is an error; an undecided one is assumed.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ __all__ = ["conditions_on", "declared", "misfit"]
 
 _SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _ROUNDING = 1e-6
-"""Of a sum of probabilities that were written in decimals, 0.333 three times excluded."""
+"""The tolerance of a sum of probabilities in decimals; three times 0.333 is outside."""
 
 
 def declared(declaration: Declaration) -> Declaration:
-    """Return a declaration as it is.
+    """Return a declaration after checking the parameters of its distribution.
 
     Raises:
         DeclarationError, ShapeError: if the parameters of its distribution do not fit it.
@@ -45,11 +44,11 @@ def declared(declaration: Declaration) -> Declaration:
 
 
 def misfit(distribution: Distribution, shape: Shape) -> tuple[int, SymgradError] | None:
-    """Return which parameter of a distribution does not fit, and why, as an error; None if all do.
+    """Return the position of a parameter that does not fit its distribution, and the error; None if all fit.
 
     Args:
         distribution: the distribution.
-        shape: of what is drawn from it.
+        shape: the shape of a draw.
     """
     names = distribution.family.parameters
     for i, parameter in enumerate(distribution.parameters):
@@ -61,7 +60,7 @@ def misfit(distribution: Distribution, shape: Shape) -> tuple[int, SymgradError]
 
 
 def _unfit(what: str, parameter: Any, distribution: Distribution, shape: Shape) -> SymgradError | None:
-    """Return what is wrong with the kind or the shape of a parameter."""
+    """Return the error in the kind or the shape of a parameter, None if it fits."""
     family = distribution.family
     if not is_exact(parameter):
         read = (n for n in topological([parameter]) if n.op is SYMBOL)
@@ -102,7 +101,7 @@ def _unfit(what: str, parameter: Any, distribution: Distribution, shape: Shape) 
 
 
 def _no_positions(what: str, parameter: Any, shape: Shape) -> SymgradError | None:
-    """Return what is wrong with a draw of different positions."""
+    """Return the error in a draw of distinct positions, None if it fits."""
     if not (isinstance(parameter, int) or (isinstance(parameter, Node) and parameter.op is SIZE)):
         return DeclarationError(
             f"{what} is no size",
@@ -127,11 +126,10 @@ def _no_positions(what: str, parameter: Any, shape: Shape) -> SymgradError | Non
 
 
 def conditions_on(drawn: Node) -> list[Node]:
-    """Return the conditions on a random input, beyond the interval that is declared, as comparisons of nodes.
+    """Return the conditions on a random input that its declared interval does not imply, as comparisons of nodes.
 
-    They are those that are not known to hold. Where one fails, no draw has these values: parameters that no
-    distribution has, values beyond ends that are formulas, and entries that are equal although they are drawn without
-    replacement.
+    No draw violates them: they exclude invalid parameters, values beyond ends that are formulas, and equal entries of
+    a draw without replacement. Conditions that provably hold are not among them.
     """
     distribution = drawn.declaration.distribution
     if distribution is None:
@@ -158,7 +156,7 @@ def _compared(family: DistributionFamily, of: Mapping[str, Node]) -> list[tuple[
 
 
 def _refuted(distribution: Distribution) -> tuple[int, SymgradError] | None:
-    """Return a condition on formulas that never holds."""
+    """Return the error for a condition on formulas that never holds, with the position of the parameter; else None."""
     family = distribution.family
     nodes = [as_node(p) for p in distribution.parameters]
     of = dict(zip(family.parameters, nodes, strict=True))
@@ -195,7 +193,7 @@ def _never(condition: Node, known: Conditions) -> bool:
 
 
 def _value(node: Node) -> Any:
-    """Return the value of what is computed from numbers alone, None of anything else."""
+    """Return the value of a node that depends on numbers alone, None for other nodes."""
     if any(n.op in (SYMBOL, SIZE) for n in topological([node])) or any(
         isinstance(s, str) for s in node.shape
     ):
@@ -207,7 +205,7 @@ def _value(node: Node) -> Any:
 
 
 def _by_independent_draws(distribution: Distribution, random: str) -> str:
-    """Return how a draw that depends on another is written with one that does not."""
+    """Return the cure for a draw that depends on another: the same distribution by independent draws."""
     name = distribution.name
     if name == "Bernoulli":
         p = one_line(distribution.parameters[0]) or "p"

@@ -1,12 +1,11 @@
-"""What is known about the value of a node: three-valued facts, inferred bottom up.
+"""Three-valued facts about the value of a node, inferred bottom up (abstract interpretation over intervals).
 
-    Truth ::= "yes" | "no" | "unknown"       -- at every point where the node is defined; at none; cannot tell
+    Truth ::= "yes" | "no" | "unknown"       -- at every point of the domain; at none; not decided
 
-A fact is about the value wherever there is one: `sqrt(x)` is nonnegative although it is undefined for x <
-0. Whether there is a value everywhere is the separate question `defined`. Facts come from declarations
-(interval, distribution), from the facts of op records, and from interval arithmetic on exact rationals.
-Equal symbols count as independent, so the facts hold for the frozen copies inside stop_gradient too.
-Unknown never licenses a rewrite.
+A fact holds on the domain of the node: `sqrt(x)` is nonnegative although it is undefined for x < 0; `defined` decides
+whether the domain is everything. Facts come from declarations (interval, distribution), from op records, and from
+interval arithmetic on exact rationals. Equal symbols count as independent, so the facts also hold for the frozen copies
+inside stop_gradient. Unknown never licenses a rewrite.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import fold
 from symgrad.rewrite.facts.intervals import Facts, add, exactly, mul
 from symgrad.rewrite.facts.op_results import COMPARISONS, facts_of, is_ruled, operands_of
+from symgrad.support.traversal import postorder
 
 __all__ = ["Conditions", "Truth"]
 
@@ -26,12 +27,17 @@ Truth: TypeAlias = Literal["yes", "no", "unknown"]
 _INF = math.inf
 _TERMS = 16  # of two sums that are compared term by term
 
-# Where an argument has several values the results of these have, but for zero times something.
 _BY_POINTS = frozenset(["add", "neg", "mul", "div", "exp"])
+"""Ops whose result has several values if an argument has, except for products with zero."""
+
+
+def _arguments_by_points(node: Node) -> tuple[Node, ...]:
+    """Return the arguments that decide whether a node has one value alone."""
+    return node.args if node.op.name in _BY_POINTS else ()
 
 
 class Conditions:
-    """Facts about nodes, computed when first asked and remembered.
+    """Facts about nodes, computed lazily and cached.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -49,44 +55,26 @@ class Conditions:
         self._points: dict[Node, int | Fraction | None] = {}
 
     def facts(self, node: Node) -> Facts:
-        """Return what is known about a node's value."""
-        known = self._facts.get(node)
-        if known is not None:
-            return known
-        pending = [node]
-        while pending:
-            top = pending[-1]
-            operands = operands_of(top)
-            missing = [a for a in operands if a not in self._facts]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if top not in self._facts:
-                self._facts[top] = facts_of(top, [self._facts[a] for a in operands])
-        return self._facts[node]
+        """Return the facts about a node's value."""
+        facts = self._facts
+        if node not in facts:
+            for n in postorder([node], operands_of, until=facts):
+                facts[n] = facts_of(n, [facts[a] for a in operands_of(n)])
+        return facts[node]
 
     def point(self, node: Node) -> int | Fraction | None:
-        """Return the one value that a node can take, None if there is none or more.
+        """Return the only value that a node can take, None if there is none or more.
 
-        The same as ``facts(node).point``, but for most nodes those of its arguments tell that there are more values.
+        This is ``facts(node).point``, but the points of the arguments exclude most nodes without their facts.
         """
         points = self._points
-        if node in points:
-            return points[node]
-        pending = [node]
-        while pending:
-            top = pending[-1]
-            if top.op.name in _BY_POINTS:
-                missing = [a for a in top.args if a not in points]
-                if missing:
-                    pending += missing
-                    continue
-            points[pending.pop()] = self.facts(top).point if self._may_be_one(top) else None
+        if node not in points:
+            for n in postorder([node], _arguments_by_points, until=points):
+                points[n] = self.facts(n).point if self._may_be_one(n) else None
         return points[node]
 
     def _may_be_one(self, node: Node) -> bool:
-        """Tell whether the result of an op can be one value alone, from those of its arguments."""
+        """Tell from the points of its arguments whether a node may have one value alone."""
         name = node.op.name
         if name in _BY_POINTS:
             points = [self._points[a] for a in node.args]
@@ -94,14 +82,14 @@ class Conditions:
         return is_ruled(node) or node.dtype == "bool" or not node.args or "odd" in node.op.facts
 
     def holds(self, condition: Node) -> Truth:
-        """Return whether a condition (a node of kind bool) holds."""
+        """Return whether a condition (a truth-valued node) holds."""
         point = self.facts(condition).point
         if point is None and condition.op.name in COMPARISONS:
             point = self._by_difference(condition)
         return "unknown" if point is None else "yes" if point else "no"
 
     def _by_difference(self, comparison: Node) -> int | Fraction | None:
-        """Return what a comparison of two sums is, from the difference of its sides: x + 1 is never x."""
+        """Decide a comparison of two sums by the difference of its sides: x + 1 is never x."""
         left, right = comparison.args
         if left.dtype == "bool" or right.dtype == "bool":
             return None
@@ -160,23 +148,12 @@ class Conditions:
 
     def defined(self, node: Node) -> Truth:
         """Return whether the node has a value at every point of the declared domains."""
-        pending = [node]
-        while pending:
-            top = pending[-1]
-            missing = [a for a in top.args if a not in self._defined]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if top not in self._defined:
-                self._defined[top] = self._value_everywhere(top)
+        if node not in self._defined:
+            fold([node], lambda n, args: all(args) and self.total(n), self._defined)
         return "yes" if self._defined[node] else "unknown"
 
-    def _value_everywhere(self, node: Node) -> bool:
-        return all(self._defined[a] for a in node.args) and self.total(node)
-
     def total(self, node: Node) -> bool:
-        """Tell whether the node is known to have a value wherever its arguments have one."""
+        """Tell whether the node provably has a value wherever its arguments have one."""
         if node.op.name == "pow" and node.args[1].is_number():
             return self._power_everywhere(node.args[0], Fraction(node.args[1].value))
         if not node.op.pointwise:
@@ -185,12 +162,12 @@ class Conditions:
         return node.op.domain is None or self.holds(node.op.domain(*node.args)) == "yes"
 
     def _power_everywhere(self, base: Node, exponent: Fraction) -> bool:
-        """The domain of a power goes by cases of the base, which no single fact decides."""
+        """Tell whether a power with a number as exponent is total; the base decides."""
         if exponent.denominator == 1:
             return exponent >= 0 or self.nonzero(base) == "yes"
         return (self.nonnegative(base) if exponent > 0 else self.positive(base)) == "yes"
 
 
 def _is_filled(node: Node) -> bool:
-    """Tell whether the operand of an op is known to have an entry."""
+    """Tell whether the operand of an op provably has an entry."""
     return all(isinstance(size, int) and size > 0 for size in node.args[0].shape)

@@ -1,9 +1,9 @@
-"""Between which sizes whole numbers lie: positions along an axis, labels of classes.
+"""Intervals of integers whose ends are sizes: positions along an axis, labels of classes.
 
     ends(t - 1)                 is  0, k - 1      for t : int(1, k)
     ends(clip(t, 0, k - 1))     is  min(0, k - 1), k - 1
 
-What `symgrad.rewrite.facts.intervals` says of numbers, this says of sizes, which have names; both ends are taken.
+The ends belong to the interval. `symgrad.rewrite.facts.intervals` has intervals whose ends are numbers.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from functools import reduce
 from typing import TypeAlias
 
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.resize import size_with
+from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import fold
 
 __all__ = ["Ends", "ends_of", "is_position"]
 
 Ends: TypeAlias = "tuple[Size | None, Size | None]"
-"""The least and the largest value, None for what is not known."""
+"""The least and the largest value; None if unknown."""
 
 _ANY: Ends = (None, None)
 
 
 def ends_of(node: Node) -> Ends:
-    """Return sizes between which every value of a node lies, wherever it is defined and whatever the sizes are.
+    """Return sizes that bound every value of a node, for all values of the sizes.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -42,12 +42,12 @@ def ends_of(node: Node) -> Ends:
 
 
 def is_position(index: Node, size: Size, *, some: bool = False) -> bool:
-    """Tell whether whole numbers are positions along an axis, counted from its beginning, whatever the inputs are.
+    """Tell whether integers are provably positions along an axis, counted from its beginning.
 
     Args:
-        index: the numbers.
+        index: the integers.
         size: the length of the axis.
-        some: whether the axis has an entry; of a name that is to say that it is at least 1.
+        some: whether the axis has an entry: a size with a name is then at least 1.
     """
     low, high = ends_of(index)
     if low is None or high is None:
@@ -90,10 +90,7 @@ def _declared(symbol: Node) -> Ends:
     domain = declared.values
     if not domain.closed:
         return _ANY
-    low, high = (
-        None if e is not None and not isinstance(e, int | str | Extent) else e
-        for e in (domain.low, domain.high)
-    )
+    low, high = (e if isinstance(e, int | str | Extent) else None for e in (domain.low, domain.high))
     return low, high
 
 
@@ -103,40 +100,36 @@ def _before(size: Size) -> Size:
 
 def _sum(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return (
-        None if None in low else size_sum(low),
-        None if None in high else size_sum(high),
-    )
+    return None if None in low else size_sum(low), None if None in high else size_sum(high)
 
 
 def _negative(parts: list[Ends]) -> Ends:
     ((low, high),) = parts
-    return (None if high is None else size_product([-1, high])), (
-        None if low is None else size_product([-1, low])
-    )
+    low, high = (None if end is None else size_product([-1, end]) for end in (high, low))
+    return low, high
 
 
-def _known(
+def _combined(
     ends: tuple[Size | None, ...], combine: Callable[[Size, Size], Size], *, all_of: bool
 ) -> Size | None:
-    """Combine the ends that are known; None if there are none, or if all are needed and one is missing."""
+    """Combine the known ends; None without known ends, or if `all_of` and one is unknown."""
     found = [e for e in ends if e is not None]
     return None if not found or (all_of and len(found) < len(ends)) else reduce(combine, found)
 
 
 def _larger(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return _known(low, size_max, all_of=False), _known(high, size_max, all_of=True)
+    return _combined(low, size_max, all_of=False), _combined(high, size_max, all_of=True)
 
 
 def _smaller(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return _known(low, size_min, all_of=True), _known(high, size_min, all_of=False)
+    return _combined(low, size_min, all_of=True), _combined(high, size_min, all_of=False)
 
 
 def _any_of(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return _known(low, size_min, all_of=True), _known(high, size_max, all_of=True)
+    return _combined(low, size_min, all_of=True), _combined(high, size_max, all_of=True)
 
 
 _RULES: Mapping[str, Callable[[list[Ends]], Ends]] = {

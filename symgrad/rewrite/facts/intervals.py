@@ -1,6 +1,6 @@
-"""Facts about one value, and their arithmetic: intervals with exact ends, and what an interval cannot say.
+"""Facts about one value, and their arithmetic: intervals with exact ends, nonzero, integer, parity.
 
-The functions say what is known of a result, where it has a value; `facts.py` says which op has which.
+The functions return facts about a result on its domain; `op_results.py` assigns them to ops.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _ORDERS = 16  # of roots of the ends of an interval
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a value: an interval, and what an interval cannot say.
+    """Facts about a value: an interval that contains it, and further properties.
 
     Args:
-        low, high: ends of an interval that contains it, exact, or infinite.
-        low_open, high_open: whether it never takes that end.
-        nonzero: known to differ from zero.
-        integer: known to be an integer.
-        parity: 0 if known to be an even integer, 1 if odd, None if unknown.
+        low, high: the ends of the interval, exact, or infinite.
+        low_open, high_open: whether the value never takes that end.
+        nonzero: whether it provably differs from zero.
+        integer: whether it provably is an integer.
+        parity: 0 if it provably is an even integer, 1 if odd, None if unknown.
     """
 
     low: Bound = -INF
@@ -65,7 +65,7 @@ class Facts:
 
     @property
     def point(self) -> int | Fraction | None:
-        """The one value it can take, if there is only one."""
+        """The only value of the interval, None if there are more."""
         return self.low if self.low == self.high and not isinstance(self.low, float) else None
 
     @property
@@ -99,19 +99,16 @@ def facts_between(
     integer: bool = False,
     parity: int | None = None,
 ) -> Facts:
-    """Facts with the ends kept short and `nonzero` filled in from the interval."""
+    """Return facts with long ends rounded outward, and `nonzero` derived from the interval."""
     if low != high:
         if not isinstance(low, float) and is_longer(low, WIDEST):
             low, low_open = (0, True) if low > 0 else (-INF, False)
         if not isinstance(high, float) and is_longer(high, WIDEST):
             high, high_open = (0, True) if high < 0 else (INF, False)
     elif not isinstance(low, float) and is_longer(low, KNOWN):
-        integer, parity = low.denominator == 1, None
-        return (
-            Facts(0, INF, True, False, True, integer)
-            if low > 0
-            else Facts(-INF, 0, False, True, True, integer)
-        )
+        integer = low.denominator == 1
+        ends = (0, INF, True, False) if low > 0 else (-INF, 0, False, True)
+        return Facts(*ends, nonzero=True, integer=integer)
     nonzero = nonzero or low > 0 or high < 0 or (low == 0 and low_open) or (high == 0 and high_open)
     if low == high and not isinstance(low, float):
         integer = low.denominator == 1
@@ -120,17 +117,17 @@ def facts_between(
 
 
 def exactly(value: int | Fraction) -> Facts:
-    """Facts of a known value."""
+    """Return the facts of an exact value."""
     return facts_between(value, value)
 
 
 def neg(a: Facts) -> Facts:
-    """Of -a."""
+    """Return the facts of -a."""
     return Facts(-a.high, -a.low, a.high_open, a.low_open, a.nonzero, a.integer, a.parity)
 
 
 def add(a: Facts, b: Facts) -> Facts:
-    """Of a + b."""
+    """Return the facts of a + b."""
     parity = (a.parity + b.parity) % 2 if a.parity is not None and b.parity is not None else None
     return facts_between(
         a.low + b.low,
@@ -147,7 +144,7 @@ def _times(x: Bound, y: Bound) -> Bound:
 
 
 def mul(a: Facts, b: Facts) -> Facts:
-    """Of a*b."""
+    """Return the facts of a*b."""
     parity = None
     if a.integer and b.integer and (a.parity == 0 or b.parity == 0):
         parity = 0
@@ -162,7 +159,7 @@ def mul(a: Facts, b: Facts) -> Facts:
 
 
 def _ends_of_product(a: Facts, b: Facts) -> tuple[Bound, Bound, bool, bool]:
-    """The ends of a product and whether they are open: in general the extremes of four, in common cases fewer."""
+    """Return the ends of a product and whether they are open: the extremes of four products, fewer in common cases."""
     if not (a.low_open or a.high_open or b.low_open or b.high_open):
         if b.low is b.high:
             a, b = b, a
@@ -176,7 +173,7 @@ def _ends_of_product(a: Facts, b: Facts) -> tuple[Bound, Bound, bool, bool]:
     for x, x_open in ((a.low, a.low_open), (a.high, a.high_open)):
         for y, y_open in ((b.low, b.low_open), (b.high, b.high_open)):
             value = _times(x, y)
-            # Zero is taken as soon as one factor takes it, whatever the other does.
+            # The product takes zero if one factor takes it.
             reached = not (x_open or y_open) or (not x and not x_open) or (not y and not y_open)
             ends.append((value, not reached))
     low, high = min(e[0] for e in ends), max(e[0] for e in ends)
@@ -184,7 +181,7 @@ def _ends_of_product(a: Facts, b: Facts) -> tuple[Bound, Bound, bool, bool]:
 
 
 def _reciprocal(a: Facts) -> Facts:
-    """Of the nonzero values only: a reciprocal of zero has no value to know anything about."""
+    """Return the facts of the reciprocals of the nonzero values."""
     if a.low >= 0:
         low, low_open = (0, True) if a.high == INF else (1 / Fraction(a.high) if a.high else 0, a.high_open)
         high, high_open = (INF, False) if a.low == 0 else (1 / Fraction(a.low), a.low_open)
@@ -195,12 +192,12 @@ def _reciprocal(a: Facts) -> Facts:
 
 
 def div(a: Facts, b: Facts) -> Facts:
-    """Of a/b."""
+    """Return the facts of a/b."""
     return replace(mul(a, _reciprocal(b)), integer=False, parity=None)
 
 
 def absolute(a: Facts) -> Facts:
-    """Of abs(a)."""
+    """Return the facts of abs(a)."""
     if a.low >= 0:
         return a
     if a.high <= 0:
@@ -211,7 +208,7 @@ def absolute(a: Facts) -> Facts:
 
 
 def _root(value: Bound, degree: int, *, up: bool) -> Bound:
-    """A rational bound of value**(1/degree), exact for exact powers, from below or (up) from above."""
+    """Return a rational bound of value**(1/degree), exact for exact powers, from below or (up) from above."""
     if isinstance(value, float):
         return value
     scale = 1 if is_longer(value, WIDEST) else 2**8
@@ -222,7 +219,7 @@ def _root(value: Bound, degree: int, *, up: bool) -> Bound:
 
 
 def int_power(a: Facts, n: int) -> Facts:
-    """Of a**n."""
+    """Return the facts of a**n."""
     if n < 0:
         return _reciprocal(int_power(a, -n))
     if n == 0:
@@ -237,7 +234,7 @@ def int_power(a: Facts, n: int) -> Facts:
 
 
 def power(a: Facts, b: Facts) -> Facts:
-    """Of a**b, for real exponents."""
+    """Return the facts of a**b, for real exponents."""
     exponent = b.point
     if exponent is None:
         if a.positive:
@@ -263,7 +260,7 @@ def power(a: Facts, b: Facts) -> Facts:
 
 
 def hull(a: Facts, b: Facts) -> Facts:
-    """Of what is one of two."""
+    """Return the facts of a value that is one of two."""
     low, high = min(a.low, b.low), max(a.high, b.high)
     return facts_between(
         low,
@@ -277,7 +274,7 @@ def hull(a: Facts, b: Facts) -> Facts:
 
 
 def maximum(a: Facts, b: Facts) -> Facts:
-    """Of the larger one."""
+    """Return the facts of the larger one."""
     either = hull(a, b)
     low = max(a.low, b.low)
     low_open = any(f.low_open for f in (a, b) if f.low == low)
@@ -293,12 +290,12 @@ def maximum(a: Facts, b: Facts) -> Facts:
 
 
 def minimum(a: Facts, b: Facts) -> Facts:
-    """Of the smaller one."""
+    """Return the facts of the smaller one."""
     return neg(maximum(neg(a), neg(b)))
 
 
 def sign(a: Facts) -> Facts:
-    """Of the sign: -1, 0 or 1."""
+    """Return the facts of the sign: -1, 0 or 1."""
     if a.positive or a.negative or a.point == 0:
         return exactly(0 if a.point == 0 else 1 if a.positive else -1)
     return facts_between(
@@ -307,7 +304,7 @@ def sign(a: Facts) -> Facts:
 
 
 def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
-    """Return the rule of a function to whole numbers that never decreases."""
+    """Return the rule of a nondecreasing function to the integers."""
 
     def rule(a: Facts) -> Facts:
         low, high = (end if isinstance(end, float) else how(Fraction(end)) for end in (a.low, a.high))
@@ -317,7 +314,7 @@ def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
 
 
 def exp(a: Facts) -> Facts:
-    """Of the exponential: on which side of 1 it is."""
+    """Return the facts of the exponential: positive, and on which side of 1."""
     low = 1 if a.low >= 0 else 0
     high = 1 if a.high <= 0 else INF
     return facts_between(
@@ -326,7 +323,7 @@ def exp(a: Facts) -> Facts:
 
 
 def log(a: Facts) -> Facts:
-    """Of the logarithm: on which side of 0 it is."""
+    """Return the facts of the logarithm: on which side of 0."""
     low = 0 if a.low >= 1 else -INF
     high = 0 if a.high <= 1 else INF
     return facts_between(low, high, a.low > 1 or a.low_open, high == 0 and (a.high < 1 or a.high_open))

@@ -1,4 +1,4 @@
-"""What is known of the result of an op, from what is known of its arguments."""
+"""Transfer functions: the facts about the result of an op from the facts about its arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO = Facts(0, 0, integer=True, parity=0)
 _TRUTH = Facts(0, 1, integer=True)
 _SIZE = Facts(0, integer=True)
 _FINE = 10**5
-"""Parts of a unit between two of which a constant is known to lie: short bounds for what is computed of them."""
+"""A constant is enclosed between neighbouring multiples of 1/_FINE: short bounds keep the arithmetic on them short."""
 
 
 def _constant(value: Fraction) -> Facts:
@@ -48,7 +48,7 @@ def _compare(decide: Callable[[Facts, Facts], bool | None]) -> Callable[[Facts, 
 
 
 def _less(a: Facts, b: Facts) -> bool | None:
-    if a.high < b.low or (a.high == b.low and (a.high_open or b.low_open or _apart(a, b))):
+    if a.high < b.low or (a.high == b.low and (a.high_open or b.low_open or _differ(a, b))):
         return True
     return False if a.low >= b.high else None
 
@@ -56,19 +56,19 @@ def _less(a: Facts, b: Facts) -> bool | None:
 def _less_equal(a: Facts, b: Facts) -> bool | None:
     if a.high <= b.low:
         return True
-    if a.low > b.high or (a.low == b.high and (a.low_open or b.high_open or _apart(a, b))):
+    if a.low > b.high or (a.low == b.high and (a.low_open or b.high_open or _differ(a, b))):
         return False
     return None
 
 
-def _apart(a: Facts, b: Facts) -> bool:
+def _differ(a: Facts, b: Facts) -> bool:
     return (a.point == 0 and b.nonzero) or (b.point == 0 and a.nonzero)
 
 
 def _equal(a: Facts, b: Facts) -> bool | None:
     if a.point is not None and a.point == b.point:
         return True
-    if _less(a, b) or _less(b, a) or _apart(a, b):
+    if _less(a, b) or _less(b, a) or _differ(a, b):
         return False
     if a.parity is not None and b.parity is not None and a.parity != b.parity:
         return False
@@ -99,6 +99,15 @@ def _one_of(a: Facts, b: Facts) -> Facts:
     return _NO if a.point == b.point else _YES
 
 
+def _some(first: Facts, *rest: Facts) -> Facts:
+    return reduce(intervals.hull, rest, first)
+
+
+def _contraction(*operands: Facts) -> Facts:
+    """Return the facts of a sum of products; the empty sum is zero, the empty product one."""
+    return NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
+
+
 def _sqrt(a: Facts) -> Facts:
     return intervals.power(a, exactly(Fraction(1, 2)))
 
@@ -115,15 +124,6 @@ def _same(a: Facts) -> Facts:
     return a
 
 
-def _some(first: Facts, *rest: Facts) -> Facts:
-    return reduce(intervals.hull, rest, first)
-
-
-def _contraction(*operands: Facts) -> Facts:
-    """A sum of products; the sum of nothing is zero, the product of nothing one."""
-    return NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
-
-
 COMPARISONS: dict[str, Callable[[Facts, Facts], Facts]] = {
     "lt": _compare(_less),
     "gt": _compare(lambda a, b: _less(b, a)),
@@ -132,7 +132,7 @@ COMPARISONS: dict[str, Callable[[Facts, Facts], Facts]] = {
     "eq": _compare(_equal),
     "ne": _compare(lambda a, b: _negated(_equal(a, b))),
 }
-"""What each comparison says of two values."""
+"""The truth of each comparison of two values."""
 
 _RULES: dict[str, Callable[..., Facts]] = {
     "add": intervals.add,
@@ -169,12 +169,12 @@ _OF_ENTRIES: Mapping[str, Callable[..., Facts]] = {
 
 
 def is_ruled(node: Node) -> bool:
-    """Tell whether more is known of a node than the facts of its record."""
+    """Tell whether a transfer function gives more facts about a node than its op record."""
     return node.op.name in _RULES if node.op.pointwise else node.op.array.entries in _OF_ENTRIES
 
 
 def facts_of(node: Node, args: list[Facts]) -> Facts:
-    """Return what is known of a node from what is known of its operands, as `operands_of` lists them."""
+    """Return the facts about a node from the facts about its operands, in the order of `operands_of`."""
     if node.op is NUMBER:
         return exactly(int(node.value) if isinstance(node.value, bool) else node.value)
     if node.op is CONSTANT:
@@ -187,9 +187,9 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
         of_entries = _OF_ENTRIES.get(node.op.array.entries)
         numbers = [f for i, f in enumerate(args) if node.op.kind_of(i) == "number"]
         found = _from_record(node, args) if of_entries is None else of_entries(*numbers)
-        return _whole_if_int(node, found)
+        return _with_integer(node, found)
     rule = _RULES.get(node.op.name)
-    # x*x is a square; x == x holds wherever x has a value.
+    # x*x is a square; x == x holds on the domain of x.
     if len(node.args) == 2 and node.args[0] is node.args[1]:
         if node.op.name == "mul":
             return intervals.int_power(args[0], 2)
@@ -202,12 +202,12 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
         return _YES
     found = rule(*args) if rule is not None else _from_record(node, args)
     if node.op.name == "add":
-        found = _above_floor(node) or found
-    return _whole_if_int(node, found)
+        found = _fractional_part(node) or found
+    return _with_integer(node, found)
 
 
-def _above_floor(node: Node) -> Facts | None:
-    """Return what is known of x - floor(x), or of floor(x) - x, plus a number; None of other sums."""
+def _fractional_part(node: Node) -> Facts | None:
+    """Return the facts of x - floor(x), or of floor(x) - x, plus a number; None for other sums."""
     total: int | Fraction = 0
     terms: list[Node] = []
     pending = list(node.args)
@@ -229,12 +229,12 @@ def _above_floor(node: Node) -> Facts | None:
     return None
 
 
-def _whole_if_int(node: Node, found: Facts) -> Facts:
+def _with_integer(node: Node, found: Facts) -> Facts:
     return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
 
 
 def operands_of(node: Node) -> tuple[Node, ...]:
-    """Return what the facts of a node follow from: its arguments; of a random input the formulas of its parameters."""
+    """Return the nodes that decide the facts of a node: its arguments, or the parameters of a random input."""
     return node.args or (node.declaration.formulas if node.op is SYMBOL else ())
 
 
@@ -257,25 +257,25 @@ def _of_symbol(node: Node, of_formulas: list[Facts]) -> Facts:
 
 
 def _numbers_around(found: Facts) -> tuple[Number | None, Number | None]:
-    """Return exact numbers between which values lie, None where there are none."""
+    """Return exact bounds on values, None for an infinite end."""
     low, high = (None if isinstance(end, float) else end for end in (found.low, found.high))
     return low, high
 
 
 def _from_record(node: Node, args: list[Facts]) -> Facts:
-    """From the facts of the op record alone."""
+    """Return the facts that follow from the op record alone."""
     names = node.op.facts
     if node.dtype == "bool":
         return _TRUTH
     low: Bound = -1 if "bounded-by-one" in names else -INF
     high: Bound = 1 if "bounded-by-one" in names else INF
-    # What increases strictly and stays within bounds never reaches them: sigmoid, tanh, erf.
+    # A strictly increasing bounded function never reaches its bounds: sigmoid, tanh, erf.
     low_open = high_open = "bounded-by-one" in names and "increasing" in names
     nonzero = False
     if "nonnegative" in names or "positive" in names:
         low, low_open = 0, "positive" in names
     if len(args) == 1 and "odd" in names and "increasing" in names:
-        # Strictly increasing through the origin: the sign of the argument.
+        # A strictly increasing odd function has the sign of its argument.
         nonzero = args[0].nonzero
         if args[0].nonnegative:
             low, low_open = 0, args[0].positive

@@ -1,8 +1,8 @@
-"""Which values a random expression takes with a probability above 0: what only holds almost everywhere asks here.
+"""Point masses: the values that a random expression takes with positive probability.
 
-``sign(u)**2`` is 1 except at one point. That point does not matter where ``u`` is continuous. It matters where ``u`` is
-a whole number, and where an inner choice makes one value of many: ``clip(v, 0, 1)`` is 0 wherever v < 0. So each rule
-that is right except at a point needs a proof that the point has probability 0.
+``sign(u)**2`` is 1 except at one point. That point has probability 0 if ``u`` is continuous, but not if ``u`` is an
+integer, or if a choice is constant on an interval: ``clip(v, 0, 1)`` is 0 for all v < 0. So a rule that holds almost
+everywhere needs a proof that the exception has probability 0.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from symgrad.rewrite.facts.inference import Conditions
 __all__ = ["PointMasses", "may_be_zero", "tied"]
 
 _COUNTABLE = frozenset({"abs", "cos", "cosh", "cot", "sin", "tan"})
-"""Ops of one argument that take each value at countably many arguments, besides those that increase or decrease."""
+"""Unary ops that are not monotonic and take each value at countably many arguments."""
 _SAME_ZEROS = frozenset({"abs", "neg", "sign", "sqrt", "stop_gradient"})
-"""Ops that are zero where their argument is, besides those that are odd and increase."""
+"""Ops with the zeros of their argument, in addition to increasing odd ones."""
 _CHOOSING = frozenset({"clip", "maximum", "minimum", "relu", "where"})
 
 
 def _is_flat(node: Node) -> bool:
-    """Tell whether an op may be constant in a region of its arguments, and so give one value a probability."""
+    """Tell whether an op may be constant in a region of its arguments, so that one value has positive probability."""
     op = node.op
     return node.dtype != "real" or op.name in _CHOOSING or "piecewise-constant" in op.facts
 
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """What is known of the distribution of a node.
+    """Facts about the distribution of a node.
 
     Args:
         sources: the random inputs that it depends on.
         spread: whether each single value has probability 0.
         nonzero: whether 0 has probability 0.
-        smooth: whether no value is a whole number and no op is flat on the way from random inputs.
+        smooth: whether it depends on no integer random input, and through no flat op.
     """
 
     sources: frozenset[Node]
@@ -47,12 +47,12 @@ class _Law:
 
 
 class PointMasses:
-    """What is known of the point masses of nodes, remembered. False means that there is no proof.
+    """Cached facts about the point masses of nodes. False means that there is no proof.
 
     Args:
-        sources: the random inputs, which are independent; all else counts as known.
-        known: facts of nodes.
-        generic: whether values of parameters at which a formula degenerates are left out: 0 for x in x*u.
+        sources: the random inputs, which are independent; all other symbols are parameters.
+        known: facts about nodes.
+        generic: whether to exclude values of parameters at which a formula degenerates: 0 for x in x*u.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -73,11 +73,11 @@ class PointMasses:
         return bool(self._law(node).sources)
 
     def spread(self, node: Node) -> bool:
-        """Tell whether it is proved that each single value has probability 0."""
+        """Tell whether each single value provably has probability 0."""
         return self._law(node).spread
 
     def nonzero(self, node: Node) -> bool:
-        """Tell whether it is proved that the value is 0 with probability 0."""
+        """Tell whether the value 0 provably has probability 0."""
         return self._law(node).nonzero
 
     def _law(self, node: Node) -> _Law:
@@ -86,17 +86,17 @@ class PointMasses:
     def _of(self, node: Node, args: list[_Law]) -> _Law:
         if node in self.sources:
             real = node.dtype == "real"
-            return _Law(frozenset([node]), real, real or self._known_nonzero(node), real)
+            return _Law(frozenset([node]), real, real or self._never_zero(node), real)
         sources = frozenset[Node]().union(*[a.sources for a in args])
         if not sources:
-            nonzero = self._known_nonzero(node) or (self.generic and not node.is_number(0))
+            nonzero = self._never_zero(node) or (self.generic and not node.is_number(0))
             return _Law(sources, False, nonzero, True)
         smooth = all(a.smooth for a in args) and not _is_flat(node)
         spread = self._is_spread(node, args) or (self.generic and smooth)
-        nonzero = spread or self._known_nonzero(node) or _is_nonzero(node, args)
+        nonzero = spread or self._never_zero(node) or _is_nonzero(node, args)
         return _Law(sources, spread, nonzero, smooth)
 
-    def _known_nonzero(self, node: Node) -> bool:
+    def _never_zero(self, node: Node) -> bool:
         return node.dtype != "bool" and self.known.nonzero(node) == "yes"
 
     def _is_spread(self, node: Node, args: list[_Law]) -> bool:
@@ -113,11 +113,11 @@ class PointMasses:
         if len(args) != 2:
             return False
         a, b = args
-        if name == "pow":  # to a power that is known
+        if name == "pow":
             return a.spread and not b.sources and b.nonzero
         if a.sources & b.sources:
             return name == "mul" and node.args[0] is node.args[1] and a.spread
-        # Independent: whatever one value is, the other one spreads.
+        # Independent arguments: conditional on one value, the other one spreads.
         if name == "add":
             return a.spread or b.spread
         if name in {"mul", "div"}:
@@ -139,13 +139,13 @@ def _is_nonzero(node: Node, args: list[_Law]) -> bool:
 
 
 def may_be_zero(node: Node) -> bool:
-    """Tell whether a node may be 0 with a probability above 0, for generic values of parameters."""
+    """Tell whether a node may be 0 with positive probability, for generic values of parameters."""
     sources = [s for s in symbols_of([node]) if s.declaration.distribution is not None]
     return not PointMasses(sources, Conditions(), generic=True).nonzero(node)
 
 
 def tied(outputs: Sequence[Node], sources: Collection[Node]) -> dict[Node, Node]:
-    """Return the equations (eq, ne) in some nodes that random inputs decide with probability 1, each with its truth.
+    """Return the equations (eq, ne) in nodes that random inputs decide with probability 1, each with its truth.
 
     Args:
         outputs: nodes.

@@ -1,1 +1,1 @@
-"""The normal form of sums and products."""
+"""The normal form of sums and products. Open `protocols.py` first."""

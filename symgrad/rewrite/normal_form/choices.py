@@ -1,12 +1,16 @@
-"""Guards of choices: `where(r != 0, x/r, 0)*r` is `where(r != 0, x, 0)`, and `where(norm(x) != 0, x, 0)` is `x`.
+"""Remove redundant `where` guards.
 
-Derivatives guard their divisors so. What stays guarded is what may be infinite or NaN where the guard is zero.
+    where(r != 0, x/r, 0)*r    ->  where(r != 0, x, 0)
+    where(norm(x) != 0, x, 0)  ->  x
+
+Derivatives guard their divisors in this way. A guard stays if the value may be infinite or NaN where the guard is zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
 
 from symgrad.ir.graph import Node
 from symgrad.ops.array.layout import full
@@ -14,9 +18,10 @@ from symgrad.ops.array.reductions import norm
 from symgrad.ops.scalar.logic import and_, ne, where
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import Form, short
-from symgrad.rewrite.normal_form.interfaces import AllForms, OpenProduct
-from symgrad.rewrite.normal_form.views import see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms, OpenProduct
+from symgrad.rewrite.normal_form.views import see_through, view, write_view
 from symgrad.rewrite.trace import Step
+from symgrad.support.traversal import leaves, postorder
 
 __all__ = ["Choices"]
 
@@ -29,7 +34,7 @@ class Choices:
         self._guarding: dict[Node, bool] = {}
 
     def step(self, node: Node) -> Step | None:
-        """Drop a guard where the guarded product is zero anyway: a number times what is zero with the guard."""
+        """Drop the guard of a number times a power that is zero where the guard is."""
         if node.op is not where or not node.args[2].is_number(0):
             return None
         condition, value, other = node.args
@@ -53,47 +58,40 @@ class Choices:
         return None
 
     def _guards(self, condition: Node) -> Iterator[tuple[Node, int]]:
-        """Return what a condition says is not zero, each with the position of the part that says so."""
+        """Yield the nodes that a condition requires to be nonzero, each with the position of its conjunct."""
         if not self._has_guards(condition):
             return
-        for i, part in enumerate(_parts(condition)):
+        for i, part in enumerate(_conjuncts(condition)):
             if _guards_by(part):
                 core, axes = view(part)
-                yield see_through(written(full(core.args[0], core.shape), axes, part.shape)), i
+                yield see_through(write_view(full(core.args[0], core.shape), axes, part.shape)), i
 
     def _has_guards(self, condition: Node) -> bool:
-        """Tell whether a condition says of anything that it is not zero; long ones extend each other."""
+        """Tell whether a condition has a guard, in linear time for conditions that extend each other."""
         known = self._guarding
-        stack = [condition]
-        while stack:
-            node = stack[-1]
-            new = [a for a in node.args if a not in known] if node.op is and_ else []
-            if new:
-                stack.extend(new)
-                continue
+        for node in postorder([condition], lambda n: n.args if n.op is and_ else (), until=known):
             known[node] = any(known[a] for a in node.args) if node.op is and_ else _guards_by(node)
-            stack.pop()
         return known[condition]
 
     def _vanishes(self, base: Node, guard: Node) -> bool:
-        """Tell whether the entries of an array are among those whose norm is the guard."""
+        """Tell whether the guard is a norm of the entries of an array."""
         length, along = view(guard)
         x, axes = view(base)
         if length.op is not norm:
             return False
-        (given,), (reduced,) = length.args, length.params
+        (normed,), (reduced,) = length.args, length.params
         sums = self._forms.sums
-        known = [given, sums.primitive(given)[1] if given.op.name == "add" else given]
+        known = [normed, sums.primitive(normed)[1] if normed.op.name == "add" else normed]
         if x not in known and (x.op.name != "add" or sums.flipped(x) not in known):
             return False
         # Axes counted from the end, as broadcasting aligns them.
         mine = {a: k - len(axes) for k, a in enumerate(axes)}
         its = {a: k - len(along) for k, a in enumerate(along)}
-        kept = [a for a in range(len(given.shape)) if a not in reduced]
-        return all(mine.get(a) == its.get(q) for q, a in enumerate(kept))
+        remaining = [a for a in range(len(normed.shape)) if a not in reduced]
+        return all(mine.get(a) == its.get(q) for q, a in enumerate(remaining))
 
     def absorb(self, product: OpenProduct) -> bool:
-        """Cancel a divisor inside a guard with a factor beside the choice; tell whether there was one."""
+        """Cancel a divisor inside a guard with a factor outside the choice; tell whether there was one."""
         for base, e in product.factors.items():
             if base.op is not where or not base.args[2].is_number(0) or e.denominator != 1 or e < 1:
                 continue
@@ -102,22 +100,22 @@ class Choices:
                 continue
             form = self._forms.products.form_of_factor(value)
             for guard, _ in self._guards(condition):
-                below, beside = form.factors.get(guard, 0), product.factors.get(guard, 0)
-                many = min(-Fraction(below), Fraction(beside) / Fraction(e)).__floor__()
-                if many < 1:
+                inside, outside = form.factors.get(guard, 0), product.factors.get(guard, 0)
+                times = min(-Fraction(inside), Fraction(outside) / Fraction(e)).__floor__()
+                if times < 1:
                     continue
-                left = {**form.factors, guard: short(Fraction(below) + many)}
+                left = {**form.factors, guard: short(Fraction(inside) + times)}
                 inner = self._forms.products.write(
                     Form(form.coefficient, {b: k for b, k in left.items() if k != 0}, form.powers)
                 )
-                product.divide(guard, short(many * Fraction(e)))
+                product.divide(guard, short(times * Fraction(e)))
                 product.divide(base, e)
-                made = where(condition, inner, other)
-                step = self.step(made)
+                choice = where(condition, inner, other)
+                step = self.step(choice)
                 product.laws["guarded-divisor"] = None
                 product.fired = True
                 if step is None:
-                    product.include(made, e)
+                    product.include(choice, e)
                 else:
                     product.laws[step.rule] = None
                     product.notes.update(dict.fromkeys(step.notes))
@@ -126,26 +124,14 @@ class Choices:
         return False
 
 
-def _parts(condition: Node) -> list[Node]:
-    """Return what holds together where a condition holds."""
-    parts: list[Node] = []
-    stack = [condition]
-    while stack:
-        part = stack.pop()
-        if part.op is and_:
-            stack.extend(reversed(part.args))
-        else:
-            parts.append(part)
-    return parts
+def _conjuncts(condition: Node) -> list[Node]:
+    return leaves(condition, lambda n: n.args if n.op is and_ else None)
 
 
 def _without(condition: Node, position: int) -> Node | None:
-    """Return a condition without one of its parts; None if there is no other."""
-    rest: Node | None = None
-    for i, part in enumerate(_parts(condition)):
-        if i != position:
-            rest = part if rest is None else and_(rest, part)
-    return rest
+    """Return a condition without one of its conjuncts; None if there is no other."""
+    rest = [part for i, part in enumerate(_conjuncts(condition)) if i != position]
+    return reduce(and_, rest) if rest else None
 
 
 def _guards_by(part: Node) -> bool:

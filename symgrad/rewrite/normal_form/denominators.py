@@ -1,9 +1,9 @@
-"""Terms over powers of one sum: over the highest power, where that leaves fewer terms.
+"""Bring terms over powers of one sum to the highest power, if that leaves fewer terms.
 
     v/(k + x) - v*x/(k + x)**2  ->  k*v/(k + x)**2
 
-The quotient rule leaves such differences behind. They are not only longer: for x far beyond k they subtract
-two nearly equal numbers, and most digits cancel, while the right side loses none.
+The quotient rule produces such differences. The left side is longer, and for x far beyond k it subtracts two nearly
+equal numbers: most digits cancel, while the right side loses none.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from symgrad.ops.scalar.arith import add, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.rewrite.normal_form.form import E, Exponent, Form, Sum, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
+from symgrad.rewrite.normal_form.protocols import AllForms
 
 __all__ = ["Denominators"]
 
-_FEW = 8  # terms of a sum that is looked at
+_FEW = 8  # terms of a sum
 _TERMS = 64  # terms of a numerator while it is distributed
 
 
 class Denominators:
-    """Brings terms of a sum over one denominator; the domain stays exactly what it was."""
+    """Brings terms of a sum over one denominator without a change of the domain."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
 
     def merge(self, total: Sum, laws: dict[str, None]) -> bool:
-        """Merge terms until none of it shortens the sum, and tell whether any were."""
+        """Merge terms while that shortens the sum, and tell whether any were merged."""
         fired = False
         while 2 <= len(total.terms) <= _FEW and self._merge_one(total):
             laws["common-denominator"] = None
@@ -64,9 +64,9 @@ class Denominators:
                 self._forms.sums.include(numerator, part)
         if not 0 < len(numerator) < len(group):
             return False
-        # The sum stays below, and what its own terms ask for with it; nothing else may be lost.
-        kept = [*numerator.terms, *self._forms.sums.of(base).terms]
-        if not before <= {demand for term in kept for demand in self._demands(self._form(term))}:
+        # The denominator keeps the demands of its own terms; no other demand may be lost.
+        after = [*numerator.terms, *self._forms.sums.of(base).terms]
+        if not before <= {demand for term in after for demand in self._demands(self._form(term))}:
             return False
         merged = self._quotient(numerator, base, highest)
         if merged is None:
@@ -81,12 +81,12 @@ class Denominators:
 
     def _lifted(self, rest: Form, base: Node, times: int) -> list[Form] | None:
         """Write rest*base**times as a sum of products; None if that is long."""
-        found = self._forms.sums.of(base)
-        terms = [Form(c, f.factors, f.powers) for t, c in found.terms.items() for f in (self._form(t),)]
-        if found.constant != 0:
-            terms.append(Form(found.constant, {}, {}))
         if times > HIGHEST:
             return None
+        found = self._forms.sums.of(base)
+        terms = [self._form(t)._replace(coefficient=c) for t, c in found.terms.items()]
+        if found.constant != 0:
+            terms.append(Form(found.constant, {}, {}))
         lifted = [rest]
         for _ in range(times):
             if len(lifted) * len(terms) > _TERMS:
@@ -103,10 +103,10 @@ class Denominators:
         found.raise_to(b, 1)
         found.settle()
         if found.powers and found.fired:
-            # Exponents that met are sums as written: like products must look alike.
-            met, found = found.form(), Gathering(self._forms)
-            found.raise_to(Form(met.coefficient, met.factors, {}), 1)
-            for base, exponent in met.powers.items():
+            # Collect the sums of exponents, so that like products get one form.
+            product, found = found.form(), Gathering(self._forms)
+            found.raise_to(Form(product.coefficient, product.factors, {}), 1)
+            for base, exponent in product.powers.items():
                 exponent = self._forms.sums.plain(exponent)
                 found.take(exp(exponent) if base is E else pow(base, exponent), 1)
             found.settle()
@@ -123,7 +123,7 @@ class Denominators:
         return None if found.stays or found.notes else found.form()
 
     def _demands(self, form: Form) -> Iterator[tuple[object, ...]]:
-        """What must hold for a product to have a value, as far as the declarations leave it open."""
+        """Yield the conditions for a product to have a value that the declarations do not imply."""
         known = self._forms.known
         for base, e in form.factors.items():
             if known.defined(base) != "yes":

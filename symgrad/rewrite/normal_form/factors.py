@@ -1,4 +1,4 @@
-"""Powers that multiply: bases that meet add their exponents, and what that does to the domain is noted."""
+"""Multiply powers: equal bases add their exponents, and notes record where the domain grows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEGATIVE = "also defined for {} < 0"
 
 
 class Factors:
-    """The factors of one product, and what multiplying them did to the domain.
+    """The factors of one product, and the points that the domain gained by multiplying them.
 
     Args:
         known: facts about nodes.
@@ -28,9 +28,9 @@ class Factors:
     Attributes:
         coefficient, factors, powers: the product so far, as in a `Form`; an exponent may be zero.
         laws: names of the laws that were used.
-        notes: where the product is defined and what was multiplied was not.
-        fired: whether a law brought in nodes that have no normal form yet.
-        stays: whether the product stays as it is written: it divides by the number zero, or a number grew too long.
+        notes: where the domain of the product is larger than that of its factors.
+        fired: whether a law included nodes that have no normal form yet.
+        stays: whether the product stays unchanged: it divides by the number zero, or a number grew too long.
     """
 
     def __init__(self, known: Conditions) -> None:
@@ -42,17 +42,17 @@ class Factors:
         self.notes: dict[Note, None] = {}
         self.fired = False
         self.stays = False
-        # What is taken in stands below a fraction bar, if perhaps below two: it is not zero.
+        # Whether the current factor is in a denominator, perhaps of a denominator: it is not zero.
         self._below = False
         self._inverse: set[Node] = set()
         self._fractional: set[Node] = set()
 
     def form(self) -> Form:
-        """Return what was gathered."""
+        """Return the form of the product so far."""
         return Form(self.coefficient, self.factors, self.powers)
 
     def include(self, base: Node, e: Exponent) -> None:
-        """Multiply by base**e, where the base is no product."""
+        """Multiply by base**e; the base is not a product."""
         if base.is_number():
             self._include_number(base.value, e)
             return
@@ -79,7 +79,7 @@ class Factors:
             return
         if base is not E and (e < 0 or self._below) and self._known.positive(base) != "yes":
             if e < 0:
-                # At x = 0, 1/x**a is undefined for every a but 0, x**(-a) only for a > 0: no sign moves there.
+                # At x = 0, 1/x**a is undefined for every a but 0, x**(-a) only for a > 0: the forms differ.
                 self.include(pow(base, exponent), e)
                 return
             self.notes[Note(MORE, base)] = None
@@ -111,7 +111,7 @@ class Factors:
                 self._scale(folded)
             return
         if value < 0:
-            # Nowhere defined, and so left as it is.
+            # A root of a negative number is nowhere defined, so it stays.
             root = pow(number(value), number(abs(e))) if abs(e) != HALF else sqrt(number(value))
             self.factors[root] = self.factors.get(root, 0) + (1 if e > 0 else -1)
             return
@@ -139,7 +139,7 @@ class Factors:
         self.factors[base] = short(exponent) if not self.stays else 1
 
     def divide(self, base: Node, e: Exponent) -> None:
-        """Take out a power for a rule that writes it otherwise."""
+        """Divide by a power that a rule replaces."""
         present = self.factors.pop(base)
         self._note_growth(base, present)
         left = short(present - e)
@@ -147,7 +147,7 @@ class Factors:
             self.factors[base] = left
 
     def _note_growth(self, base: Node, e: Exponent) -> None:
-        """Note what a power has won that stood below a fraction bar, or under a root, before it met others."""
+        """Note the points that a power gained if its base was in a denominator, or under a root."""
         if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
             self.notes[Note(ZERO, base)] = None
         if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:

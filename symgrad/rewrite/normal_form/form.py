@@ -1,4 +1,7 @@
-"""The forms of products and sums: a number, and bases with their exponents or terms with their coefficients."""
+"""The forms of products and sums.
+
+A product is a coefficient, and bases with their exponents. A sum is a constant, and terms with their coefficients.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ E = constant("E")
 
 
 class Form(NamedTuple):
-    """A product: coefficient, rational powers, symbolic powers (base to exponent)."""
+    """A product: a coefficient, bases with rational exponents, and bases with symbolic exponents."""
 
     coefficient: Exponent
     factors: dict[Node, Exponent]
@@ -27,13 +30,13 @@ class Form(NamedTuple):
 
 
 def odd_sums(form: Form) -> list[Node]:
-    """Return the sums to an odd power of a product: a minus sign in front may enter one."""
+    """Return the sums among the factors whose exponent is odd: a minus sign may enter one of them."""
     return [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
 
 
 @dataclass(slots=True)
 class Sum:
-    """A sum: constant and coefficients of monic terms."""
+    """A sum: a constant, and monic terms with their coefficients."""
 
     constant: Exponent
     terms: dict[Node, Exponent]
@@ -53,5 +56,5 @@ def short(value: Exponent) -> Exponent:
 
 
 def is_long(value: Exponent) -> bool:
-    """Tell whether an exact number is too long to be written in place of what it was computed from."""
+    """Tell whether an exact number is too long to replace the expression that computes it."""
     return is_longer(value, MADE)

@@ -1,4 +1,4 @@
-"""One product being collected: nodes are taken apart into factors, and the laws of products apply to these."""
+"""Collect one product: split nodes into factors, and apply the laws of products to them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.factors import MORE, NEGATIVE, Factors
 from symgrad.rewrite.normal_form.form import HALF, E, Exponent, Form, short
-from symgrad.rewrite.normal_form.interfaces import AllForms
 from symgrad.rewrite.normal_form.primes import is_power
-from symgrad.rewrite.normal_form.views import Map, see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import Map, see_through, view, write_view
 from symgrad.rewrite.trace import ZERO, Note
 
 __all__ = ["Gathering"]
@@ -29,10 +29,10 @@ def is_numeric_product(node: Node) -> bool:
 
 
 class Gathering(Factors):
-    """Collects the factors of one product, and what that did to the domain.
+    """Collects the factors of one product, and notes where the domain grows.
 
     Args:
-        forms: the normal forms, which tell what nodes are made of.
+        forms: the normal forms of nodes.
 
     Attributes:
         sums: the sums among the factors, as they were written.
@@ -44,7 +44,7 @@ class Gathering(Factors):
         self.sums: list[Node] = []
 
     def copy(self) -> Gathering:
-        """Return the same, to be changed by itself."""
+        """Return an independent copy."""
         other = Gathering(self._forms)
         other.coefficient, other.fired, other.stays = self.coefficient, self.fired, self.stays
         other.factors, other.powers = self.factors.copy(), self.powers.copy()
@@ -54,7 +54,7 @@ class Gathering(Factors):
         return other
 
     def walk(self, root: Node, exponent: int = 1) -> None:
-        """Take in a product as written, down to its factors, which are in normal form."""
+        """Multiply by a power of a product whose factors are in normal form."""
         pending = [(root, exponent, False)]
         while pending:
             node, e, self._below = pending.pop()
@@ -75,7 +75,7 @@ class Gathering(Factors):
         self._below = False
 
     def walk_new(self, node: Node, exponent: int = 1) -> None:
-        """Take in what a rule has put together; its factors reach their normal form at the next visit."""
+        """Multiply by a power of the result of a rule; its factors reach their normal form at the next visit."""
         self.fired = True
         pending = [(node, exponent)]
         while pending:
@@ -92,7 +92,7 @@ class Gathering(Factors):
                 self.take(top, e)
 
     def take(self, node: Node, e: Exponent) -> None:
-        """Take in a power of a factor in normal form, e being an integer unless the node is positive."""
+        """Multiply by a power of a factor in normal form; e is an integer unless the node is positive."""
         if node.shape and not node.op.pointwise:
             shown, node = node, see_through(node)
             if shown is not node:
@@ -128,7 +128,7 @@ class Gathering(Factors):
             self.include(node, e)
 
     def takes_view(self, node: Node, e: Exponent) -> bool:
-        """Take in a view of a product as the product of the views; tell whether it is one."""
+        """Multiply by a power of a view of a product, as the product of the views; tell whether it is one."""
         core, axes = view(node)
         if core is node:
             return False
@@ -137,23 +137,23 @@ class Gathering(Factors):
         if core.op.name not in _PRODUCTS or not self._forms.products.small(core):
             return False
 
-        def seen(factor: Node) -> Node:
-            shown = written(full(factor, core.shape), axes, node.shape)
-            return see_through(written(*view(shown), node.shape))
+        def shown(factor: Node) -> Node:
+            outer = write_view(full(factor, core.shape), axes, node.shape)
+            return see_through(write_view(*view(outer), node.shape))
 
         form = self._forms.products.form_of_factor(core)
         powers = [(exp(p) if b is E else pow(b, p), 1) for b, p in form.powers.items()]
-        shown = [(seen(b), k) for b, k in (*form.factors.items(), *powers)]
-        if len(dict(shown)) == len(shown):
+        factors = [(shown(b), k) for b, k in (*form.factors.items(), *powers)]
+        if len(dict(factors)) == len(factors):
             self.laws["product-of-views"] = None
-            self.raise_to(Form(form.coefficient, dict(shown), {}), e)
+            self.raise_to(Form(form.coefficient, dict(factors), {}), e)
             return True
-        # Factors of shapes (1,) and () show the same: each of them counts.
+        # Factors of shapes (1,) and () can have equal views: each of them counts.
         if e.denominator != 1:
             return False
         self.laws["product-of-views"] = None
         self.include(number(form.coefficient), e)
-        for base, k in shown:
+        for base, k in factors:
             self.raise_to(Form(1, {base: k}, {}), e)
         return True
 
@@ -163,11 +163,11 @@ class Gathering(Factors):
             return False
         self.laws["content-of-a-sum"] = None
         self.include(number(content), e)
-        self.include(written(primitive, axes, shown.shape), e)
+        self.include(write_view(primitive, axes, shown.shape), e)
         return True
 
     def _root_power(self, node: Node, e: int) -> None:
-        """The node is a power that is to be brought into normal form itself."""
+        """Multiply by a power whose own normal form is to be found."""
         base = node.args[0]
         exponent = number(HALF) if node.op is sqrt else node.args[1]
         if not exponent.is_number():
@@ -185,7 +185,7 @@ class Gathering(Factors):
             self.laws["power-zero"] = None
             self.notes.update(dict.fromkeys(undefined_somewhere([base], self._known)))
         elif base.op is add and q.denominator != 1:
-            # sqrt(4*x + 4) = 2*sqrt(x + 1), but sqrt(1/2 - x) has nothing to gain.
+            # sqrt(4*x + 4) = 2*sqrt(x + 1), but sqrt(1/2 - x) gains nothing.
             content, primitive = self._forms.sums.primitive(base)
             if content > 0 and content != 1 and is_power(Fraction(content), q):
                 self.laws["content-of-a-sum"] = None
@@ -198,7 +198,7 @@ class Gathering(Factors):
             self.raise_to(self._forms.products.form_of_factor(base), q)
 
     def raise_to(self, form: Form, q: Exponent) -> None:
-        """Multiply by a product to a power, (a*b)**q and (a**p)**q, as far as that never narrows the domain."""
+        """Multiply by a product to a power, (a*b)**q and (a**p)**q, without ever narrowing the domain."""
         if q == 1:
             self._scale(form.coefficient)
             for base, e in form.factors.items():
@@ -220,11 +220,11 @@ class Gathering(Factors):
         self._root_of_product(form, q)
 
     def _root_of_product(self, form: Form, q: Exponent) -> None:
-        """A fractional power: positive factors come out, nonnegative ones unless an unknown sign stays inside.
+        """Multiply by a product to a fractional power; positive factors leave the root.
 
-        (a*b)**q with a >= 0: at a = 0 the left side is 0 for any b, while a**q*b**q is undefined for b < 0.
-        For q < 0 there is no value at a = 0 on either side, so there a nonnegative factor is as good as a
-        positive one.
+        Nonnegative factors leave it unless a factor of unknown sign stays inside: at a = 0, (a*b)**q is 0 for any b,
+        while a**q*b**q is undefined for b < 0. For q < 0 neither side has a value at a = 0, so a nonnegative factor
+        counts as positive.
         """
         outside: list[tuple[Node, Exponent]] = []
         nonnegative: list[tuple[Node, Exponent]] = []
@@ -265,7 +265,7 @@ class Gathering(Factors):
             self.include(self._forms.products.write_signed(Form(short(coefficient), inside, powers)), q)
 
     def _include_composed(self, base: Node, p: Exponent, q: Exponent) -> None:
-        """(base**p)**q."""
+        """Multiply by (base**p)**q."""
         if p != 1:
             self.laws["power-of-a-power"] = None
         if p < 0:
@@ -283,7 +283,7 @@ class Gathering(Factors):
             self.include(base, short(p * q))
 
     def settle(self) -> None:
-        """Bring to the normal form: open powers that became whole, apply the rules, note where the domain grew."""
+        """Finish the normal form: open integer powers, apply the rules, note where the domain grew."""
         for _ in range(200):
             if self.stays:
                 return
@@ -306,8 +306,8 @@ class Gathering(Factors):
                 self.notes.update(dict.fromkeys(undefined_somewhere([base], self._known)))
         if self.coefficient == 0 and (self.factors or self.powers):
             self.laws["zero-times"] = None
-            gone = [*self.factors, *self.powers, *self.powers.values()]
-            self.notes.update(dict.fromkeys(undefined_somewhere(gone, self._known)))
+            dropped = [*self.factors, *self.powers, *self.powers.values()]
+            self.notes.update(dict.fromkeys(undefined_somewhere(dropped, self._known)))
             for base, e in self.factors.items():
                 if e < 0 and not self._known.facts(base).nonzero:
                     self.notes[Note(ZERO, base)] = None
@@ -319,7 +319,7 @@ class Gathering(Factors):
             self.factors, self.powers = {}, {}
 
     def _open_composites(self) -> None:
-        """A base that is itself a product or a power is opened as soon as its exponent is an integer."""
+        """Open each base that is a product or a power if its exponent is an integer."""
         for base, e in list(self.factors.items()):
             if e != 0 and e.denominator == 1 and base.op.name in {"mul", "div", "neg", "pow", "sqrt"}:
                 if not self._forms.products.small(base) or (base.op is pow and not base.args[1].is_number()):

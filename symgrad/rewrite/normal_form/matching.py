@@ -3,7 +3,7 @@
     sin(a)/cos(a)          two factors: sin(a) to 1, cos(a) to -1
     sin(a)**2 + cos(a)**2  two terms of one factor each
 
-The first factor (of the first term) that names an op is the *anchor*: it alone is searched for, and binds all
+The first factor (of the first term) that names an op is the *anchor*. The search matches it alone, and it binds all
 variables; the other factors and terms are then looked up. The terms may share a further factor.
 """
 
@@ -17,7 +17,7 @@ from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.rewrite.engine import applicable, apply_rule
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms, OpenProduct
+from symgrad.rewrite.normal_form.protocols import AllForms, OpenProduct
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note
@@ -28,7 +28,7 @@ __all__ = ["RulesForProducts", "RulesForSums"]
 
 @dataclass(frozen=True, slots=True)
 class _ProductRow:
-    """The left side of a rule for products: bases with exponents, first one that names an op (the anchor)."""
+    """The left side of a rule for products: the anchor and the other factors, as bases with exponents."""
 
     rule: Rule
     anchor: tuple[Node, Node]
@@ -36,7 +36,7 @@ class _ProductRow:
 
     @property
     def exponent(self) -> Exponent | None:
-        """The exponent of the anchor, None if any will do."""
+        """The exponent of the anchor, None for any exponent."""
         return None if is_literal(self.anchor[1]) else self.anchor[1].value
 
 
@@ -50,7 +50,7 @@ class _SumRow:
 
 
 class RulesForProducts:
-    """The rules whose left side is a product or power, matched against any part of a product."""
+    """Rules whose left side is a product or power, matched against any part of a product."""
 
     def __init__(self, rules: RuleSet, forms: AllForms) -> None:
         self._forms = forms
@@ -60,9 +60,9 @@ class RulesForProducts:
         """Apply the first rule that matches."""
         for base, e in product.factors.items():
             if e == 0:
-                continue  # cancelled: only its domain is still of interest
+                continue  # cancelled: only its domain still matters
             for wanted, row in self._by_anchor.get(base.op.name, ()):
-                # Most rows need no match of patterns to be ruled out.
+                # The exponents exclude most rows without a match of patterns.
                 if len(row.others) >= len(product.factors) or not (wanted is None or _enough(e, wanted)):
                     continue
                 for bindings in match(row.anchor[0], base, {}, self._forms):
@@ -79,14 +79,14 @@ class RulesForProducts:
             if other in used or e == 0 or (e > 0) != (wanted > 0) or abs(e) < abs(wanted):
                 return False
             used[other] = wanted
-        if row.rule.whole and any(product.factors[b] != w for b, w in used.items()):
-            return False
         rule = row.rule
+        if rule.whole and any(product.factors[b] != w for b, w in used.items()):
+            return False
         if not applicable(rule, bindings, self._forms.known):
             return False
         after = instantiate(rule.replacement, bindings)
         step = apply_rule(rule, base, after, bindings, self._forms.known)
-        # As often as the exponents allow: one by one, a high power would take as many steps.
+        # As often as the exponents allow, in one step: a high power would take too many.
         times = min((product.factors[b] / Fraction(w)).__floor__() for b, w in used.items())
         for b, wanted in used.items():
             product.divide(b, wanted * times)
@@ -97,14 +97,14 @@ class RulesForProducts:
 
 
 class RulesForSums:
-    """The rules whose left side is a sum, matched against terms that share a further factor."""
+    """Rules whose left side is a sum, matched against terms that share a further factor."""
 
     def __init__(self, rules: RuleSet, forms: AllForms) -> None:
         self._forms = forms
         self._by_anchor = _rows_for_sums(rules)
 
     def apply(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
-        """Apply rules for sums until none matches, and tell whether one did."""
+        """Apply rules for sums until none matches, and tell whether one matched."""
         fired = False
         for _ in range(200):
             if not self._apply_one(total, laws, notes):
@@ -156,11 +156,11 @@ class RulesForSums:
         after = instantiate(rule.replacement, bindings)
         notes.update(dict.fromkeys(apply_rule(rule, term, after, bindings, self._forms.known).notes))
         laws[rule.name] = None
-        for gone in used:
-            if gone is None:
+        for replaced in used:
+            if replaced is None:
                 total.constant = 0
             else:
-                del total.terms[gone]
+                del total.terms[replaced]
         product = Gathering(self._forms)
         product.raise_to(rest, 1)
         product.coefficient = scale
@@ -172,7 +172,7 @@ class RulesForSums:
 
 @cache
 def _rows_for_products(rules: RuleSet) -> dict[str, list[tuple[Exponent | None, _ProductRow]]]:
-    """Return the rules for products by the op of their anchors, each with the exponent that it asks for."""
+    """Return the rules for products by the op of their anchors, each with the exponent of its anchor."""
     found: dict[str, list[tuple[Exponent | None, _ProductRow]]] = {}
     for head in ("mul", "div", "pow"):
         for rule in rules.headed(head):
@@ -183,7 +183,7 @@ def _rows_for_products(rules: RuleSet) -> dict[str, list[tuple[Exponent | None, 
 
 @cache
 def _rows_for_sums(rules: RuleSet) -> dict[str, list[tuple[Exponent | None, _SumRow]]]:
-    """Return the rules for sums likewise."""
+    """Return the rules for sums by the op of their anchors, each with the exponent of its anchor."""
     found: dict[str, list[tuple[Exponent | None, _SumRow]]] = {}
     for rule in rules.headed("add"):
         compiled = _terms(rule)
@@ -205,7 +205,7 @@ def _factors(rule: Rule, pattern: Node) -> _ProductRow:
 
 
 def _flat(pattern: Node) -> list[tuple[Node, Node]]:
-    """The factors of a pattern: bases with exponents (numbers or literal metavariables)."""
+    """Return the factors of a pattern: bases with exponents (numbers or literal metavariables)."""
     name = pattern.op.name
     if name == "mul":
         return _flat(pattern.args[0]) + _flat(pattern.args[1])

@@ -1,9 +1,9 @@
 """The order in which a person writes terms and factors: by structure alone, never by identity, creation or hash.
 
-Factors: numbers, constants, roots of numbers, symbols, functions, sums, then arrays in this order, then what arrays
-were reduced to; within a group by the symbols they contain, then by their text, short before long. Terms: by falling
-degree, like monomials lexicographically, the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest
-has no degree, or would open with a minus sign.
+Factors: numbers, constants, roots of numbers, symbols, functions, sums; then arrays in the same order; then reductions
+of arrays. Within a group by the symbols they contain, then by their text, short before long. Terms: by falling degree,
+like monomials lexicographically, the constant last. The constant comes first if the other terms have no degree, as in
+`1 + exp(-x)`, or if the sum would open with a minus sign, as in `1 - x`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ TermKey: TypeAlias = (
     "tuple[Exponent, bool, tuple[tuple[int, tuple[str, ...], int, str, _Digest, Exponent], ...]]"
 )
 
-_NAMES = 6  # how many symbol names, and
-_TEXT = 60  # how many characters of the text take part before the structural digest decides
+_NAMES = 6  # symbol names in a key
+_TEXT = 60  # characters of text in a key; then the structural digest decides
 
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
-_ARRAYS = 6  # arrays come after scalars, ranked among themselves alike, and sums of arrays after both
+_ARRAYS = 6  # arrays come after scalars in the same ranks, and reductions of arrays after both
 
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What the order sees of a node: its first symbols, the beginning of its text, its degree."""
+    """The features of a node that order it: its first symbols, the beginning of its text, its degree."""
 
     names: tuple[str, ...]
     text: str
@@ -41,7 +41,7 @@ class _Looks:
 
 
 class _Digest:
-    """The digest of a node, taken only where two nodes look alike: few do."""
+    """The digest of a node, computed lazily: few nodes have equal features."""
 
     __slots__ = ("_node",)
 
@@ -53,7 +53,7 @@ class _Digest:
 
 
 class Order:
-    """Sort keys of nodes, computed when first asked and remembered."""
+    """Sort keys of nodes, computed lazily and cached."""
 
     def __init__(self) -> None:
         self._seen: dict[Node, _Looks] = {}
@@ -94,7 +94,7 @@ class Order:
 
 
 def _group(base: Node) -> int:
-    """lam*w*sum(y): what an array was reduced to stands last, where it is read as the number that it is."""
+    """Return the rank of the group of a factor: scalars, arrays, then reductions of arrays, lam*w*sum(y)."""
     if base.shape:
         return _ARRAYS
     return 0 if base.op.pointwise else 2 * _ARRAYS
@@ -124,29 +124,26 @@ def _describe(node: Node, args: list[_Looks]) -> _Looks:
     text = f"{node.op.name}({','.join(a.text for a in args)})"
     if node.op.name == "einsum" and not _is_chain(*node.params):
         text += str(node.params)  # A @ x comes before A.T @ x
-    return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]))
+    return _Looks(names, text[:_TEXT], _bounded(_degree(node, [a.degree for a in args])))
 
 
 def _is_chain(labels: tuple[tuple[int, ...], ...], result: tuple[int, ...]) -> bool:
-    """Tell whether a contraction is a product of matrices as they stand."""
+    """Tell whether a contraction is a product of matrices without a transpose."""
     joins = all(a[-1:] == b[:1] for a, b in pairwise(labels))
     return joins and result == (*labels[0][:-1], *labels[-1][1:]) and all(len(own) <= 2 for own in labels)
 
 
 _OF_FIRST = frozenset(["neg", "stop_gradient", "gather", "scatter_add"])
-_HIGHEST = 10**6  # degrees beyond are all the same to a reader, and parts of one that are finer
-
-
-def _degree(node: Node, args: list[Exponent]) -> Exponent:
-    return _bounded(_polynomial_degree(node, args))
+_HIGHEST = 10**6
 
 
 def _bounded(degree: Exponent) -> Exponent:
+    """Return a degree with bounded size and precision: a reader sees no difference beyond."""
     degree = max(min(degree, _HIGHEST), -_HIGHEST)
     return degree if degree.denominator <= _HIGHEST else Fraction(round(degree * _HIGHEST), _HIGHEST)
 
 
-def _polynomial_degree(node: Node, args: list[Exponent]) -> Exponent:
+def _degree(node: Node, args: list[Exponent]) -> Exponent:
     name = node.op.name
     if name in _OF_FIRST or ("linear" in node.op.facts and node.op.arity == 1 and not node.op.variadic):
         return args[0]

@@ -1,19 +1,22 @@
-"""Differences in which something cancels: expressions as polynomials in their parts, opened only to be shortened.
+"""Expand expressions as polynomials in their parts, to cancel terms; the expansion is used only if it is shorter.
 
 Polynomial ::= {Monomial: rational coefficient}
-Monomial   ::= ((atom, exponent), ...)      -- atoms: what is no sum, product or whole power; in one order
+Monomial   ::= ((atom, exponent), ...)      -- sorted atoms; no atom is a sum, product or integer power
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import reduce
+from operator import mul
 from typing import TypeAlias
 
 from symgrad.ir.exact import FOLDED, HIGHEST, MONOMIALS, is_longer
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.traverse import digest, topological
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.support.traversal import walk
 
 __all__ = ["common_denominator", "keeps_domain", "shortened"]
 
@@ -25,9 +28,9 @@ _OPENED = 40  # nodes
 
 
 def shortened(node: Node) -> Node:
-    """Return a sum, product or quotient by a number with its like terms cancelled, or the node where none are.
+    """Return a sum, product or quotient by a number with its like terms cancelled, or the node if none cancel.
 
-    Whether what vanishes has a value everywhere is for the caller to ask: it may stand elsewhere in what is written.
+    The caller checks with `keeps_domain` that the cancelled terms have a value everywhere.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -44,47 +47,35 @@ def shortened(node: Node) -> Node:
     if opened is None:
         return node
     found, terms = opened
-    return node if len(found) >= terms else _written(found)
+    return node if len(found) >= terms else _node_of(found)
 
 
 def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
-    """Return a sum as one quotient if its numerator is then no longer: `1/(x + 1) - 1/x` is `-1/((x + 1)*x)`."""
+    """Return a sum as one quotient if that adds no terms: `1/(x + 1) - 1/x` is `-1/((x + 1)*x)`. Else None."""
     parts = list(terms)
     quotients = [_quotient(t) for t in parts]
     below = dict.fromkeys(q for _, q in quotients if q is not None)
     if len(below) < 2 or len(topological(parts)) > _OPENED:
         return None
-    numerator: Node = as_node(0)
+    total: Node = as_node(0)
     for above, own in quotients:
-        for other in below:
-            if other is not own:
-                above = above * other
-        numerator = numerator + above
-    opened = _opened(topological([numerator]), numerator)
+        total = total + reduce(mul, [other for other in below if other is not own], above)
+    opened = _opened(topological([total]), total)
     if opened is None or len(opened[0]) > len(parts):
         return None
-    made = _written(opened[0])
-    if not keeps_domain((above for above, _ in quotients), [made, *below], known):
+    numerator = _node_of(opened[0])
+    if not keeps_domain((above for above, _ in quotients), [numerator, *below], known):
         return None
-    denominator: Node | None = None
-    for other in below:
-        denominator = other if denominator is None else denominator * other
-    return made / denominator if denominator is not None else None
+    return numerator / reduce(mul, below)
 
 
 def keeps_domain(before: Iterable[Node], after: Iterable[Node], known: Conditions) -> bool:
-    """Tell whether what vanishes has a value wherever its arguments have one.
+    """Tell whether the nodes that a rewrite removes have a value wherever their arguments have one.
 
-    What stands behind a choice may vanish with it: it does not count as kept.
+    The branches of a choice may be removed with it, so they do not count as preserved.
     """
-    kept: set[Node] = set()
-    stack = list(after)
-    while stack:
-        n = stack.pop()
-        if n not in kept:
-            kept.add(n)
-            stack += n.args[:1] if n.op.name == "where" else n.args
-    return all(n in kept or known.total(n) for n in topological(before))
+    preserved = set(walk(after, lambda n: n.args[:1] if n.op.name == "where" else n.args))
+    return all(n in preserved or known.total(n) for n in topological(before))
 
 
 def _quotient(term: Node) -> tuple[Node, Node | None]:
@@ -100,11 +91,11 @@ def _quotient(term: Node) -> tuple[Node, Node | None]:
 
 
 class _TooLarge(Exception):
-    """A polynomial has too many terms, or too high exponents or long coefficients."""
+    """A polynomial has too many terms, too high exponents or too long coefficients."""
 
 
 def _opened(order: list[Node], node: Node) -> tuple[Polynomial, int] | None:
-    """Return a node as a polynomial, and how many terms it is written with; None if it grows too large."""
+    """Return a node as a polynomial, and the number of terms in its spelling; None if it grows too large."""
     values: dict[Node, tuple[Polynomial, int]] = {}
     try:
         for n in order:
@@ -158,7 +149,7 @@ def _product(a: Polynomial, b: Polynomial, values: dict[Node, tuple[Polynomial, 
     for m, c in a.items():
         for p, d in b.items():
             both, extra = _times(m, p)
-            # A square of a root is what it is the root of, which comes before it in the order of nodes.
+            # The square of a root is its radicand, which comes first in topological order.
             piece: Polynomial = {both: c * d}
             for radicand, k in extra:
                 for _ in range(k):
@@ -188,22 +179,17 @@ def _place(atom: Node) -> tuple[str, str]:
     return (atom.name if atom.op.name == "symbol" else "", digest(atom).hex())
 
 
-def _written(polynomial: Polynomial) -> Node:
+def _node_of(polynomial: Polynomial) -> Node:
     total: Node | None = None
-    # What is added comes first, so that no sum opens with a minus sign that it need not have.
+    # Positive terms come first, so that no sum opens with an avoidable minus sign.
     for m, c in sorted(polynomial.items(), key=lambda item: item[1] < 0):
-        product: Node | None = None
-        for atom, e in m:
-            power = atom if e == 1 else atom ** number(e)
-            product = power if product is None else product * power
-        term = number(abs(c)) if product is None else product if abs(c) == 1 else _scaled(product, abs(c))
+        powers = [atom if e == 1 else atom ** number(e) for atom, e in m]
+        term = _scaled(reduce(mul, powers), abs(c)) if powers else number(abs(c))
         signed = -term if c < 0 else term
         total = signed if total is None else total + signed
     return as_node(0) if total is None else total
 
 
 def _scaled(product: Node, c: Fraction) -> Node:
-    if c.numerator == 1:
-        return product / number(c.denominator)
-    scaled = number(c.numerator) * product
+    scaled = product if c.numerator == 1 else number(c.numerator) * product
     return scaled if c.denominator == 1 else scaled / number(c.denominator)

@@ -1,4 +1,4 @@
-"""Prime factors of exact numbers, as far as roots of numbers need them."""
+"""Prime factors of exact numbers by trial division, for roots of numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_power(value: Fraction, q: int | Fraction) -> bool:
 
 
 def prime_powers(value: Fraction) -> list[tuple[int, int]]:
-    """Prime factors with exponents; what has no small factor counts as one."""
+    """Return the prime factors with their exponents; a cofactor without small factors counts as a prime."""
     found: list[tuple[int, int]] = []
     for n, sign in ((value.numerator, 1), (value.denominator, -1)):
         p = 2

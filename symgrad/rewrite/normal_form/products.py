@@ -2,14 +2,14 @@
 
     c * b1**e1 * b2**e2 * ...    c rational, e rational or a graph, b no product nor (for integer e) a power
 
-`Products` finds the form of a node (`rewrite/normal_form/gathering.py` collects it) and writes a form down as
-one quotient: `-2*x*sqrt(u)/(3*y)`. With u positive, take
+`Products` finds the form of a node (`rewrite/normal_form/gathering.py` collects it) and writes a form as one
+quotient: `-2*x*sqrt(u)/(3*y)`. With u positive, take
 
     6*x*sqrt(u)*y/(9*u*x**3*exp(y))
 
-A `Gathering` walks down from the quotient, with the exponent -1 below the line. Numbers multiply the coefficient, 6/9;
-roots are exponents, u**(1/2 - 1); exp is a power of E whose exponent is a graph; x is met above and below, which is the
-law `product-of-powers`, x**(1 - 3):
+A `Gathering` walks down from the quotient, with the exponent -1 in the denominator. Numbers multiply the coefficient,
+6/9; roots are exponents, u**(1/2 - 1); exp is a power of E whose exponent is a graph; the powers of x in numerator and
+denominator meet by the law `product-of-powers`, x**(1 - 3):
 
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.rewrite.facts.inference import Conditions
@@ -26,7 +26,7 @@ law `product-of-powers`, x**(1 - 3):
     >>> {text(b): text(e) for b, e in found.powers.items()}
     {'E()': '-y'}
 
-What comes out is written in the order of factors, negative exponents below the line:
+The result is written in the order of factors, negative exponents in the denominator:
 
     >>> text(forms.products.write(found.form()))
     '2*y*exp(-y)/(3*sqrt(u)*x**2)'
@@ -36,19 +36,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import prod
 from typing import TypeAlias
 
 from symgrad.ir.graph import CONSTANT, Node, apply, number
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.rewrite.normal_form.form import HALF, E, Exponent, Form, is_long, odd_sums, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
 from symgrad.rewrite.normal_form.order import FactorKey
+from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.trace import Step
+from symgrad.support.traversal import postorder
 
 __all__ = ["Products", "product_of", "spell_signs"]
 
@@ -57,11 +59,15 @@ _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tu
 _NONE: frozenset[tuple[Node, Node]] = frozenset()
 
 _OPS = frozenset([mul, div, neg])
-_FEW = 16  # factors: a product with more stays one factor where it is used several times
+_FEW = 16  # factors: a longer product stays one factor if it has several users
+
+
+def _operands(node: Node) -> tuple[Node, ...]:
+    return node.args if node.op in _OPS else ()
 
 
 class Products:
-    """Forms of nodes, and nodes of forms."""
+    """Converts nodes to forms, and forms to nodes."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
@@ -73,19 +79,11 @@ class Products:
         self._collected: dict[tuple[_Key, tuple[Node, ...]], Node] = {}
 
     def small(self, node: Node) -> bool:
-        """Tell whether a product in normal form has few enough factors to be copied into another."""
+        """Tell whether a product in normal form has few enough factors to be flattened into another one."""
         counts = self._counts
-        pending = [node] if node not in counts else []
-        while pending:
-            top = pending[-1]
-            if top.op not in _OPS:
-                counts[pending.pop()] = 1
-                continue
-            missing = [a for a in top.args if a not in counts]
-            if missing:
-                pending += missing
-            else:
-                counts[pending.pop()] = min(sum([counts[a] for a in top.args]), _FEW + 1)
+        if node not in counts:
+            for n in postorder([node], _operands, until=counts):
+                counts[n] = min(sum([counts[a] for a in n.args]), _FEW + 1) if n.op in _OPS else 1
         return counts[node] <= _FEW
 
     def form(self, node: Node) -> Form:
@@ -97,17 +95,17 @@ class Products:
         return found
 
     def _walk(self, node: Node) -> Gathering:
-        """Return what a product is made of; not to be changed."""
+        """Return the factors of a product, which nobody may change."""
         found = self._walked.get(node)
         if found is None:
             found = Gathering(self._forms)
             found.walk(node)
-            if self.small(node):  # what a larger one is made of depends on the round
+            if self.small(node):  # the factors of a larger one depend on the round
                 self._walked[node] = found
         return found
 
     def form_of_factor(self, node: Node) -> Form:
-        """Return the form of a node that is to be raised to a power; a power in normal form is taken as it is."""
+        """Return the form of a node as the base of a power; a node in normal form that is a power stays one."""
         found = self._known_factors.get(node)
         if found is None:
             if node.op.name in {"mul", "div", "neg"} and self.small(node):
@@ -122,7 +120,7 @@ class Products:
     def collect(self, node: Node) -> Step | None:
         """Return the step that collects a product, quotient, power or negation of normal arguments."""
         walked = self._walk(node)
-        # How it is written depends on the form, and on the order of its sums and how they stood in it.
+        # The result depends on the form, and on the order and spelling of its sums.
         sums = (*walked.sums, *[b for b in walked.factors if b.op is add])
         key = None if walked.powers else (_key(walked), sums)
         if key is not None and self._collected.get(key) is node:
@@ -145,7 +143,7 @@ class Products:
         )
 
     def _lone_sum(self, gathering: Gathering) -> Node | None:
-        """A number times one sum keeps its shape, unless another has fewer multiplications."""
+        """Return a number times one sum as it stands, unless another form has fewer multiplications; else None."""
         if len(gathering.sums) != 1:
             return None
         form = gathering.form()
@@ -159,7 +157,7 @@ class Products:
         return node if scale == 1 else self._forms.sums.times(node, scale)
 
     def write_signed(self, form: Form) -> Node:
-        """Write a form down: a minus sign enters a sum that reads as well so, a number a lone sum."""
+        """Write a form; a minus sign enters a sum with as many minus as plus signs, the factor -1 a lone sum."""
         if form.coefficient.numerator >= 0:
             return self.write(form)
         sums = odd_sums(form)
@@ -167,7 +165,7 @@ class Products:
             return self._forms.sums.times(sums[0], -1)
         for base in sums:
             flipped = self._forms.sums.flipped(base)
-            # sqrt(b - a) keeps its sum, so its negation a - b can stand beside it: two factors, never one.
+            # sqrt(b - a) keeps its sum, so a - b may be a further factor: two factors, never one.
             if flipped is not None and flipped not in form.factors:
                 factors = {flipped if b is base else b: k for b, k in form.factors.items()}
                 return self.write(Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base})
@@ -178,7 +176,7 @@ class Products:
         return sorted(found, key=self._forms.order.factor) if len(found) > 1 else found
 
     def write(self, form: Form, *, ordered_as: dict[Node, Node] | None = None) -> Node:
-        """Write a form down as one quotient of two products, the sign in front."""
+        """Write a form as one quotient of two products, the sign in front."""
         if ordered_as:
             return self._write(form, ordered_as)
         key = _key(form)
@@ -231,7 +229,7 @@ class Products:
 
 
 def _key(form: Form | Gathering) -> _Key:
-    # Numerator and denominator, because the hash of a Fraction takes long.
+    # Numerator and denominator: the hash of a Fraction is slow.
     c = form.coefficient
     powers = frozenset(form.powers.items()) if form.powers else _NONE
     return (c.numerator, c.denominator, frozenset(form.factors.items()), powers)
@@ -245,7 +243,7 @@ def spell_signs(outputs: Sequence[Node], spelled: dict[Node, Node] | None = None
 
     Args:
         outputs: the nodes.
-        spelled: what became of nodes before; more are added.
+        spelled: the results for nodes of earlier calls; new ones are added.
     """
     spelled = {} if spelled is None else spelled
     for node in topological(outputs, until=spelled):
@@ -253,9 +251,9 @@ def spell_signs(outputs: Sequence[Node], spelled: dict[Node, Node] | None = None
             continue
         args = [spelled[a] for a in node.args]
         if node.op is add and node.args[1].op is neg:
-            # As a later term of a sum the sign is a subtraction.
+            # The sign of a later term of a sum is a subtraction.
             args[1] = neg(spelled[node.args[1].args[0]])
-        rebuilt = node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
+        rebuilt = with_args(node, args)
         spelled[node] = _sign_inside(rebuilt) if node.op is neg else rebuilt
     return [spelled[o] for o in outputs]
 
@@ -302,11 +300,8 @@ def _split(size: Exponent, has_above: bool, has_below: bool) -> tuple[Exponent, 
 
 
 def product_of(factors: Sequence[Node]) -> Node:
-    """Return a product as written, of at least one factor."""
-    result = factors[0]
-    for factor in factors[1:]:
-        result = mul(result, factor)
-    return result
+    """Return the product of at least one factor, unsimplified."""
+    return reduce(mul, factors)
 
 
 def _power(base: Node, e: Exponent) -> Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from math import gcd, lcm
 from typing import TypeAlias
 
@@ -12,20 +13,21 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum, is_long, odd_sums, short
-from symgrad.rewrite.normal_form.interfaces import AllForms
 from symgrad.rewrite.normal_form.order import TermKey
+from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import see_through
 from symgrad.rewrite.trace import Note, Step
+from symgrad.support.traversal import leaves, postorder
 
 __all__ = ["Sums"]
 
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, int, int]]]
 
-_FEW = 8  # terms: a longer sum stays one term where it is used several times
+_FEW = 8  # terms: a longer sum stays one term if it has several users
 
 
 class Sums:
-    """Sums of nodes, and nodes of sums."""
+    """Converts nodes to sums, and sums to nodes."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
@@ -38,7 +40,7 @@ class Sums:
         self._flipped: dict[Node, Node | None] = {}
 
     def split(self, node: Node) -> tuple[Exponent, Node]:
-        """Write a node in normal form as a coefficient times a term with coefficient one."""
+        """Split a node in normal form into a coefficient and a term with coefficient one."""
         found = self._split.get(node)
         if found is None:
             if node.op.name in {"mul", "div", "neg"} and self._forms.products.small(node):
@@ -53,7 +55,7 @@ class Sums:
         return found
 
     def small(self, node: Node) -> bool:
-        """Tell whether a sum has few enough terms to be copied into another."""
+        """Tell whether a sum has few enough terms to be flattened into another one."""
         count = 1
         pending = [node]
         while pending and count <= _FEW:
@@ -64,17 +66,17 @@ class Sums:
         return count <= _FEW
 
     def gather(self, root: Node, laws: dict[str, None]) -> tuple[Sum, dict[Node, None]]:
-        """Collect the terms of a sum as written, whose terms are in normal form.
+        """Collect the like terms of a sum whose terms are in normal form.
 
         Returns:
-            The sum, zero coefficients included, and the terms that cancelled.
+            The sum, and the terms that cancelled.
 
         Raises:
             NumberTooLargeError: if its numbers grow too long.
         """
         total: Exponent = 0
         terms: dict[Node, Exponent] = {}
-        whole: list[tuple[Exponent, Node]] = []
+        multiples: list[tuple[Exponent, Node]] = []
         pending: list[tuple[Node, Exponent]] = [(root, 1)]
         while pending:
             node, scale = pending.pop()
@@ -98,10 +100,10 @@ class Sums:
                 elif c == 1 or c == -1:
                     pending.append((term, c))
                 else:
-                    whole.append((short(c), term))
-        total = self._distribute(whole, terms, total, laws)
-        gone = dict.fromkeys(t for t, k in terms.items() if k == 0)
-        return Sum(short(total), {t: k for t, k in terms.items() if k != 0}), gone
+                    multiples.append((short(c), term))
+        total = self._distribute(multiples, terms, total, laws)
+        cancelled = dict.fromkeys(t for t, k in terms.items() if k == 0)
+        return Sum(short(total), {t: k for t, k in terms.items() if k != 0}), cancelled
 
     def _include(self, terms: dict[Node, Exponent], term: Node, c: Exponent, laws: dict[str, None]) -> None:
         old = terms.get(term)
@@ -111,27 +113,26 @@ class Sums:
 
     def _distribute(
         self,
-        whole: list[tuple[Exponent, Node]],
+        multiples: list[tuple[Exponent, Node]],
         terms: dict[Node, Exponent],
         total: Exponent,
         laws: dict[str, None],
     ) -> Exponent:
-        """c*(a + b) is opened where one of its terms meets a like term, and stays as it is elsewhere."""
-        waiting = list(whole)
-        while waiting:
-            for i, (c, inner) in enumerate(waiting):
+        """Include c*(a + b): open it if one of its terms meets a like term, else as one term; return the constant."""
+        while multiples:
+            for i, (c, inner) in enumerate(multiples):
                 opened = self.of(inner)
-                others = [n for j, (_, other) in enumerate(waiting) if j != i for n in self.of(other).terms]
+                others = [n for j, (_, other) in enumerate(multiples) if j != i for n in self.of(other).terms]
                 meets = any(t in terms or t in others for t in opened.terms)
                 if meets or (opened.constant != 0 and total != 0):
                     laws["distribute-a-number"] = None
                     for term, k in opened.terms.items():
                         self._include(terms, term, c * k, laws)
                     total = exact_value(total + opened.constant * c)
-                    del waiting[i]
+                    del multiples[i]
                     break
             else:
-                for c, inner in waiting:
+                for c, inner in multiples:
                     self._include(terms, inner, c, laws)
                 break
         return total
@@ -142,18 +143,11 @@ class Sums:
         if found is None:
             total: Exponent = 0
             terms: dict[Node, Exponent] = {}
-            pending = [node]
-            while pending:
-                top = pending.pop()
-                if top.op is NUMBER:
-                    total += top.value
-                elif top.op is add:
-                    pending += [top.args[1], top.args[0]]
+            for operand in leaves(node, lambda n: n.args if n.op is add else None):
+                c, term = self.split(operand)
+                if term.is_number():
+                    total += term.value * c
                 else:
-                    c, term = self.split(top)
-                    if term.is_number():
-                        total += term.value * c
-                        continue
                     terms[term] = short(terms.get(term, 0) + c)
             found = self._sums[node] = Sum(short(total), terms)
         return found
@@ -161,11 +155,11 @@ class Sums:
     def collect(self, node: Node) -> Step | None:
         """Return the step that collects a sum whose terms are in normal form."""
         laws: dict[str, None] = {}
-        found, gone = self.gather(node, laws)
-        key = None if node.shape or gone else _key(found)
+        found, cancelled = self.gather(node, laws)
+        key = None if node.shape or cancelled else _key(found)
         if key is not None and self._collected.get(key) is node:
             return None
-        notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(gone, self._forms.known))
+        notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(cancelled, self._forms.known))
         fired = self._forms.apply_to_sum(found, laws, notes)
         if any(is_long(c) for c in (found.constant, *found.terms.values())):
             return None
@@ -181,7 +175,7 @@ class Sums:
         return Step("collect-terms", node, after, "widens" if notes else "exact", tuple(notes), tuple(laws))
 
     def _factored(self, found: Sum, laws: dict[str, None]) -> Node | None:
-        """Write a sum of arrays that share scalar factors with these in front; None if they share none."""
+        """Write a sum of arrays with their common scalar factors in front; None if there are none."""
         if found.constant != 0 or not 1 < len(found.terms) <= _FEW:
             return None
         forms = {term: self._forms.products.form_of_factor(term) for term in found.terms}
@@ -212,7 +206,7 @@ class Sums:
             total.terms[monic] = c
 
     def plain(self, node: Node) -> Node:
-        """Write down a sum as written, whose terms are in normal form, with like terms collected."""
+        """Collect the like terms of a sum whose terms are in normal form, and return other nodes unchanged."""
         return self.write(self.gather(node, {})[0]) if node.op is add else node
 
     def key(self, term: Node) -> TermKey:
@@ -226,7 +220,7 @@ class Sums:
         return key
 
     def ordered(self, found: Sum) -> list[tuple[Node | None, Exponent]]:
-        """Return the terms in the order in which they are written; None stands for the constant."""
+        """Return the terms in the order of writing; None stands for the constant."""
         order: list[tuple[Node | None, Exponent]] = []
         order += sorted(found.terms.items(), key=lambda item: self.key(item[0]))
         if found.constant != 0:
@@ -236,20 +230,20 @@ class Sums:
         return [order[first], *order[:first], *order[first + 1 :]]
 
     def _ordered_by_keys(self, found: Sum) -> bool:
-        """Tell whether the keys of its terms alone say how a sum is written, and not how it was written before."""
+        """Tell whether the sort keys of its terms alone decide the order of a sum."""
         return not any(self._forms.products.form_of_factor(t).powers for t in found.terms)
 
     def write(self, found: Sum, laws: dict[str, None] | None = None) -> Node:
-        """Write a sum down, a common numeric factor in front if that saves a multiplication, which is named."""
+        """Write a sum, with a common numeric factor in front if that saves a multiplication; add that law."""
         if not found.terms:
             return number(found.constant)
         if len(found) == 1:
             ((term, c),) = found.terms.items()
             return self._term(term, c)
-        given = _multiplications(found, 1)
-        if given > 1:
+        present = _multiplications(found, 1)
+        if present > 1:
             content = _content(found)
-            if content and 1 + _multiplications(found, content) < given:
+            if content and 1 + _multiplications(found, content) < present:
                 inner = self._write_terms(found.scaled(short(1 / Fraction(content))))
                 if laws is not None:
                     laws["content-of-a-sum"] = None
@@ -261,11 +255,8 @@ class Sums:
         known = self._written.get(key)
         if known is not None:
             return known
-        result: Node | None = None
-        for term, c in self.ordered(found):
-            part = number(c) if term is None else self._term(term, c)
-            result = part if result is None else add(result, part)
-        result = result if result is not None else number(0)
+        parts = [number(c) if term is None else self._term(term, c) for term, c in self.ordered(found)]
+        result = reduce(add, parts)
         if self._ordered_by_keys(found):
             self._written[key] = result
         return result
@@ -278,27 +269,27 @@ class Sums:
         return self._forms.products.write_signed(Form(scale, form.factors, form.powers))
 
     def times(self, node: Node, c: Exponent) -> Node:
-        """Write c times a sum: opened for c = -1 and where that saves a multiplication, else as a product."""
+        """Write c times a sum: distributed if c = -1 or if that saves a multiplication, else as a product."""
         if self.small(node):
             found = self.of(node)
             scaled = found.scaled(c)
             content = _content(scaled)
-            given = 1 + _multiplications(found, 1)
+            present = 1 + _multiplications(found, 1)
             best = min(_multiplications(scaled, 1), 1 + _multiplications(scaled, content))
-            if (c == -1 or best < given) and not any(is_long(k) for k in scaled.terms.values()):
+            if (c == -1 or best < present) and not any(is_long(k) for k in scaled.terms.values()):
                 return self.write(scaled)
         return self._forms.products.write(Form(c, {node: 1}, {}))
 
     def primitive(self, node: Node) -> tuple[Exponent, Node]:
-        """Write a sum as its content times a sum with coprime integer coefficients and an agreed sign."""
+        """Split a sum into its content and a sum with coprime integer coefficients and a canonical sign."""
         found = self._primitive.get(node)
         if found is None:
             found = (1, node)
             terms = self.of(node) if self.small(node) else None
-            # A sum inside, c*(a + b), is not opened for the sake of a common factor.
+            # A common factor does not open a sum inside: c*(a + b).
             if terms is not None and not any(t.op is add for t in terms.terms):
                 content = _content(terms)
-                if content:  # else all terms cancel, which the visit of the sum itself finds
+                if content:  # else all terms cancel: the visit of the sum itself collects them
                     content *= self._sign(terms)
                     if content != 1:
                         coprime = terms.scaled(short(1 / Fraction(content)))
@@ -312,12 +303,11 @@ class Sums:
         return _balance(self.of(node)) < 0
 
     def flipped(self, node: Node) -> Node | None:
-        """Return the negation of a sum with as many minus as plus signs, which reads as well; else None."""
-        if node not in self._flipped:
-            # To negate a sum may negate sums in its terms. They come first, for sums are nested as deep as a graph is.
-            for inner in self._negated_with(node):
-                tied = self._tied(inner)
-                self._flipped[inner] = self._write_terms(tied.scaled(-1)) if tied else None
+        """Return the negation of a sum with as many minus as plus signs, None for other sums."""
+        # Postorder without recursion: negating a sum negates sums in its terms, nested as deep as the graph.
+        for inner in postorder([node], self._negated_with, until=self._flipped):
+            tied = self._tied(inner)
+            self._flipped[inner] = self._write_terms(tied.scaled(-1)) if tied else None
         return self._flipped[node]
 
     def _tied(self, node: Node) -> Sum | None:
@@ -325,30 +315,17 @@ class Sums:
         if not self.small(node):
             return None
         found = self.of(node)
-        # Where all terms cancel nothing is left to negate; the visit of the sum itself finds that.
+        # If all terms cancel, nothing is left to negate; the visit of the sum itself collects them.
         return found if found.terms and _balance(found) == 0 else None
 
-    def _negated_with(self, root: Node) -> list[Node]:
-        """Return the sums that may be negated when one is, innermost first, and that one."""
-        order: dict[Node, None] = {}
-        pending = [(root, False)]
-        while pending:
-            node, entered = pending.pop()
-            if entered:
-                order[node] = None
-                continue
-            if node in self._flipped or node in order:
-                continue
-            pending.append((node, True))
-            tied = self._tied(node)
-            for term, c in tied.terms.items() if tied else ():
-                if c.numerator > 0:
-                    form = self._forms.products.form_of_factor(term)
-                    pending += [(inner, False) for inner in odd_sums(form)]
-        return list(order)
+    def _negated_with(self, node: Node) -> list[Node]:
+        """Return the sums in the terms of a sum that its negation negates."""
+        tied = self._tied(node)
+        positive = [term for term, c in tied.terms.items() if c.numerator > 0] if tied else []
+        return [inner for term in positive for inner in odd_sums(self._forms.products.form_of_factor(term))]
 
     def _sign(self, found: Sum) -> int:
-        """More plus signs than minus signs; at a tie, the first term by degree is positive."""
+        """Return the sign that leaves more plus than minus signs; at a tie, the first term by degree decides."""
         balance = _balance(found)
         if balance == 0:
             first = min(found.terms, key=self.key)
@@ -362,18 +339,18 @@ def _key(found: Sum) -> _Key:
 
 
 def _multiplications(found: Sum, divided_by: Exponent) -> int:
-    """How many terms need a number in front when all are divided by one."""
+    """Count the terms that need a coefficient when all are divided by a number."""
     return sum([c != divided_by and -c != divided_by for c in found.terms.values()])
 
 
 def _balance(found: Sum) -> int:
-    # By numerators: to compare Fractions takes long.
+    # By numerators: comparing Fractions is slow.
     signs = [c.numerator for c in (*found.terms.values(), found.constant)]
     return sum([n > 0 for n in signs]) - sum([n < 0 for n in signs])
 
 
 def _content(found: Sum) -> Exponent:
-    """The largest positive rational that leaves coprime integer coefficients; 0 if it is too long."""
+    """Return the positive rational content, which leaves coprime integer coefficients; 0 if it is too long."""
     values = [c for c in (*found.terms.values(), found.constant) if c != 0]
     above, below = gcd(*[v.numerator for v in values]), 1
     for v in values:

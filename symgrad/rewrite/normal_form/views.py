@@ -2,8 +2,8 @@
 
     view[i0, i1, ...] = core[i_a, i_b, ...]    each axis of the core is one axis of the view, the other axes repeat
 
-Transposes, new axes of length 1 and broadcasts all compose to one such map, so what was nested in any order has one
-spelling: `broadcast_to(reshape(transpose(core)))`, each step only where it does something.
+Transposes, new axes of length 1 and broadcasts compose to one such map. So views nested in any order have one
+canonical form: `broadcast_to(reshape(transpose(core)))`, each op only if it changes something.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import broadcast_to, full, move_up, reshape
 
-__all__ = ["Map", "is_plain", "see_through", "view", "written"]
+__all__ = ["Map", "is_plain", "see_through", "view", "write_view"]
 
 Map: TypeAlias = "tuple[int | None, ...]"
 _EINSUM = OPS["einsum"]
 
 
 def view(node: Node) -> tuple[Node, Map]:
-    """Return what an array shows, and for each of its axes the axis of the core it runs along (None: it repeats).
+    """Return the core of a view, and for each axis of the view the axis of the core (None: the view repeats).
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -52,7 +52,7 @@ def view(node: Node) -> tuple[Node, Map]:
 
 
 def _upright(core: Node, axes: Map) -> Map:
-    """The identity is its own transpose: its axes come in order."""
+    """Sort the axes of a view of the identity matrix, which is its own transpose."""
     if core.op is not eye or core.shape[0] != core.shape[1]:
         return axes
     own = iter(sorted(a for a in axes if a is not None))
@@ -74,13 +74,13 @@ def _below_broadcast(node: Node) -> tuple[Node, Map]:
 
 
 def _keeps(node: Node) -> Shape | None:
-    """Return the shape without axes of length 1 if that is all a reshape changes."""
+    """Return the shape without axes of length 1 if a reshape changes only these."""
     before, after = (tuple(s for s in x.shape if s != 1) for x in (node.args[0], node))
     return before if before == after else None
 
 
 def _below_reshape(node: Node) -> tuple[Node, Map]:
-    """A reshape that only adds or drops axes of length 1 is a view of its operand without them."""
+    """Read a reshape that only adds or drops axes of length 1 as a view of its operand without them."""
     sizes = _keeps(node)
     core = node.args[0] if sizes is not None else node
     if sizes is not None and core.op is not reshape and core.shape != sizes:
@@ -97,8 +97,8 @@ def _below_reshape(node: Node) -> tuple[Node, Map]:
     return core, tuple(axes)
 
 
-def written(core: Node, axes: Map, shape: Shape) -> Node:
-    """Return the view of a core, as it is spelled."""
+def write_view(core: Node, axes: Map, shape: Shape) -> Node:
+    """Write a view of a core in canonical form."""
     order = [a for a in axes if a is not None]
     moved = transpose(core, order) if order else core
     sizes = [1 if a is None else size for a, size in zip(axes, shape, strict=True)]
@@ -108,17 +108,17 @@ def written(core: Node, axes: Map, shape: Shape) -> Node:
 
 
 def see_through(node: Node) -> Node:
-    """Return an operand of an elementwise op as NumPy broadcasts it: without what broadcasting does anyway."""
+    """Return an operand of an elementwise op without the views that NumPy's broadcasting makes redundant."""
     while node.op is broadcast_to:
         node = node.args[0]
     if node.op is reshape and node.shape[:1] == (1,):
         core, axes = view(node)
         while axes and axes[0] is None:
             axes = axes[1:]
-        return written(core, axes, node.shape[len(node.shape) - len(axes) :])
+        return write_view(core, axes, node.shape[len(node.shape) - len(axes) :])
     return node
 
 
 def is_plain(axes: Map) -> bool:
-    """Tell whether a view shows its core as it is."""
+    """Tell whether a view is the identity map."""
     return axes == tuple(range(len(axes)))

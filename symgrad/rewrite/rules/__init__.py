@@ -1,1 +1,1 @@
-"""The rows: laws as data, phase by phase."""
+"""Rewrite rules as data, phase by phase. Open `canonical.py` first. A row imports ops and `rewrite/rule.py` alone."""

@@ -38,7 +38,7 @@ from symgrad.ops.control import stop_gradient
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import cbrt, exp, exp2, expm1, log, log1p, log2, log10, sigmoid, sqrt
 from symgrad.ops.scalar.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
-from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, le, lt, ne, not_
+from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, le, lt, not_
 from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.ops.scalar.trig import acos, asin, atan, cos, sin, tan
 from symgrad.ops.special.gamma import erf, erfc
@@ -52,11 +52,14 @@ from symgrad.rewrite.rules.variables import (
     b,
     e,
     even,
+    extends_to_zero,
     integer,
+    law,
     m,
     n,
     one,
     pi,
+    row,
     two,
     zero,
 )
@@ -65,35 +68,21 @@ __all__ = ["CANONICAL", "DROP_STOPS"]
 
 # The laws that the normal form applies to any number of operands at once.
 LAWS = [
-    Rule(
-        name="like-terms",
-        pattern=add(mul(m, a), mul(n, a)),
-        replacement=mul(add(m, n), a),
-        why="distributivity",
-        how="collected",
+    law("like-terms", add(mul(m, a), mul(n, a)), mul(add(m, n), a), "distributivity"),
+    law(
+        "distribute-a-number",
+        mul(n, add(a, b)),
+        add(mul(n, a), mul(n, b)),
+        "only where a term meets a like term",
     ),
-    Rule(
-        name="distribute-a-number",
-        pattern=mul(n, add(a, b)),
-        replacement=add(mul(n, a), mul(n, b)),
-        why="only where a term meets a like term",
-        how="collected",
+    law("content-of-a-sum", add(mul(n, a), mul(n, b)), mul(n, add(a, b)), "one multiplication fewer"),
+    law(
+        "common-denominator",
+        add(div(a, add(b, e)), neg(div(mul(a, b), pow(add(b, e), two)))),
+        div(mul(a, e), pow(add(b, e), two)),
+        "only where that leaves fewer terms; less cancellation too",
     ),
-    Rule(
-        name="content-of-a-sum",
-        pattern=add(mul(n, a), mul(n, b)),
-        replacement=mul(n, add(a, b)),
-        why="one multiplication fewer",
-        how="collected",
-    ),
-    Rule(
-        name="common-denominator",
-        pattern=add(div(a, add(b, e)), neg(div(mul(a, b), pow(add(b, e), two)))),
-        replacement=div(mul(a, e), pow(add(b, e), two)),
-        why="only where that leaves fewer terms; less cancellation too",
-        how="collected",
-    ),
-    Rule(name="zero-times", pattern=mul(zero, a), replacement=zero, why="the strong zero", how="collected"),
+    law("zero-times", mul(zero, a), zero, "the strong zero"),
     Rule(
         name="product-of-powers",
         pattern=mul(pow(a, m), pow(a, n)),
@@ -117,55 +106,32 @@ LAWS = [
         why="(a**m)**n = a**(m*n) for integer n, and for a >= 0",
         how="collected",
     ),
-    Rule(
+    extends_to_zero(
         name="root-of-an-even-power",
         pattern=pow(pow(a, m), n),
         replacement=pow(abs_(a), mul(m, n)),
         condition=even(m),
-        soundness="widens",
-        exact_when=ne(a, zero),
-        note=AT_ZERO,
         witness={"a": 0, "m": -2, "n": Fraction(-1, 2)},
         why="a**m = abs(a)**m for even m",
         how="collected",
     ),
-    Rule(
-        name="power-of-a-product",
-        pattern=pow(mul(a, b), n),
-        replacement=mul(pow(a, n), pow(b, n)),
-        condition=any_of(integer(n), gt(a, zero), all_of(ge(a, zero), ge(b, zero))),
-        why="fractional powers distribute over factors that are not negative",
-        how="collected",
+    law(
+        "power-of-a-product",
+        pow(mul(a, b), n),
+        mul(pow(a, n), pow(b, n)),
+        "fractional powers distribute over factors that are not negative",
+        any_of(integer(n), gt(a, zero), all_of(ge(a, zero), ge(b, zero))),
     ),
-    Rule(
-        name="power-zero",
-        pattern=pow(a, zero),
-        replacement=one,
-        why="x**0 is 1 at x = 0 too",
-        how="collected",
+    law("power-zero", pow(a, zero), one, "x**0 is 1 at x = 0 too"),
+    law(
+        "root-of-a-number",
+        sqrt(mul(m, pow(n, two))),
+        mul(n, sqrt(m)),
+        "square factors leave the root",
+        all_of(ge(m, zero), ge(n, zero)),
     ),
-    Rule(
-        name="root-of-a-number",
-        pattern=sqrt(mul(m, pow(n, two))),
-        replacement=mul(n, sqrt(m)),
-        condition=all_of(ge(m, zero), ge(n, zero)),
-        why="square factors leave the root",
-        how="collected",
-    ),
-    Rule(
-        name="power-of-an-exponential",
-        pattern=pow(exp(a), b),
-        replacement=exp(mul(a, b)),
-        why="exp(a) is positive",
-        how="collected",
-    ),
-    Rule(
-        name="product-of-exponentials",
-        pattern=mul(exp(a), exp(b)),
-        replacement=exp(add(a, b)),
-        why="the functional equation",
-        how="collected",
-    ),
+    law("power-of-an-exponential", pow(exp(a), b), exp(mul(a, b)), "exp(a) is positive"),
+    law("product-of-exponentials", mul(exp(a), exp(b)), exp(add(a, b)), "the functional equation"),
 ]
 
 
@@ -184,7 +150,7 @@ def _inverse(outer: Op, inner: Op, beyond: str, exact_when: Node, point: int) ->
 
 
 EXPONENTIAL = [
-    Rule(name="e-as-exp", pattern=constant("E"), replacement=exp(one), why="one spelling"),
+    row("e-as-exp", constant("E"), exp(one), "one spelling"),
     _inverse(exp, log, "{a} <= 0", gt(a, zero), -1),
     Rule(
         name="exp-of-minus-log",
@@ -206,17 +172,17 @@ EXPONENTIAL = [
         witness={"a": -1, "n": 2},
         why="definition of powers",
     ),
-    Rule(name="log-of-exp", pattern=log(exp(a)), replacement=a, why="inverse functions"),
-    Rule(
-        name="log-of-power",
-        pattern=log(pow(a, n)),
-        replacement=mul(n, log(a)),
-        condition=any_of(gt(a, zero), not_(even(n))),
-        why="the power is positive only for a > 0, unless n is even: log(x**2) is defined for x < 0",
+    row("log-of-exp", log(exp(a)), a, "inverse functions"),
+    row(
+        "log-of-power",
+        log(pow(a, n)),
+        mul(n, log(a)),
+        "the power is positive only for a > 0, unless n is even: log(x**2) is defined for x < 0",
+        any_of(gt(a, zero), not_(even(n))),
     ),
     _inverse(exp2, log2, "{a} <= 0", gt(a, zero), -1),
-    Rule(name="log2-of-exp2", pattern=log2(exp2(a)), replacement=a, why="inverse functions"),
-    Rule(name="log1p-of-expm1", pattern=log1p(expm1(a)), replacement=a, why="inverse functions"),
+    row("log2-of-exp2", log2(exp2(a)), a, "inverse functions"),
+    row("log1p-of-expm1", log1p(expm1(a)), a, "inverse functions"),
     _inverse(expm1, log1p, "{a} <= -1", gt(a, number(-1)), -2),
     Rule(
         name="exp-of-log1p",
@@ -228,8 +194,8 @@ EXPONENTIAL = [
         witness={"a": -2},
         why="inverse functions",
     ),
-    Rule(name="cube-of-cbrt", pattern=pow(cbrt(a), number(3)), replacement=a, why="inverse functions"),
-    Rule(name="cbrt-of-cube", pattern=cbrt(pow(a, number(3))), replacement=a, why="inverse functions"),
+    row("cube-of-cbrt", pow(cbrt(a), number(3)), a, "inverse functions"),
+    row("cbrt-of-cube", cbrt(pow(a, number(3))), a, "inverse functions"),
 ]
 
 
@@ -237,21 +203,16 @@ _WITHIN = all_of(ge(a, number(-1)), le(a, one))
 _SINE, _COSINE, _SINH, _COSH = (pow(g(a), two) for g in (sin, cos, sinh, cosh))
 
 TRIGONOMETRIC = [
-    Rule(name="sin-squared-plus-cos-squared", pattern=add(_SINE, _COSINE), replacement=one, why="Pythagoras"),
-    Rule(name="one-minus-sin-squared", pattern=add(one, neg(_SINE)), replacement=_COSINE, why="Pythagoras"),
-    Rule(name="one-minus-cos-squared", pattern=add(one, neg(_COSINE)), replacement=_SINE, why="Pythagoras"),
+    row("sin-squared-plus-cos-squared", add(_SINE, _COSINE), one, "Pythagoras"),
+    row("one-minus-sin-squared", add(one, neg(_SINE)), _COSINE, "Pythagoras"),
+    row("one-minus-cos-squared", add(one, neg(_COSINE)), _SINE, "Pythagoras"),
     Rule(name="sin-over-cos", pattern=div(sin(a), cos(a)), replacement=tan(a), why="definition", whole=True),
     _inverse(sin, asin, "{a} beyond -1 and 1", _WITHIN, 2),
     _inverse(cos, acos, "{a} beyond -1 and 1", _WITHIN, 2),
-    Rule(name="tan-of-atan", pattern=tan(atan(a)), replacement=a, why="inverse functions"),
-    Rule(
-        name="cosh-squared-minus-sinh-squared",
-        pattern=add(_COSH, neg(_SINH)),
-        replacement=one,
-        why="Pythagoras",
-    ),
-    Rule(name="one-plus-sinh-squared", pattern=add(one, _SINH), replacement=_COSH, why="Pythagoras"),
-    Rule(name="cosh-squared-minus-one", pattern=add(_COSH, number(-1)), replacement=_SINH, why="Pythagoras"),
+    row("tan-of-atan", tan(atan(a)), a, "inverse functions"),
+    row("cosh-squared-minus-sinh-squared", add(_COSH, neg(_SINH)), one, "Pythagoras"),
+    row("one-plus-sinh-squared", add(one, _SINH), _COSH, "Pythagoras"),
+    row("cosh-squared-minus-one", add(_COSH, number(-1)), _SINH, "Pythagoras"),
     Rule(
         name="sinh-over-cosh",
         pattern=div(sinh(a), cosh(a)),
@@ -259,18 +220,18 @@ TRIGONOMETRIC = [
         why="definition",
         whole=True,
     ),
-    Rule(name="tanh-times-cosh", pattern=mul(tanh(a), cosh(a)), replacement=sinh(a), why="definition"),
-    Rule(name="sinh-of-asinh", pattern=sinh(asinh(a)), replacement=a, why="inverse functions"),
-    Rule(name="asinh-of-sinh", pattern=asinh(sinh(a)), replacement=a, why="inverse functions"),
+    row("tanh-times-cosh", mul(tanh(a), cosh(a)), sinh(a), "definition"),
+    row("sinh-of-asinh", sinh(asinh(a)), a, "inverse functions"),
+    row("asinh-of-sinh", asinh(sinh(a)), a, "inverse functions"),
     _inverse(cosh, acosh, "{a} < 1", ge(a, one), -2),
-    Rule(name="acosh-of-cosh", pattern=acosh(cosh(a)), replacement=abs_(a), why="cosh is even"),
+    row("acosh-of-cosh", acosh(cosh(a)), abs_(a), "cosh is even"),
     _inverse(tanh, atanh, "{a} beyond -1 and 1", all_of(gt(a, number(-1)), lt(a, one)), 2),
-    Rule(name="atanh-of-tanh", pattern=atanh(tanh(a)), replacement=a, why="inverse functions"),
-    Rule(name="erf-plus-erfc", pattern=add(erf(a), erfc(a)), replacement=one, why="definition"),
+    row("atanh-of-tanh", atanh(tanh(a)), a, "inverse functions"),
+    row("erf-plus-erfc", add(erf(a), erfc(a)), one, "definition"),
 ]
 
 STOPS = [
-    Rule(name="stop-of-pi", pattern=stop_gradient(pi), replacement=pi, why="nothing to freeze"),
+    row("stop-of-pi", stop_gradient(pi), pi, "nothing to freeze"),
 ]
 
 _HALF_PI, _QUARTER_PI = div(pi, two), div(pi, number(4))
@@ -302,7 +263,7 @@ _VALUES: list[tuple[Op, Node, Node]] = [
 def _special_values() -> Iterator[Rule]:
     for op, at, value in _VALUES:
         text = at.params[-1]
-        yield Rule(name=f"{op.name}-of-{text}", pattern=op(at), replacement=value, why="special value")
+        yield row(f"{op.name}-of-{text}", op(at), value, "special value")
 
 
 def _kebab(op: Op) -> str:
@@ -318,17 +279,13 @@ def _from_facts() -> Iterator[Rule]:
         if op is neg:
             continue
         if "odd" in op.facts:
-            yield Rule(
-                name=f"{_kebab(op)}-odd", pattern=op(neg(a)), replacement=neg(op(a)), why="odd function"
-            )
+            yield row(f"{_kebab(op)}-odd", op(neg(a)), neg(op(a)), "odd function")
             if op.domain is None and "increasing" not in op.facts and "integral" not in op.facts:
-                yield Rule(
-                    name=f"{_kebab(op)}-of-zero", pattern=op(zero), replacement=zero, why="odd function"
-                )
+                yield row(f"{_kebab(op)}-of-zero", op(zero), zero, "odd function")
         if "even" in op.facts:
-            yield Rule(name=f"{_kebab(op)}-even", pattern=op(neg(a)), replacement=op(a), why="even function")
+            yield row(f"{_kebab(op)}-even", op(neg(a)), op(a), "even function")
         if "idempotent" in op.facts:
-            yield Rule(name=f"{_kebab(op)}-twice", pattern=op(op(a)), replacement=op(a), why="idempotent")
+            yield row(f"{_kebab(op)}-twice", op(op(a)), op(a), "idempotent")
 
 
 CANONICAL = RuleSet(
@@ -350,11 +307,11 @@ CANONICAL = RuleSet(
 
 DROP_STOPS = RuleSet(
     [
-        Rule(
-            name="drop-stop",
-            pattern=stop_gradient(a),
-            replacement=a,
-            why="the value is the argument; not for what is differentiated again",
+        row(
+            "drop-stop",
+            stop_gradient(a),
+            a,
+            "the value is the argument; not for what is differentiated again",
         ),
         *CANONICAL,
     ]

@@ -30,7 +30,7 @@ from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.ops.scalar.rounding import maximum
 from symgrad.ops.scalar.trig import atan, atan2, cos, sin, tan
 from symgrad.rewrite.rule import Rule, RuleSet
-from symgrad.rewrite.rules.variables import a, b, e, one, two, zero
+from symgrad.rewrite.rules.variables import a, b, e, one, row, two, zero
 
 __all__ = ["STABLE"]
 
@@ -45,83 +45,79 @@ def _minus(x: Node, y: Node) -> Node:
     return number(-y.value) + x if y.is_number() else add(x, neg(y))
 
 
-def _row(name: str, pattern: Node, replacement: Node, why: str, condition: Node | None = None) -> Rule:
-    return Rule(name=name, pattern=pattern, replacement=replacement, why=why, condition=condition)
-
-
 EXPONENTIALS = [
-    _row("expm1", _minus(exp(a), one), expm1(a), "exp(a) is near 1 for small a"),
-    _row("sinh", _minus(exp(a), exp(neg(a))), mul(two, sinh(a)), "definition; both are near 1 for small a"),
-    _row(
+    row("expm1", _minus(exp(a), one), expm1(a), "exp(a) is near 1 for small a"),
+    row("sinh", _minus(exp(a), exp(neg(a))), mul(two, sinh(a)), "definition; both are near 1 for small a"),
+    row(
         "difference-of-exponentials",
         _minus(exp(a), exp(b)),
         mul(exp(b), expm1(_minus(a, b))),
         "the functional equation; the exponentials are near for near a and b",
     ),
-    _row(
+    row(
         "cosh-less-1",
         _minus(add(exp(a), exp(neg(a))), two),
         mul(number(4), _square(sinh(div(a, two)))),
         "2*cosh(a) - 2 by half the argument",
     ),
-    _row("cosh-less-one", _minus(cosh(a), one), mul(two, _square(sinh(div(a, two)))), "half the argument"),
-    _row(
+    row("cosh-less-one", _minus(cosh(a), one), mul(two, _square(sinh(div(a, two)))), "half the argument"),
+    row(
         "tanh",
         div(_minus(exp(a), exp(neg(a))), add(exp(a), exp(neg(a)))),
         tanh(a),
         "definition; the exponentials overflow",
     ),
-    _row("tanh-of-half", div(_minus(exp(a), one), add(exp(a), one)), tanh(div(a, two)), "definition"),
-    _row("sech", _minus(one, _square(tanh(a))), _square(sech(a)), "tanh is near 1 for large a"),
-    _row("sigmoid", div(one, add(one, exp(neg(a)))), sigmoid(a), "definition; the exponential overflows"),
-    _row("sigmoid-of-minus", div(one, add(one, exp(a))), sigmoid(neg(a)), "definition"),
-    _row(
+    row("tanh-of-half", div(_minus(exp(a), one), add(exp(a), one)), tanh(div(a, two)), "definition"),
+    row("sech", _minus(one, _square(tanh(a))), _square(sech(a)), "tanh is near 1 for large a"),
+    row("sigmoid", div(one, add(one, exp(neg(a)))), sigmoid(a), "definition; the exponential overflows"),
+    row("sigmoid-of-minus", div(one, add(one, exp(a))), sigmoid(neg(a)), "definition"),
+    row(
         "sigmoid-with-exp", div(exp(a), add(one, exp(a))), sigmoid(a), "definition; a quotient of infinities"
     ),
-    _row(
+    row(
         "sigmoid-slope",
         div(exp(a), _square(add(one, exp(a)))),
         mul(sigmoid(a), sigmoid(neg(a))),
         "definition; a quotient of infinities",
     ),
-    _row(
+    row(
         "sigmoid-from-complement",
         _minus(one, div(one, add(one, exp(a)))),
         sigmoid(a),
         "the quotient is near 1 for a far below 0",
     ),
-    _row("sigmoid-complement", _minus(one, sigmoid(a)), sigmoid(neg(a)), "sigmoid is near 1 for large a"),
-    _row(
+    row("sigmoid-complement", _minus(one, sigmoid(a)), sigmoid(neg(a)), "sigmoid is near 1 for large a"),
+    row(
         "difference-of-sigmoids",
         _minus(sigmoid(a), sigmoid(neg(a))),
         tanh(div(a, two)),
         "definition; both are near 1/2 for small a",
     ),
-    _row(
+    row(
         "sigmoid-less-half",
         _minus(sigmoid(a), number(Fraction(1, 2))),
         div(tanh(div(a, two)), two),
         "definition; sigmoid is near 1/2 for small a",
     ),
-    _row(
+    row(
         "sigmoid-curvature",
         _minus(mul(sigmoid(a), _square(sigmoid(neg(a)))), mul(_square(sigmoid(a)), sigmoid(neg(a)))),
         neg(mul(mul(sigmoid(a), sigmoid(neg(a))), tanh(div(a, two)))),
         "the difference of sigmoids, both near 1/2 for small a",
     ),
-    _row(
+    row(
         "exp-over-expm1",
         div(exp(a), _minus(exp(a), one)),
         div(number(-1), expm1(neg(a))),
         "numerator and denominator overflow",
     ),
-    _row(
+    row(
         "exp-over-square",
         div(exp(a), _square(_minus(exp(a), one))),
         div(one, mul(number(4), _square(sinh(div(a, two))))),
         "numerator and denominator overflow",
     ),
-    _row(
+    row(
         "exp-over-square-of-expm1",
         div(exp(a), _square(expm1(a))),
         div(one, mul(number(4), _square(sinh(div(a, two))))),
@@ -136,34 +132,34 @@ EXPONENTIALS = [
         witness={"a": 0},
         why="a difference of squares",
     ),
-    _row("exp-over-its-expm1", div(exp(a), expm1(a)), div(number(-1), expm1(neg(a))), "both overflow"),
+    row("exp-over-its-expm1", div(exp(a), expm1(a)), div(number(-1), expm1(neg(a))), "both overflow"),
 ]
 
 LOGARITHMS = [
-    _row("log-of-exp", log(exp(a)), a, "inverse functions; the exponential overflows"),
-    _row("softplus", log(add(one, exp(a))), softplus(a), "exp(a) overflows, or vanishes beside 1"),
-    _row("softplus-of-log1p", log1p(exp(a)), softplus(a), "exp(a) overflows"),
-    _row(
+    row("log-of-exp", log(exp(a)), a, "inverse functions; the exponential overflows"),
+    row("softplus", log(add(one, exp(a))), softplus(a), "exp(a) overflows, or vanishes beside 1"),
+    row("softplus-of-log1p", log1p(exp(a)), softplus(a), "exp(a) overflows"),
+    row(
         "log-of-sigmoid",
         log(sigmoid(a)),
         neg(softplus(neg(a))),
         "sigmoid is near 1 for large a, and vanishes for a far below 0",
     ),
-    _row(
+    row(
         "difference-of-softpluses",
         _minus(softplus(a), softplus(neg(a))),
         a,
         "definition; both are near log(2) for small a",
     ),
-    _row(
+    row(
         "log-of-sum-of-exponentials",
         log(add(exp(a), exp(b))),
         add(maximum(a, b), log1p(exp(neg(abs_(_minus(a, b)))))),
         "the larger exponential in front: nothing overflows",
     ),
-    _row("atanh", log(div(_minus(one, a), add(one, a))), mul(number(-2), atanh(a)), "the quotient is near 1"),
-    _row("log1p", log(add(one, a)), log1p(a), "1 + a loses the digits of a small a"),
-    _row(
+    row("atanh", log(div(_minus(one, a), add(one, a))), mul(number(-2), atanh(a)), "the quotient is near 1"),
+    row("log1p", log(add(one, a)), log1p(a), "1 + a loses the digits of a small a"),
+    row(
         "log-of-quotient",
         log(div(a, b)),
         log1p(div(_minus(a, b), b)),
@@ -197,18 +193,18 @@ TRIGONOMETRY = [
         witness={"a": 0},
         why="half the argument",
     ),
-    _row(
+    row(
         "1-less-cos", _minus(one, cos(a)), mul(two, _square(sin(div(a, two)))), "cos(a) is near 1 for small a"
     ),
-    _row("sin-from-cos", _minus(one, _square(cos(a))), _square(sin(a)), "cos(a) is near 1 for small a"),
-    _row("cos-from-sin", _minus(one, _square(sin(a))), _square(cos(a)), "sin(a) is near 1 for a near pi/2"),
-    _row(
+    row("sin-from-cos", _minus(one, _square(cos(a))), _square(sin(a)), "cos(a) is near 1 for small a"),
+    row("cos-from-sin", _minus(one, _square(sin(a))), _square(cos(a)), "sin(a) is near 1 for a near pi/2"),
+    row(
         "sine-of-a-step",
         _minus(sin(a), sin(b)),
         _minus(mul(cos(b), sin(_minus(a, b))), mul(mul(two, sin(b)), _square(sin(div(_minus(a, b), two))))),
         "sin(b + d) by the addition theorem, with cos(d) - 1 by half the step",
     ),
-    _row(
+    row(
         "cosine-of-a-step",
         _minus(cos(a), cos(b)),
         _minus(
@@ -216,19 +212,19 @@ TRIGONOMETRY = [
         ),
         "cos(b + d) by the addition theorem, with cos(d) - 1 by half the step",
     ),
-    _row(
+    row(
         "difference-of-sines",
         _minus(sin(a), sin(b)),
         mul(two, mul(cos(div(add(a, b), two)), sin(div(_minus(a, b), two)))),
         "sums to products; the sines are near for near a and b",
     ),
-    _row(
+    row(
         "difference-of-cosines",
         _minus(cos(a), cos(b)),
         mul(number(-2), mul(sin(div(add(a, b), two)), sin(div(_minus(a, b), two)))),
         "sums to products; the cosines are near for near a and b",
     ),
-    _row(
+    row(
         "tangent-of-a-step",
         _minus(tan(a), tan(b)),
         div(
@@ -237,13 +233,13 @@ TRIGONOMETRY = [
         ),
         "cos(b + d) by the addition theorem",
     ),
-    _row(
+    row(
         "difference-of-tangents",
         _minus(tan(a), tan(b)),
         div(sin(_minus(a, b)), mul(cos(a), cos(b))),
         "sums to products; the tangents are near for near a and b",
     ),
-    _row(
+    row(
         "difference-of-arctangents",
         _minus(atan(a), atan(b)),
         atan2(_minus(a, b), add(one, mul(a, b))),
@@ -252,41 +248,41 @@ TRIGONOMETRY = [
 ]
 
 ROOTS = [
-    _row("hypot", sqrt(add(_square(a), _square(b))), hypot(a, b), "squares overflow before the root does"),
-    _row(
+    row("hypot", sqrt(add(_square(a), _square(b))), hypot(a, b), "squares overflow before the root does"),
+    row(
         "over-a-sum-of-squares",
         div(e, add(_square(a), _square(b))),
         div(div(e, hypot(a, b)), hypot(a, b)),
         "squares overflow before the quotient vanishes",
     ),
-    _row(
+    row(
         "difference-of-roots",
         _minus(sqrt(a), sqrt(b)),
         div(_minus(a, b), add(sqrt(a), sqrt(b))),
         "the roots are near for near a and b; times their sum, which is zero where both are",
         any_of(gt(a, zero), gt(b, zero), ne(a, b)),
     ),
-    _row(
+    row(
         "difference-of-any-roots",
         _minus(sqrt(a), sqrt(b)),
         where(ne(add(sqrt(a), sqrt(b)), zero), div(_minus(a, b), add(sqrt(a), sqrt(b))), zero),
         "the same, where both may be zero",
     ),
-    _row(
+    row(
         "root-less-positive",
         _minus(sqrt(a), b),
         div(_minus(a, _square(b)), add(sqrt(a), b)),
         "times the sum",
         gt(b, zero),
     ),
-    _row(
+    row(
         "difference-of-cube-roots",
         _minus(cbrt(a), cbrt(b)),
         div(_minus(a, b), add(add(_square(cbrt(a)), mul(cbrt(a), cbrt(b))), _square(cbrt(b)))),
         "the roots are near for near a and b",
         any_of(gt(a, zero), gt(b, zero), lt(a, zero), lt(b, zero), ne(a, b)),
     ),
-    _row(
+    row(
         "difference-of-third-powers",
         _minus(pow(a, _third), pow(b, _third)),
         div(
@@ -296,14 +292,14 @@ ROOTS = [
         "the roots are near for near a and b",
         any_of(gt(a, zero), gt(b, zero), ne(a, b)),
     ),
-    _row(
+    row(
         "difference-of-powers",
         _minus(pow(a, e), pow(b, e)),
         mul(pow(b, e), expm1(mul(e, log1p(div(_minus(a, b), b))))),
         "a**e = b**e*exp(e*log(a/b))",
         all_of(gt(a, zero), gt(b, zero)),
     ),
-    _row(
+    row(
         "difference-of-squares",
         _minus(_square(a), _square(b)),
         mul(_minus(a, b), add(a, b)),

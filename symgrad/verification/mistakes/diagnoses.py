@@ -15,7 +15,7 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
-from symgrad.ir.resize import size_names
+from symgrad.ir.size_substitution import size_names
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration

@@ -20,7 +20,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.numpy.calls import identity
-from symgrad.rewrite.normal_form.views import view, written
+from symgrad.rewrite.normal_form.views import view, write_view
 from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.pipeline import canonical
 from symgrad.rewrite.rule import Rule
@@ -112,7 +112,7 @@ def test_views_compose(seed: int) -> None:
     for node in topological([any_program(seed)]):
         core, axes = view(node)
         at = values(seed, SIZES[0])
-        left, right = evaluate([node, written(core, axes, node.shape)], at)
+        left, right = evaluate([node, write_view(core, axes, node.shape)], at)
         assert np.array_equal(left, right, equal_nan=True)
         assert sorted(a for a in axes if a is not None) == list(range(len(core.shape)))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.verification.mistakes.candidate import Mistake
 from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation

@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.analysis.explain.limits import LANDMARKS
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
-from symgrad.ir.resize import domain_with
+from symgrad.ir.size_substitution import domain_with
 from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
 

@@ -33,7 +33,7 @@ from symgrad.compiler.llvm.engine.target import Target, host, target_lines
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.lowering.elementwise.schedule import schedule
 from symgrad.ir.graph import symbol
-from symgrad.ir.resize import size_with
+from symgrad.ir.size_substitution import size_with
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import UnsupportedError, UsageError

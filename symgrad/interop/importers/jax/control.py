@@ -13,7 +13,7 @@ from symgrad.interop.importers.booleans import original_boolean, select_value
 from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.jax.sizes import shape_of, value_of
 from symgrad.interop.importers.jax.values import Nested, Value, expr_of, full_value, restore_booleans
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.traverse import is_elementwise, substitute
 from symgrad.support.errors import UnsupportedError
 

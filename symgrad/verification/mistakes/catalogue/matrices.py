@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import reduce
 
 from symgrad.ir.graph import Node, apply
-from symgrad.ops.array.linalg import adjoint, product_of
+from symgrad.ops.array.contraction import adjoint
+from symgrad.ops.array.linalg import product_of
 from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
 from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, product, signed, terms_of, total
 

@@ -12,9 +12,9 @@ from math import prod
 from symgrad.ir.graph import NUMBER, OPS, Node, apply, as_node
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.ops.array.contraction import adjoint, contract, sum_over
 from symgrad.ops.array.layout import full
-from symgrad.ops.array.linalg import adjoint, product_of
+from symgrad.ops.array.linalg import product_of
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 from symgrad.verification.mistakes.numbers import lengths

@@ -13,9 +13,8 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Number
-from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.ops.array.contraction import adjoint, contract, sum_over
 from symgrad.ops.array.layout import full
-from symgrad.ops.array.linalg import adjoint
 from symgrad.verification.mistakes.derivation import RightDerivation
 from symgrad.verification.mistakes.edits.formulas import Edit
 from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDED, SIMPLE, TELLING

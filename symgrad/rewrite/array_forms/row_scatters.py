@@ -1,4 +1,4 @@
-"""Values at one position in each row of an array: what a gradient by labels is made of."""
+"""Scatters of one value into each row of an array: gradients by labels consist of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import full, reshape
 from symgrad.rewrite.normal_form.views import view
 
-__all__ = ["Chosen", "chosen_in_rows"]
+__all__ = ["RowScatter", "row_scatter"]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class RowScatter:
     """Values at one position in each row.
 
     Args:
@@ -29,15 +29,14 @@ class Chosen:
     spelled: tuple[Node, ...]
 
 
-def chosen_in_rows(node: Node) -> Chosen | None:
-    """Return at which positions values stand in rows, one in each; None if they stand otherwise.
+def row_scatter(node: Node) -> RowScatter | None:
+    """Return the values and positions of a scatter that writes one value into each row; None for other scatters.
 
-    The rows of an array are all axes but the last: of ``shape=(n, k)`` and ``arange(n), t``; of ``arange(n)[:, None],
-    t[:, None]``, as `take_along_axis` has it; of ``(b, n, k)`` and three arrays of positions.
+    Rows are indexed by all axes but the last. The positions of ``shape=(n, k)`` are ``arange(n), t``, or
+    ``arange(n)[:, None], t[:, None]`` as in `take_along_axis`; those of ``(b, n, k)`` are three arrays.
     """
-    values, *indices = node.args
+    values, *indices, last = node.args
     axes, shape = node.params
-    last = indices.pop()
     if not indices or axes != tuple(range(len(shape))):
         return None
     spread = broadcast_shapes([i.shape for i in (*indices, last)])
@@ -50,11 +49,11 @@ def chosen_in_rows(node: Node) -> Chosen | None:
     if spread != rows:
         index = _without_last(index)
         values = values if not core.shape else _without_last(values)
-    return Chosen(values if core.shape else core, index, (last, index))
+    return RowScatter(values if core.shape else core, index, (last, index))
 
 
 def _counts(index: Node, axis: int, size: Size, rank: int) -> bool:
-    """Tell whether an array of positions is 0, 1, ... along one axis, and repeats along the others."""
+    """Tell whether an array of positions is 0, 1, ... along one axis, and constant along the others."""
     core, along = view(index)
     wanted = [None] * rank
     return (
@@ -67,5 +66,5 @@ def _counts(index: Node, axis: int, size: Size, rank: int) -> bool:
 def _without_last(node: Node) -> Node:
     """Return an array without its last axis, of length 1."""
     core, along = view(node)
-    *kept, _ = node.shape
-    return core if along == (*range(len(kept)), None) else reshape(node, params=(tuple(kept),))
+    rest = node.shape[:-1]
+    return core if along == (*range(len(rest)), None) else reshape(node, params=(rest,))

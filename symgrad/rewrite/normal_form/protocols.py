@@ -1,23 +1,22 @@
-"""What the parts of the normal form ask of each other: sums, products and contractions are made of one another.
+"""The protocols between the parts of the normal form: `Sums`, `Products`, laws, contractions.
 
-A factor of a product may be a sum, whose terms are products, whose factors may be sums. So `Sums` and `Products` call
-each other, and what stands beside them (laws, contractions) calls both. Each holds the others as `AllForms`, and knows
-no more of them than is said here; `NormalForms` is all of them together. Take
+A factor of a product may be a sum, whose terms are products. So `Sums` and `Products` call each other, and the laws and
+contractions call both. Each holds the others as `AllForms`; `NormalForms` implements it. Take
 
     x*(2*x + 4*y) + 3*x*(x + 2*y)
 
-Arguments come first. `Products` collects x*(2*x + 4*y): a `Gathering` takes in x, and asks of the sum
+Arguments come first. `Products` collects x*(2*x + 4*y): a `Gathering` includes x, and calls for the sum
 
-1. `sums.primitive`: what number can stand in front? `Sums` takes its terms apart, and asks of 2*x and of 4*y
-2. `products.form`: what are you made of? Their factors are symbols: here the questions end.
+1. `sums.primitive`, which splits off the content. `Sums` splits its terms, and calls for 2*x and for 4*y
+2. `products.form`. Their factors are symbols, so the recursion ends here.
 
-The answers are 2 and x + 2*y, so the product is 2 * x**1 * (x + 2*y)**1. No law wants to change that
-(`apply_to_product`), and it is written down. Then `Sums` collects 2*x*(x + 2*y) + 3*x*(x + 2*y), and asks
+The content is 2 and the primitive part x + 2*y, so the product is 2 * x**1 * (x + 2*y)**1. No law applies to it
+(`apply_to_product`), and it is written. Then `Sums` collects 2*x*(x + 2*y) + 3*x*(x + 2*y), and calls
 
-3. `products.form` of each term, and `products.write` for what stands behind its number. This is x*(x + 2*y) both times,
-   one and the same node: like terms, 2 + 3 of them.
-4. `apply_to_sum`: does a law of sums fit? None does.
-5. `products.write_signed`: how is 5 * x**1 * (x + 2*y)**1 written?
+3. `products.form` of each term, and `products.write` for its monic part. This is the same node x*(x + 2*y) both times:
+   like terms with the coefficient 2 + 3.
+4. `apply_to_sum`: no law of sums applies.
+5. `products.write_signed`, which writes 5 * x**1 * (x + 2*y)**1.
 
     >>> from symgrad.ir.graph import symbol
     >>> from symgrad.ir.types import Declaration
@@ -29,8 +28,8 @@ The answers are 2 and x + 2*y, so the product is 2 * x**1 * (x + 2*y)**1. No law
     >>> found.nodes[0] is 5 * x * (x + 2 * y)
     True
 
-Questions about a node lead to questions about its parts, and the answers are remembered: that is why this ends, and
-soon. What laws put together anew could lead on for ever, so they are counted (`Gathering.settle`).
+Calls for a node lead to calls for its parts, and results are cached, so the recursion ends soon. The results of laws
+could lead on for ever, so the number of laws is bounded (`Gathering.settle`).
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ __all__ = ["AllForms", "OpenProduct", "ProductForms", "SumForms"]
 
 
 class OpenProduct(Protocol):
-    """A product that is being gathered, as a law sees it: it takes factors out and puts others in.
+    """A product while it is collected: laws divide it by factors and multiply it by others.
 
     Attributes:
-        factors: bases with their exponents; zero where they cancelled.
+        factors: bases with their exponents; an exponent is zero if the base cancelled.
         laws: names of the laws that were used.
-        notes: where the product is defined and what was written was not.
-        fired: whether a law brought in nodes that have no normal form yet.
+        notes: where the domain of the product is larger than that of its spelling.
+        fired: whether a law included nodes that have no normal form yet.
     """
 
     factors: dict[Node, Exponent]
@@ -64,11 +63,11 @@ class OpenProduct(Protocol):
     fired: bool
 
     def divide(self, base: Node, e: Exponent) -> None:
-        """Take out a power of a base."""
+        """Divide by a power of a base."""
         ...
 
     def include(self, base: Node, e: Exponent) -> None:
-        """Multiply by a power of a base that is no product."""
+        """Multiply by a power of a base that is not a product."""
         ...
 
     def take(self, node: Node, e: Exponent) -> None:
@@ -76,15 +75,15 @@ class OpenProduct(Protocol):
         ...
 
     def walk_new(self, node: Node, exponent: int = 1) -> None:
-        """Multiply by a power of what a rule has put together, which has no normal form yet."""
+        """Multiply by a power of the result of a rule, which has no normal form yet."""
         ...
 
 
 class ProductForms(Protocol):
-    """Products: forms of nodes, and nodes of forms."""
+    """Conversions between nodes and products."""
 
     def small(self, node: Node) -> bool:
-        """Tell whether a product in normal form has few enough factors to be copied into another."""
+        """Tell whether a product in normal form has few enough factors to be flattened into another one."""
         ...
 
     def form(self, node: Node) -> Form:
@@ -92,19 +91,19 @@ class ProductForms(Protocol):
         ...
 
     def form_of_factor(self, node: Node) -> Form:
-        """Return the form of a node that is to be raised to a power; a power in normal form is taken as it is."""
+        """Return the form of a node as the base of a power; a node in normal form that is a power stays one."""
         ...
 
     def write(self, form: Form) -> Node:
-        """Write a form down as one quotient of two products, the sign in front."""
+        """Write a form as one quotient of two products, the sign in front."""
         ...
 
     def write_signed(self, form: Form) -> Node:
-        """Write a form down: a minus sign enters a sum that reads as well so, a number a lone sum."""
+        """Write a form; a minus sign enters a sum with as many minus as plus signs, the factor -1 a lone sum."""
         ...
 
     def sorted(self, factors: Iterable[Node]) -> list[Node]:
-        """Return factors in the order in which they are written."""
+        """Return factors in the order of writing."""
         ...
 
     def collect(self, node: Node) -> Step | None:
@@ -113,10 +112,10 @@ class ProductForms(Protocol):
 
 
 class SumForms(Protocol):
-    """Sums: forms of nodes, and nodes of forms."""
+    """Conversions between nodes and sums."""
 
     def small(self, node: Node) -> bool:
-        """Tell whether a sum has few enough terms to be copied into another."""
+        """Tell whether a sum has few enough terms to be flattened into another one."""
         ...
 
     def of(self, node: Node) -> Sum:
@@ -124,11 +123,11 @@ class SumForms(Protocol):
         ...
 
     def primitive(self, node: Node) -> tuple[Exponent, Node]:
-        """Write a sum as its content times a sum with coprime integer coefficients and an agreed sign."""
+        """Split a sum into its content and a sum with coprime integer coefficients and a canonical sign."""
         ...
 
     def flipped(self, node: Node) -> Node | None:
-        """Return the negation of a sum with as many minus as plus signs, which reads as well; else None."""
+        """Return the negation of a sum with as many minus as plus signs, None for other sums."""
         ...
 
     def include(self, total: Sum, form: Form) -> None:
@@ -136,7 +135,7 @@ class SumForms(Protocol):
         ...
 
     def write(self, found: Sum) -> Node:
-        """Write a sum down, a common numeric factor in front if that saves a multiplication."""
+        """Write a sum, with a common numeric factor in front if that saves a multiplication."""
         ...
 
     def times(self, node: Node, c: Exponent) -> Node:
@@ -144,7 +143,7 @@ class SumForms(Protocol):
         ...
 
     def plain(self, node: Node) -> Node:
-        """Write down a sum as written, whose terms are in normal form, with like terms collected."""
+        """Collect the like terms of a sum whose terms are in normal form, and return other nodes unchanged."""
         ...
 
     def collect(self, node: Node) -> Step | None:
@@ -153,7 +152,7 @@ class SumForms(Protocol):
 
 
 class AllForms(View, Protocol):
-    """The normal forms together, as each part of them sees the others."""
+    """The normal forms, as each of them sees the others."""
 
     @property
     def known(self) -> Conditions:
@@ -167,7 +166,7 @@ class AllForms(View, Protocol):
 
     @property
     def settled(self) -> set[Node]:
-        """Results known to be in normal form, which need no visit in this round."""
+        """Results in normal form, which need no visit in this round."""
         ...
 
     @property
@@ -177,7 +176,7 @@ class AllForms(View, Protocol):
     def sums(self) -> SumForms: ...
 
     def opens(self, node: Node, root: Node) -> bool:
-        """Tell whether a sum or product is taken apart inside a larger one."""
+        """Tell whether a sum or product is flattened into a larger one."""
         ...
 
     def reads_negative(self, node: Node) -> bool:
@@ -189,13 +188,13 @@ class AllForms(View, Protocol):
         ...
 
     def apply_to_product(self, product: OpenProduct) -> bool:
-        """Apply the first law of products that matches, and tell whether one did."""
+        """Apply the first law of products that matches, and tell whether one matched."""
         ...
 
     def apply_to_sum(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
-        """Apply laws of sums until none matches, and tell whether one did; add their names and notes."""
+        """Apply laws of sums until none matches, and tell whether one matched; add their names and notes."""
         ...
 
     def contraction(self, node: Node) -> Node:
-        """Return a contraction whose operands are in normal form, or what is left of one, in normal form."""
+        """Return the normal form of a contraction whose operands are in normal form."""
         ...

@@ -1,4 +1,4 @@
-"""Writes docs/kinks.md from the records: ``python -m symgrad.ops.document > docs/kinks.md``."""
+"""Writes docs/kinks.md from the records: ``python -m symgrad.ops.kinks_page > docs/kinks.md``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ assert sg.grad(p["y"], p["x"])(x=-1.0) == 0
 The poles of `tan` and `sec` are not listed: no floating-point number is an odd multiple of pi/2, so their derivatives
 are large, never undefined. `stop_gradient` has the derivative zero, by intention.
 
-This page is written by `python -m symgrad.ops.document` from the op records.
+This page is written by `python -m symgrad.ops.kinks_page` from the op records.
 """
 
 

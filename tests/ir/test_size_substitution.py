@@ -15,8 +15,8 @@ from symgrad.checker.program.length_polynomials import length_polynomial as form
 from symgrad.checker.program.length_values import length_value
 from symgrad.errors import ShapeError
 from symgrad.frontend.text import parse_program
-from symgrad.ir.resize import never_equal, resized, size_names, size_with
 from symgrad.ir.shapes import slice_length
+from symgrad.ir.size_substitution import never_equal, resized, size_names, size_with
 from symgrad.ir.sizes import Size, evaluate_size, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate

@@ -1,4 +1,4 @@
-"""Sizes, and graphs, in which names of sizes are replaced: by numbers, or by what is computed from other names."""
+"""Substitute sizes for names of sizes, in sizes and in graphs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, apply, size_l
 from symgrad.ir.sizes import (
     Extent,
     Size,
+    SizeAtom,
     names_of,
     nonnegative,
     size_ceildiv,
@@ -25,7 +26,7 @@ __all__ = ["domain_with", "never_equal", "resized", "size_names", "size_with"]
 
 
 def size_with(size: Size, names: Mapping[str, Size]) -> Size:
-    """Return a size with other sizes in the place of names.
+    """Return a size with other sizes substituted for names.
 
     Example:
         >>> print(size_with(size_max(size_sum(["n", -1]), 0), {"n": size_sum(["m", 1])}))
@@ -35,36 +36,35 @@ def size_with(size: Size, names: Mapping[str, Size]) -> Size:
         return size
     if isinstance(size, str):
         return names.get(size, size)
-    made = {"max": size_max, "min": size_min, "ceildiv": size_ceildiv}
-    total: list[Size] = []
-    for monomial, c in size.terms:
-        factors: list[Size] = [c]
-        for atom in monomial:
-            if isinstance(atom, str):
-                factors.append(names.get(atom, atom))
-            else:
-                factors.append(made[atom.op](size_with(atom.a, names), cast("Any", size_with(atom.b, names))))
-        total.append(size_product(factors))
-    return size_sum(total)
+    return size_sum(
+        size_product([c, *(_atom_with(atom, names) for atom in monomial)]) for monomial, c in size.terms
+    )
+
+
+def _atom_with(atom: str | SizeAtom, names: Mapping[str, Size]) -> Size:
+    if isinstance(atom, str):
+        return names.get(atom, atom)
+    combine = {"max": size_max, "min": size_min, "ceildiv": size_ceildiv}[atom.op]
+    return combine(size_with(atom.a, names), cast("Any", size_with(atom.b, names)))
 
 
 def never_equal(a: Size, b: Size) -> bool:
-    """Tell whether two sizes differ whatever numbers from 1 on the names are; False for "not known".
+    """Tell whether two sizes provably differ for all values of the names from 1 on.
 
     Example:
         >>> never_equal(size_sum(["n", "m"]), "n"), never_equal(size_product(["n", "n"]), "n")
         (True, False)
     """
     gap = size_sum([a, size_product([-1, b])])
-    gap = size_with(gap, {name: size_sum([name, 1]) for name in names_of(gap)})  # names count from 0 now
+    gap = size_with(gap, {name: size_sum([name, 1]) for name in names_of(gap)})  # now for values from 0 on
     return nonnegative(size_sum([gap, -1])) or nonnegative(size_sum([size_product([-1, gap]), -1]))
 
 
 def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
-    """Return nodes with other sizes in the place of names, everything else as it was written.
+    """Return nodes with other sizes substituted for names, otherwise unchanged.
 
     Raises:
-        ShapeError: if shapes do not fit with these sizes; other errors of making a node.
+        ShapeError: if shapes do not fit with these sizes; further errors of `symgrad.ir.graph.apply`.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -82,7 +82,7 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
             declared = node.declaration
             shape = tuple(size_with(s, sizes) for s in node.shape)
             domain = domain_with(declared.domain, sizes)
-            # Not deeper than once: no parameter reads a random input.
+            # This recurses once only: no parameter depends on a random input.
             done[node] = drawn_anew(node, lambda p: resized(p, sizes), domain=domain, shape=shape)
         elif node.op is SIZE:
             done[node] = size_leaf(size_with(node.params[0], sizes))
@@ -95,7 +95,7 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
 
 
 def domain_with(domain: Domain, sizes: Mapping[str, Size]) -> Domain:
-    """Return a domain with other sizes in the place of names."""
+    """Return a domain with other sizes substituted for names."""
     low, high = (
         size_with(end, sizes) if isinstance(end, str | Extent) else end for end in (domain.low, domain.high)
     )
