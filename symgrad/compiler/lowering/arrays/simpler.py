@@ -1,8 +1,8 @@
-"""Array programs in fewer ops, before loops are planned.
+"""Rewrite array programs in a smaller vocabulary of ops, before loops are planned.
 
-What remains besides elementwise ops: einsum of one operand, of two, or of several that one loop nest multiplies; max,
-min, prod; what runs along an axis (`Scan`); reshape, broadcast_to, slice, unslice, concatenate; gather, scatter_add,
-iota; factors of matrices (`ops/array/factors.py`). Every other op says in its record what it is in these.
+The vocabulary has elementwise ops; einsum of one operand, of two, or of several that one loop nest multiplies; max,
+min, prod; scans along an axis (`Scan`); reshape, broadcast_to, slice, unslice, concatenate; gather, scatter_add, iota;
+factors of matrices (`ops/array/factors.py`). The record of every other op has its formula in these.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.compiler.lowering.arrays.contractions import MatrixProducts, contraction, op
-from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import Scan
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 
 __all__ = ["normal"]
 
@@ -27,10 +27,7 @@ def normal(outputs: Sequence[Node]) -> list[Node]:
             done[node] = contraction(node, args, products)
             continue
         native = None if node.op.structure is None else node.op.structure.native
-        if native is not None and not isinstance(native, Scan):
-            made = native(node, args)
-        else:
-            made = node if args == node.args else apply(node.op, args, node.params)
-        # The norm of a whole number over no axis is its size: still a real number, in memory too.
-        done[node] = op("div", made, as_node(1)) if (node.dtype, made.dtype) == ("real", "int") else made
+        new = with_args(node, args) if native is None or isinstance(native, Scan) else native(node, args)
+        # The norm of an int over no axis is its absolute value: an int, which must become real in memory too.
+        done[node] = op("div", new, as_node(1)) if (node.dtype, new.dtype) == ("real", "int") else new
     return [done[o] for o in outputs]
