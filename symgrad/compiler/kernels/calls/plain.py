@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from symgrad.support.errors import ArrayTypeError, UnsupportedError
+
 if TYPE_CHECKING:
     from symgrad.compiler.kernels.shapes import Shapes
     from symgrad.ir.graph import Node
     from symgrad.ir.sizes import Size
 
-__all__ = ["call_batch", "call_elements", "fresh_outputs"]
+__all__ = [
+    "call_batch",
+    "call_elements",
+    "copy_overwritten",
+    "fresh_outputs",
+    "refuse_masked",
+    "refuse_where",
+]
 
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
@@ -98,6 +107,44 @@ def call_batch(
         shifts = [sum(map(mul, place, a.strides)) for a in everything]
         loop.call([a + s for a, s in zip(addresses, shifts, strict=True)], core_sizes, strides)
     return _returned(results, out, True)
+
+
+def refuse_masked(name: str, value: Any) -> Any:
+    """Return the value of an input, which must not be a masked array: a mask has no meaning in reductions.
+
+    Raises:
+        ArrayTypeError: if it is one.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArrayTypeError(
+            f"input '{name}' is a masked array",
+            expected="an array without a mask",
+            cure=f"pass {name}.filled(value), with the value that masked entries should have",
+        )
+    return value
+
+
+def refuse_where(where: Any) -> None:
+    """Refuse ``where=`` in a call of an array program.
+
+    Raises:
+        UnsupportedError: if it is not True.
+    """
+    if where is not True:
+        raise UnsupportedError(
+            "an array program has no where=",
+            cure="compute everything and choose with np.where, or select from the batch",
+        )
+
+
+def copy_overwritten(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
+    """Copy inputs that an output may overwrite.
+
+    NumPy does so too, unless both are the same view; but then the memory may be a batch of rows of the output and one
+    matrix of the input.
+    """
+    written = [t for t in outs if isinstance(t, np.ndarray)]
+    return tuple(np.array(a) if any(np.may_share_memory(a, t) for t in written) else a for a in arrays)
 
 
 def _returned(results: list[Any], out: Any, where: Any) -> Any:
