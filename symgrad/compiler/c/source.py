@@ -21,7 +21,7 @@ import numpy as np
 
 from symgrad.compiler.c.abi import Abi, entries
 from symgrad.compiler.c.chunks import Chunks
-from symgrad.compiler.c.parts import (
+from symgrad.compiler.c.common import (
     BITS,
     HEAD,
     argument_names,

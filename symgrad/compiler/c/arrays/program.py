@@ -23,7 +23,7 @@ from symgrad.compiler.c.arrays.helpers import HELPERS
 from symgrad.compiler.c.arrays.instructions import ReadFunction, read_function
 from symgrad.compiler.c.arrays.operations import FileNames
 from symgrad.compiler.c.arrays.products import product_names, product_text
-from symgrad.compiler.c.parts import (
+from symgrad.compiler.c.common import (
     BITS,
     HEAD,
     argument_names,

@@ -42,7 +42,7 @@ def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[No
     """Return a program in normal form with its arrays laid out for vectors.
 
     Args:
-        outputs: of a program in the vocabulary of `compiler/lowering/arrays/simpler.py`.
+        outputs: of a program in the vocabulary of `compiler/lowering/arrays/normal_form.py`.
 
     Returns:
         The outputs, in the old order of their axes, and the transposed arrays that are worth storing.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from symgrad.compiler.lowering.arrays.axes import choose_axis_order
 from symgrad.compiler.lowering.arrays.memory import Memory, plan_memory
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, Nest, group
+from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, fuse_outer_loops
 from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
-from symgrad.compiler.lowering.arrays.simpler import normal
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
 
@@ -46,7 +46,7 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         inputs: the symbols, in the order of the arguments.
     """
     # The smaller vocabulary first: all later passes handle only its ops.
-    small = normal(outputs)
+    small = to_normal_form(outputs)
     # Axes before memory: a transposed array is another array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
     # Stored values before loops: the loops of a stored value compute all others where they are read.

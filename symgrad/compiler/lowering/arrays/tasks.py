@@ -189,7 +189,7 @@ def _reduces(node: Node) -> bool:
 
 
 def select(outputs: Sequence[Node], stored: Collection[Node] = ()) -> Selection:
-    """Select the nodes with tasks of a program in normal form (`compiler/lowering/arrays/simpler.py`).
+    """Select the nodes with tasks of a program in normal form (`compiler/lowering/arrays/normal_form.py`).
 
     Args:
         outputs: of the program.
