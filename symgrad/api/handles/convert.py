@@ -55,12 +55,12 @@ def seed_of(value: Any) -> Node:
             expected=f"1 to {CONSTANT_ENTRIES:,} entries",
             cure="declare an input of its shape, and pass the array when you call the result",
         )
-    return node_of(_nested_lists(array))
+    return node_of(_nested_list(array))
 
 
-def _nested_lists(array: Any) -> Any:
+def _nested_list(array: Any) -> Any:
     """Return lists of NumPy scalars, whose dtype `tolist` would lose."""
-    return [_nested_lists(part) for part in array] if isinstance(array, np.ndarray) else array
+    return [_nested_list(part) for part in array] if isinstance(array, np.ndarray) else array
 
 
 def is_foreign(value: Any) -> bool:

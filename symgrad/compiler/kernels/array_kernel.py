@@ -14,7 +14,7 @@ from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.calls.output_pool import OutputPool
 from symgrad.compiler.kernels.calls.plain import (
     call_batch,
-    copy_overwritten,
+    copy_shared,
     refuse_masked,
     refuse_where,
 )
@@ -207,14 +207,14 @@ class ArrayKernel(Kernel):
                 check_symmetric(symbol, arrays[k])
             refuse_where(where)
             if out is not None:
-                arrays = copy_overwritten(arrays, as_tuple(out))
+                arrays = copy_shared(arrays, as_tuple(out))
             if self.threads > 1:
                 found = self._in_threads(arrays, out)
                 if found is not None:
                     return found
             call = self._ufunc or self._call_plainly
             if out is None:
-                outputs = self._pooled_outputs(arrays)
+                outputs = self._outputs_from_pool(arrays)
                 return call(*arrays) if outputs is None else _scalars(call(*arrays, out=outputs))
             return call(*arrays, out=out)
         except (TypeError, ValueError, MemoryError) as error:
@@ -314,7 +314,7 @@ class ArrayKernel(Kernel):
         except OutOfMemoryError as found:
             return found
 
-    def _pooled_outputs(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
+    def _outputs_from_pool(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
         """Return arrays of the pool for large outputs of large inputs, else None."""
         if not any(type(a) is np.ndarray and a.size >= _MANY for a in arrays):
             return None

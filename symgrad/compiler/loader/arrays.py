@@ -9,7 +9,7 @@ from symgrad.compiler.kernels.artefacts.plain_sizes import as_size
 from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position
 from symgrad.compiler.kernels.calls.plain import (
     call_batch,
-    copy_overwritten,
+    copy_shared,
     refuse_masked,
     refuse_where,
 )
@@ -109,7 +109,7 @@ class LoadedArrayKernel(Loaded):
         refuse_where(where)
         self._check(arrays)
         if out is not None:
-            arrays = copy_overwritten(arrays, as_tuple(out))
+            arrays = copy_shared(arrays, as_tuple(out))
         try:
             if self._ufunc is None:
                 nodes = (*self.symbols, *self.outputs)

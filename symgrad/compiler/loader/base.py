@@ -72,7 +72,7 @@ class Loaded(AtPoints):
         self.dtype = np.dtype(note["dtype"])
         self.threads = 1
         self._ufunc: np.ufunc | None = None
-        # The addresses of two internal functions: `symgrad/compiler/llvm/call_stubs/file_queries.py`.
+        # The addresses of two internal functions: `symgrad/compiler/llvm/call_stubs/file_query.py`.
         about = CFUNCTYPE(c_int64, c_int64)(code.address(note["functions"]["about"]))
         self._addresses: tuple[int, int] = (about(0), about(1))
 

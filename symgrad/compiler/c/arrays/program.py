@@ -165,8 +165,11 @@ def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[
     def is_library(name: str) -> bool:
         return name.startswith("product.") or name in FACTORS_IN_C
 
-    def callees(name: str) -> list[str]:
-        if is_library(name) or name not in own:
+    def is_c(name: str) -> bool:
+        return not is_library(name) and (name.startswith("lanes.") or name not in own)
+
+    def calls_of(name: str) -> list[str]:
+        if is_library(name) or is_c(name):
             return []
         if name.startswith("maths."):
             instructions = [i for i in flatten_lines(own[name].body) if isinstance(i, Instruction)]
@@ -176,10 +179,10 @@ def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[
             called = [op.called for op in codes[name].ops() if op.called]
         return [c for c in called if not c.startswith("llvm.")]
 
-    order = postorder((SCRATCH, RUN), callees)
+    order = postorder((SCRATCH, RUN), calls_of)
     maths = [name for name in order if name.startswith("maths.")]
     library = {name for f in order if is_library(f) for name in (f, *CALLED_BY_FACTORS.get(f, ()))}
-    others = {name.removeprefix("lanes.") for name in order if not is_library(name) and name not in own}
+    others = {name.removeprefix("lanes.") for name in order if is_c(name)}
     return {name: codes[name] for name in order if name in codes}, maths, library, others
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "call_batch",
     "call_elements",
-    "copy_overwritten",
+    "copy_shared",
     "fresh_outputs",
     "refuse_masked",
     "refuse_where",
@@ -136,7 +136,7 @@ def refuse_where(where: Any) -> None:
         )
 
 
-def copy_overwritten(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
+def copy_shared(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """Copy inputs that an output may overwrite.
 
     NumPy does so too, unless both are the same view; but then the memory may be a batch of rows of the output and one

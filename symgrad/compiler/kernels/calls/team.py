@@ -45,7 +45,7 @@ _DUE = 16
 _MISSED, _TURNS = map([name for name, _ in TEAM].index, ("missed", "turns"))
 
 
-def _immortal(value: Any) -> Any:
+def _keep_reference(value: Any) -> Any:
     """Leak a reference: workers use the object until the process ends."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
     return value
@@ -66,7 +66,7 @@ class Team:
     """
 
     def __init__(self) -> None:
-        engine: Engine = _immortal(load_or_compile(module_text(host().triple), quick=True))
+        engine: Engine = _keep_reference(load_or_compile(module_text(host().triple), quick=True))
         self.loop = engine.address(LOOP)
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.address(WORK))
         pause = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.address(PAUSE))
@@ -78,7 +78,7 @@ class Team:
         }
         self._fixed = {name: function_address(f) for name, f in functions.items()}
         self._fixed |= {"room": os.cpu_count() or 1, "due": _DUE, "turns": 0}
-        self._at = _immortal(ctypes.c_int64(0))
+        self._at = _keep_reference(ctypes.c_int64(0))
         self.dismiss()
 
         def timed(turns: int) -> float:
@@ -92,7 +92,7 @@ class Team:
     def dismiss(self) -> None:
         """Reset to no workers, as in a forked child."""
         room = self._fixed["room"]
-        memory = _immortal(ctypes.create_string_buffer(LINE_BYTES * (room + 2)))
+        memory = _keep_reference(ctypes.create_string_buffer(LINE_BYTES * (room + 2)))
         start = -(-ctypes.addressof(memory) // LINE_BYTES) * LINE_BYTES
         values = [self._fixed.get(name, 0) for name, _ in TEAM]
         ctypes.memmove(start, struct.pack(f"={len(values)}q", *values), 8 * len(values))

@@ -99,7 +99,7 @@ def plan_passes(nest: Nest, tasks: Mapping[Node, object]) -> Passes:
     for member in nest.members:
         value = (member.task.node, member.place)
         starts = [value] if nest.holds(*value) is member else []
-        _set_levels(nest, [*starts, *member.factors, *member.indices], tasks, levels)
+        _set_availability(nest, [*starts, *member.factors, *member.indices], tasks, levels)
     stages = {m: max((levels[p].stage for p in (*m.factors, *m.indices)), default=0) for m in nest.members}
     count = 1 + max(
         [*stages.values(), *(s + 1 for m, s in stages.items() if nest.inner in m.reduced)], default=0
@@ -118,7 +118,7 @@ def plan_passes(nest: Nest, tasks: Mapping[Node, object]) -> Passes:
     return found
 
 
-def _set_levels(
+def _set_availability(
     nest: Nest, starts: Sequence[Pair], tasks: Mapping[Node, object], levels: dict[Pair, Availability]
 ) -> None:
     """Set the availability of values, and of all values that they are computed from."""
@@ -162,13 +162,15 @@ def last_reads(
             otherwise.add(pair[0])
     for number, this in enumerate(found.passes):
 
-        def is_known(pair: Pair, number: int = number) -> bool:
+        def has_value(pair: Pair, number: int = number) -> bool:
             level = found.levels[pair]
             return not level.inner or (pair in found.kept and level.stage < number)
 
-        pairs = _walk_lanes(nest, this, lambda p, known=is_known: known(p) or _is_loaded(nest, p, tasks))
+        pairs = _walk_lanes(
+            nest, this, lambda p, has_value=has_value: has_value(p) or _is_loaded(nest, p, tasks)
+        )
         for pair in pairs:
-            if not is_known(pair) and _is_loaded(nest, pair, tasks):
+            if not has_value(pair) and _is_loaded(nest, pair, tasks):
                 node, place = pair
                 last[node] = (number, {*last.get(node, (0, set[IndexTuple]()))[1], place})
     return {n: read for n, read in last.items() if n not in otherwise}
@@ -177,16 +179,16 @@ def last_reads(
 def _keep(nest: Nest, found: Passes, number: int, tasks: Mapping[Node, object]) -> None:
     """Save the values of earlier passes that this pass reads and that are too expensive to recompute."""
 
-    def is_saved(pair: Pair) -> bool:
+    def needs_row(pair: Pair) -> bool:
         level = found.levels[pair]
         expensive = level.inner and level.stage < number and level.cost > _KEPT
         return expensive and not _is_loaded(nest, pair, tasks)
 
     def is_leaf(pair: Pair) -> bool:
-        return not found.levels[pair].inner or _is_loaded(nest, pair, tasks) or is_saved(pair)
+        return not found.levels[pair].inner or _is_loaded(nest, pair, tasks) or needs_row(pair)
 
     for pair in _walk_lanes(nest, found.passes[number], is_leaf):
-        if not is_saved(pair) or pair in found.kept:
+        if not needs_row(pair) or pair in found.kept:
             continue
         member = nest.holds(*pair)
         if member is not None and member.stored:
