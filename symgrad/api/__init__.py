@@ -1,4 +1,4 @@
-"""The public face: handles on nodes, and the verbs.
+"""The public functions and classes: expressions, programs, and the verbs on them. Open `handles/expr.py` first.
 
-Everything below works on nodes and knows nothing of this package.
+The packages below work on nodes and must not import this one.
 """

@@ -70,7 +70,7 @@ R = TypeVar("R")
 
 
 def refuse_torch_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function of NumPy's refuse arguments under torch's names with what to write.
+    """Let a function of NumPy refuse the names of torch's arguments, with a cure.
 
     Raises:
         UsageError: for an argument named dim, keepdim or correction.
@@ -97,7 +97,7 @@ _OF_PROGRAMS = ("inputs", "last", "names", "outputs", "result")
 def no_attribute(expr: Handle, name: str) -> UnknownAttributeError:
     """Return the error for an attribute that expressions do not have, with what to write instead.
 
-    It is asked for wherever a library looks whether there is one, so that nothing is printed here but names.
+    Libraries probe attributes often, so the message only contains names, whose printing is fast.
     """
     y = expr.name or "y"
     inputs = inputs_of([expr])
@@ -130,7 +130,7 @@ def no_attribute_of_program(names: Sequence[str], name: str) -> UnknownAttribute
 
 
 def no_function(name: str) -> str:
-    """Return what to write for a name that symgrad does not have, as the end of a message."""
+    """Return the cure for a name that symgrad does not have, as the end of a message."""
     place = class_name(name)
     cure = _FUNCTIONS.get(name) or (f"sg.{place}" if place else suggest(name, [*PUBLIC, *MODULES]))
     return f"; try: {cure}" if cure else ""

@@ -1,6 +1,6 @@
-"""How far the verbs go: limits of sizes that are tried, of searches, and of arrays in formulas.
+"""Limits of the verbs: tried sizes, searches, and arrays in formulas.
 
-They guard against waiting, and against texts that nobody reads; a number with no reason beside it was not tuned.
+They bound the time of a call and the length of a text; a number without a reason was not tuned.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = [
 ]
 
 SIZE_ROWS = 40
-"""Combinations of sizes that are tried to make the shapes of two sides agree."""
+"""Combinations of sizes that are tried to compare the shapes of two sides."""
 
 MAPPED_ENTRIES = 1_000
-"""Length of an axis of an array of zeros in which the one is found by its values."""
+"""Length of a unit vector whose entry 1 is found by evaluation."""
 
 PUSHED_ENTRIES = 8
-"""Entries of x, fewer than of y, that are pushed forward one by one."""
+"""Number of variables x, of fewer entries than y, that are pushed forward one by one."""
 
 NEWTON_STEPS = 1_200
 """Steps of Newton's method: 1,000 halve the way from 1 to the root of the smallest float."""
@@ -44,34 +44,34 @@ QUOTED_CHARACTERS = 60
 """Characters of an expression that a message quotes."""
 
 PLACED_SIZES = 400
-"""Combinations of sizes that are tried to see where entries of an array go."""
+"""Combinations of sizes that are tried to trace the entries of an array."""
 
 PLACED_ENTRIES = 1_000
-"""Entries of an array that is looked at for it."""
+"""Entries of an array that is traced."""
 
 LIST_DEPTH = 32
-"""Lists inside lists: as many as NumPy 1 had axes."""
+"""Nesting depth of lists: as many as NumPy 1 had axes."""
 
 CONSTANT_ENTRIES = 4_096
-"""Entries of an array that becomes part of a formula, entry by entry."""
+"""Entries of an array that becomes part of a formula."""
 
 BFGS_VARIABLES = 1_000
-"""Variables beyond which `l-bfgs-b` is chosen: BFGS holds the square of so many numbers, 8 MB."""
+"""Variables above which `l-bfgs-b` is the default: the matrix of BFGS then takes 8 MB."""
 
 CURVED_VARIABLES = 500
-"""Variables up to which `minimize` looks at the curvature in every direction: a product with the Hessian for each."""
+"""Variables up to which `minimize` computes the whole Hessian, by one product for each."""
 
 KRYLOV_DIRECTIONS = 20
-"""Directions in which it looks at the curvature otherwise: each keeps as many numbers as there are variables."""
+"""Dimension of the Krylov space for the curvature of more variables."""
 
 FLAT_DIRECTIONS = 16
-"""Directions without curvature along which values of the loss are looked at."""
+"""Directions of zero curvature along which values of the loss are compared."""
 
 MINIMUM_STEPS = 60
 """Newton's steps after a search: 15 bring x**4 down by a factor of 1e10."""
 
 MINIMUM_ROUNDS = 12
-"""Searches one after the other, each from below a saddle point where the last one ended."""
+"""Successive searches, each from below the saddle point at the end of the last one."""
 
 PARAMETER_CHARACTERS = 60
-"""Of a parameter's formula that a message repeats: half a line."""
+"""Characters of a parameter's formula in a message: half a line."""

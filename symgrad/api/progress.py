@@ -1,4 +1,4 @@
-"""Who watches long work in a block."""
+"""`progress`: show the progress of long work in a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that makes formulas shorter."""
+"""`simplify`: simplify a formula."""
 
 from __future__ import annotations
 

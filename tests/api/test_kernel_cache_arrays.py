@@ -139,7 +139,7 @@ def test_the_second_process_lowers_nothing(place: Path) -> None:
 
 def place_of(name: str) -> kept.CachedKernel:
     inputs = [s.node for s in sg.parse(PROGRAMS[name][0]).inputs]
-    found = kept.CachedKernel.of(compiling._asked(program(name)[0]), inputs, "float64", False)
+    found = kept.CachedKernel.of(compiling._outputs(program(name)[0]), inputs, "float64", False)
     assert found is not None
     return found
 

@@ -1,1 +1,1 @@
-"""Is this formula equal to that one?"""
+"""Decide whether formulas are equal: `verify`, `equivalent`, `check_domain`, `find_mistake`. Open `verify.py` first."""

@@ -1,4 +1,4 @@
-"""Decide one row of a batch: a claim as plain data."""
+"""`decide_claim`: decide a claim in plain data, a row of a batch."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def _verdict(row: Mapping[str, Any], time_limit: float) -> Verdict:
 
 
 def _keys_of(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row is about a derivative, else about two sides.
+    """Tell whether a row claims a derivative; else it claims the equality of two sides.
 
     Raises:
-        UsageError: if it is about neither, or about both, or has keys that mean nothing.
+        UsageError: if it claims neither or both, or has unknown keys.
     """
     known = (*_DERIVATIVE, *_SIDES, *_MORE)
     strange = next((key for key in row if key not in known), None)

@@ -1,8 +1,8 @@
-"""`check_domain`: points at which a formula has no value although it has a limit."""
+"""`check_domain`: find removable singularities of a formula."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from symgrad.analysis.explain.removable_singularities.search import (
     slope_of_form,
 )
 from symgrad.api.derivatives.targets import differentiable
-from symgrad.api.explaining.explain import joined_listing
+from symgrad.api.explaining.explain import joined_listing, with_exprs
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.named_derivatives import readable
@@ -105,13 +105,11 @@ def check_domain(e: Formula) -> DomainCheck:
 
     found = gaps_of(node, mended_slope=cache(mended_slope))
 
-    def made(n: Any) -> Any:
+    def as_expr(n: Any) -> Any:
         return None if n is None else Expr(n, listings=expr.listings)
 
     form = node if not found else mended(node, found)
     listing = joined_listing(expr.listings)
     naming = Naming({}) if listing is None else Naming(listing.name_of(), places=listing.places)
-    gaps = (
-        replace(g, at=made(g.at), part=made(g.part), limit=made(g.limit), form=made(g.form)) for g in found
-    )
-    return DomainCheck(tuple(gaps), made(form), expr.name or "the formula", naming)
+    gaps = tuple(with_exprs(g, as_expr) for g in found)
+    return DomainCheck(gaps, as_expr(form), expr.name or "the formula", naming)

@@ -1,4 +1,4 @@
-"""Turn a claim about a derivative into nodes; named sizes may be replaced so that its shapes fit."""
+"""Turn a claim about a derivative into nodes, with other sizes for the named ones."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["as_symbol", "claim_nodes", "read_claim"]
 
 
 def read_claim(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
-    """Read a text in names of a program in which sizes are others.
+    """Parse a text in names of a program with other sizes.
 
     Raises:
-        Misfit: if its shapes disagree.
+        ShapeMismatch: if its shapes disagree.
     """
     try:
         return parse_expression(text, {n: size_leaf(s) for n, s in sizes.items()} | {**known}, name)
@@ -56,7 +56,7 @@ def claim_nodes(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, 
 
 
 def as_symbol(y: Node, wrt: Node, claim: Node, own: str | None) -> tuple[Node, Node, Node]:
-    """Put a symbol in the place of an intermediate value, to differentiate by, of its own name if it has one."""
+    """Substitute a symbol for an intermediate value that is the variable, under its own name if it has one."""
     if wrt.op is SYMBOL:
         return y, wrt, claim
     taken = {s.name for s in symbols_of([y, claim])}

@@ -1,4 +1,4 @@
-"""Replace declared domains of names for one comparison (the argument `domain`)."""
+"""Replace declared domains of names for one claim (the argument `domain`)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _EXPECTED = 'a domain such as "positive", "real(0, 1)" or "complex", or a mappin
 
 
 def validate_domain(domain: Any) -> Mapping[str, str] | str | None:
-    """Return a domain as it is, if it is one.
+    """Check the argument `domain` and return it.
 
     Raises:
-        UsageError: if it is no text, no mapping of names to texts, and not None.
+        UsageError: if it is neither a text, nor a mapping of names to texts, nor None.
     """
     if domain is None or (isinstance(domain, str) and domain.strip()):
         return domain
@@ -45,16 +45,16 @@ def validate_domain(domain: Any) -> Mapping[str, str] | str | None:
 def redeclare(
     nodes: Sequence[Node], domain: Mapping[str, str] | str | None, sizes: Mapping[str, Size] | None = None
 ) -> tuple[list[Node], list[str] | None]:
-    """Redeclare names in other domains; return also the complex ones, None if all numbers are real.
+    """Redeclare names in other domains; return also the complex names, None if all numbers are real.
 
     Args:
         nodes: the sides of a claim.
-        domain: as `equal` takes it.
-        sizes: what stands for their names of sizes in messages and domains.
+        domain: as for `equal`.
+        sizes: the sizes of the nodes in terms of those in messages and domains.
 
     Raises:
-        UsageError: for a domain that is none, or of a name that no side reads.
-        DeclarationError: if it gives another shape.
+        UsageError: for an invalid domain, or a name that no side reads.
+        DeclarationError: if it has another shape.
     """
     domain, nodes = validate_domain(domain), list(nodes)
     if not domain:
@@ -86,16 +86,16 @@ def decide_with_ends(
     seconds: float,
     by: Node | None = None,
 ) -> Verdict:
-    """Decide a claim about values that may be 0, though proofs are of open intervals.
+    """Decide a claim about nonnegative values, although proofs are about open intervals.
 
-    ``abs(x)`` of a real ``x`` takes just these values: that claim comes first, and is as good. Where it is neither
-    proved nor refuted, the claim about positive values is, with 0 among what is not claimed.
+    First decide the equivalent claim about ``abs(x)`` of a real ``x``. If it is neither proved nor refuted, decide the
+    claim about positive values, and exclude 0.
 
     Args:
         nodes: the parts of the claim.
-        decide: decides a claim of such parts, in so many seconds.
-        seconds: how long it may take.
-        by: the symbol that is differentiated by; derivatives at the end of an interval are not claimed.
+        decide: decides a claim of such parts within a number of seconds.
+        seconds: the time limit.
+        by: the variable of a derivative, whose domain stays: derivatives at the end of an interval are not claimed.
     """
     found = [s for s in symbols_of(nodes) if s.declaration.domain == NONNEGATIVE and s is not by]
     if not found:
@@ -104,13 +104,13 @@ def decide_with_ends(
     verdict = decide(substitute(nodes, real), seconds / 2)
     names = {s.name for s in found}
     if verdict.status == "refuted" and verdict.witness is not None:
-        if verdict.regions:  # told by signs of what stands for the variables
+        if verdict.regions:  # regions are by the signs of the substituted variables
             inside = decide(nodes, seconds / 2)
             if inside.status == "refuted":
                 return replace(inside, seconds=verdict.seconds + inside.seconds)
-        return replace(verdict, witness=_moved(verdict.witness, names), regions=())
+        return replace(verdict, witness=_with_absolute(verdict.witness, names), regions=())
     if verdict.status in ("proved", "refuted"):
-        gaps = (replace(u, point=_moved(u.point, names)) for u in verdict.undefined)
+        gaps = (replace(u, point=_with_absolute(u.point, names)) for u in verdict.undefined)
         return replace(verdict, undefined=tuple(gaps))
     inside = decide(nodes, seconds / 2)
     if inside.status != "proved":
@@ -119,20 +119,20 @@ def decide_with_ends(
     return replace(inside, excluded=(*inside.excluded, *ends), seconds=verdict.seconds + inside.seconds)
 
 
-def _moved(point: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The point at which what stands for variables is what their absolute values were."""
-    return {n: _sizes(v) if n in names else v for n, v in point.items()}
+def _with_absolute(point: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return a point with the absolute values of some variables."""
+    return {n: _absolute(v) if n in names else v for n, v in point.items()}
 
 
-def _sizes(value: Any) -> Any:
-    return [_sizes(v) for v in cast("list[Any]", value)] if isinstance(value, list) else abs(value)
+def _absolute(value: Any) -> Any:
+    return [_absolute(v) for v in cast("list[Any]", value)] if isinstance(value, list) else abs(value)
 
 
 def _declared(name: str, text: str) -> Node:
-    """The symbol that a domain declares.
+    """Return a symbol of a domain.
 
     Raises:
-        UsageError: if it declares more than that; the errors of reading a declaration.
+        UsageError: if the text declares more; the errors of reading a declaration.
     """
     listing = parse_program(f"{name} : {text}", "the domain")
     if listing.names != (name,) or listing.result is not None:
@@ -145,7 +145,7 @@ def _declared(name: str, text: str) -> Node:
 
 
 def _with_domain(old: Node, text: str, sizes: Mapping[str, Size]) -> Node:
-    """A symbol in another domain; its shape is the old one."""
+    """Return a symbol in another domain, of the same shape."""
     new, before = _declared(old.name, text).declaration, old.declaration
     shape = tuple(size_with(s, sizes) for s in before.shape)
     if new.shape and new.shape != shape:

@@ -1,4 +1,4 @@
-"""`equivalent`: do two programs compute the same, forward and backward?"""
+"""`equivalent`: decide whether two programs have equal values and derivatives, with their stop_gradients."""
 
 from __future__ import annotations
 
@@ -98,17 +98,17 @@ def equivalent(
     moving = [s for s in symbols_of([first, second]) if s.name in names]
     refuse_distribution_params([handle(first), handle(second)], moving)
 
-    def told(sides: Sequence[Node], limit: float) -> Verdict:
+    def decide(sides: Sequence[Node], limit: float) -> Verdict:
         inputs = [s for s in symbols_of(sides) if s.name in names]
         if order == "all":
             return decide_all_orders(sides[0], sides[1], inputs, sizes, limit)
         return decide_orders(sides[0], sides[1], inputs, order, sizes, limit)
 
-    return decide_equality((p, q), (first, second), sizes, told, seconds)
+    return decide_equality((p, q), (first, second), sizes, decide, seconds)
 
 
 def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
-    """Return the names of the inputs that one differentiates by."""
+    """Return the names of the variables of differentiation."""
     if any(s.dtype == "bool" for s in sides):
         raise NotDifferentiableError(
             "these are truth values",

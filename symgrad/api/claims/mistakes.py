@@ -1,4 +1,4 @@
-"""Diagnose a wrong claim about a derivative: which known mistakes give it."""
+"""Diagnose a refuted claim: find the known mistakes that lead to it."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def with_mistakes(
     claim: Expr | str,
     domain: Mapping[str, str] | str | None,
 ) -> Verdict:
-    """Return the verdict; if it refutes the claim, it finds the mistakes lazily, on first access.
+    """Return the verdict; a refutation finds the mistakes on first access.
 
     Args:
         verdict: on the claim.
-        value: what is differentiated.
-        target: by what.
-        claim: what is claimed, or its text in the names of these.
-        domain: as `verify` takes it.
+        value: the function.
+        target: the variable.
+        claim: the claimed derivative, or its text in the names of these.
+        domain: as for `verify`.
     """
     if verdict.status != "refuted" or verdict.diagnoses.all():
         return verdict
@@ -56,7 +56,7 @@ def with_mistakes(
 
         read = _ClaimReader(value, target, claim, domain)
         question = WrongClaim(
-            build=read.built,
+            build=read.build,
             y=value.node,
             claim=read.claim_node(),
             symbols=symbols_of([value.node, target.node]),
@@ -72,13 +72,13 @@ def with_mistakes(
 
 
 def with_mistakes_of_algebra(
-    verdict: Verdict, given: tuple[SideLike, SideLike], sides: Sequence[Node]
+    verdict: Verdict, arguments: tuple[SideLike, SideLike], sides: Sequence[Node]
 ) -> Verdict:
-    """Return the verdict; if it refutes the equation, it finds the wrong rewriting lazily.
+    """Return the verdict; a refutation finds the wrong rewriting on first access.
 
     Args:
         verdict: on the equation.
-        given: its sides as they were given.
+        arguments: its sides as passed by the caller.
         sides: their nodes, in the domains of the claim.
     """
     of_values = verdict if verdict.of_values is None else verdict.of_values
@@ -91,13 +91,13 @@ def with_mistakes_of_algebra(
             diagnose_rewriting,
         )  # for start-up time: it is asked of few claims
 
-        listings, names = side_sources(*given)
+        listings, names = side_sources(*arguments)
 
         def locate(node: Node, in_claim: bool) -> Location | None:
             return next((at for one in listings[in_claim] if (at := one.location(node)) is not None), None)
 
         question = WrongRewriting(
-            sides=side_nodes(*given),
+            sides=side_nodes(*arguments),
             build=lambda sizes: resized(sides, sizes),
             locate=locate,
             names=names,
@@ -109,7 +109,7 @@ def with_mistakes_of_algebra(
 
 
 class _ClaimReader:
-    """A claim, as it is read with some lengths in the place of names."""
+    """A claim about a derivative that can be read at given lengths of its named sizes."""
 
     def __init__(
         self, value: Expr, target: Expr, claim: Expr | str, domain: Mapping[str, str] | str | None
@@ -120,44 +120,44 @@ class _ClaimReader:
         self.domain = domain
         self.known = {**names_in(target), **names_in(value)}
         self.listing: Listing | None = None  # of the claim for all sizes
-        self.made: Listing | None = None  # and for those that it was built with last
+        self.last_listing: Listing | None = None  # of the claim for the sizes of the last call of `build`
 
-    def built(self, sizes: Mapping[str, int]) -> tuple[Node, Node, Node]:
-        """Return what is differentiated, the symbol by which, and the claim.
+    def build(self, sizes: Mapping[str, int]) -> tuple[Node, Node, Node]:
+        """Return the function, the variable, and the claim.
 
         Raises:
-            SymgradError: if they have no value with these lengths.
+            SymgradError: if they have no value at these lengths.
         """
-        y, wrt, *given = resized([self.value.node, self.target.node, *self.known.values()], sizes)
-        to, self.made = self._claimed(sizes, given)
+        y, wrt, *known = resized([self.value.node, self.target.node, *self.known.values()], sizes)
+        to, self.last_listing = self._parse_claim(sizes, known)
         nodes, _ = redeclare(as_symbol(y, wrt, to, self.target.name), self.domain, sizes)
         return nodes[0], nodes[1], nodes[2]
 
-    def _claimed(self, sizes: Mapping[str, Size], given: list[Node]) -> tuple[Node, Listing | None]:
+    def _parse_claim(self, sizes: Mapping[str, Size], nodes: list[Node]) -> tuple[Node, Listing | None]:
         if not isinstance(self.claim, str):
             return resized([self.claim.node], sizes)[0], None
         lengths = size_names([self.value.node, self.target.node, *self.known.values()])
-        known = {n: size_leaf(sizes.get(n, n)) for n in lengths} | dict(zip(self.known, given, strict=True))
+        known = {n: size_leaf(sizes.get(n, n)) for n in lengths} | dict(zip(self.known, nodes, strict=True))
         listing = parse_program(self.claim, "the claim", known)
         assert listing.result is not None
         return listing.result, listing
 
     def claim_node(self) -> Node | None:
-        """Return the claim for all sizes, None where it has no value for all."""
+        """Return the claim for all sizes, None if it has no value at some."""
         try:
-            node, self.listing = self._claimed({}, list(self.known.values()))
+            node, self.listing = self._parse_claim({}, list(self.known.values()))
         except SymgradError:
             return None
         return node
 
     def locate(self, node: Node, in_claim: bool) -> Location | None:
-        """Return where the program, or else the claim, first writes a node."""
-        listings = [self.made, self.listing] if in_claim else self.value.listings
+        """Return the location of a node in the claim or in the program."""
+        listings = [self.last_listing, self.listing] if in_claim else self.value.listings
         return next((at for one in listings if one and (at := one.location(node)) is not None), None)
 
     def corrected(self) -> str | None:
-        """Return the right derivative as text, of a number."""
-        from symgrad.api.derivatives.differentiate import grad  # it is built on other rooms of this package
+        """Return the correct derivative of a scalar as text."""
+        from symgrad.api.derivatives.differentiate import grad  # that module imports this package
 
         if self.value.node.shape:
             return None

@@ -1,7 +1,7 @@
 """Match the shapes of the two sides of a claim: they agree for all sizes, for some, or for none.
 
-Sizes that have a name are at least 1 in a claim. With n = k + 1 for a name k that counts from 0 a length such as
-``max(n - 1, 0) + 1`` is ``k + 1``, which is n: so what does not fit as it is written is built again with such names.
+Named sizes of a claim are at least 1. If shapes disagree as written, substitute n = k + 1 with k >= 0: then a length
+such as ``max(n - 1, 0) + 1`` is ``k + 1``, which is n.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Built", "ShapeMismatch", "fit_shapes"]
 
-_LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
+_LARGEST = {1: 30, 2: 6, 3: 3}  # candidate of a size, by the number of sizes
 
 
 class ShapeMismatch(Exception):
@@ -43,15 +43,15 @@ _Build: TypeAlias = "Callable[[Mapping[str, Size]], Built]"
 
 
 def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
-    """Build the sides of a claim so that their shapes agree; or say in which way they do not.
+    """Build the sides of a claim so that their shapes agree, or return a verdict on the shapes.
 
     Args:
-        build: makes the nodes with other sizes in the place of names, none of which are as written; raises Misfit
-            if shapes of the claim disagree, and other errors if there is no claim with these sizes.
-        parts: nodes whose sizes these are.
+        build: builds the nodes with new sizes for the names in a mapping; raises ShapeMismatch if shapes of the claim
+            disagree, and other errors if there is no claim with these sizes.
+        parts: nodes with all named sizes.
 
     Returns:
-        The nodes, and what to write instead of their names of sizes if these are others; or a verdict.
+        The nodes, and their new names of sizes in terms of the old ones, None if the names stay; or a verdict.
     """
     try:
         return build({}), None
@@ -68,7 +68,7 @@ def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str
 
 
 def _fresh(names: Sequence[str]) -> dict[str, str]:
-    """Names of what sizes exceed 1 by; no program can declare them."""
+    """Return names for the sizes less 1, which no program can declare."""
     return {name: f"__{name}" for name in names}
 
 
@@ -105,7 +105,7 @@ def _never(a: Shape, b: Shape) -> bool:
 
 
 def _choices(names: Sequence[str]) -> Iterator[dict[str, int]]:
-    """Different sizes first, then equal ones, then the others up to a largest one."""
+    """Yield different sizes, then equal ones, then all others up to a largest one."""
     largest = _LARGEST.get(len(names), 2)
     rows = [tuple(range(start, start + len(names))) for start in (2, 3, 6)]
     rows += [(size,) * len(names) for size in range(1, 5)]

@@ -1,4 +1,4 @@
-"""`equal` and `verify`: is this formula equal to that one?"""
+"""`equal` and `verify`: decide whether formulas are equal, or a claimed derivative is correct."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["validate_seconds", "equal", "decide_equality", "sides_of", "verify"]
 
-# What is imported in functions here is for start-up time: the search, and of it what a claim needs.
+# Functions here import the provers for start-up time.
 
 _FIRST, _SECOND = "the first side", "the second side"
 
@@ -126,13 +126,13 @@ def _compared(
 
         return decide_complex(first, second, complexes, seconds)
 
-    def told(sides: Sequence[Node], limit: float) -> Verdict:
+    def decide_sides(sides: Sequence[Node], limit: float) -> Verdict:
         by = [] if values_only else moved_inputs(sides[0], sides[1])
         if by:
             return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
         return decide(statement(sides[0], sides[1], sizes), limit)
 
-    verdict = decide_equality((a, b), (first, second), sizes, told, seconds)
+    verdict = decide_equality((a, b), (first, second), sizes, decide_sides, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
     if hint is not None:
         return replace(verdict, diagnoses=Diagnoses([Diagnosis("constant-read-as-variable", hint)]))
@@ -140,7 +140,7 @@ def _compared(
 
 
 def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
-    """Return the two sides of a claim, and what to write instead of their names of sizes; or that it is undecided.
+    """Return the two sides of a claim and their new sizes as `fit_shapes` does, or an undecided verdict.
 
     Raises:
         ShapeError: if they have no shape in common.
@@ -157,7 +157,7 @@ def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None
 
 
 def decide_equality(
-    given: Sequence[SideLike],
+    arguments: Sequence[SideLike],
     sides: Sequence[Node],
     sizes: Mapping[str, Size] | None,
     decide: Callable[[Sequence[Node], float], Verdict],
@@ -166,11 +166,11 @@ def decide_equality(
     """Decide whether two sides are equal; return the verdict in the names of their programs.
 
     Args:
-        given: the sides as they were given.
+        arguments: the sides as passed by the caller.
         sides: their nodes, in the domains of the claim.
-        sizes: what stands for their names of sizes.
-        decide: decides a claim of such sides, in so many seconds.
-        seconds: how long it may take.
+        sizes: their new names of sizes in terms of the old ones.
+        decide: decides a claim of such sides within a number of seconds.
+        seconds: the time limit.
     """
     from symgrad.verification.reporting.index_range_hint import with_declared_labels
 
@@ -179,12 +179,12 @@ def decide_equality(
     if sizes:
         return verdict
     verdict = with_declared_labels(verdict, tuple(sides), decide, end - now())
-    programs = [e for e in given if isinstance(e, Expr)]
+    programs = [e for e in arguments if isinstance(e, Expr)]
     return _format_verdict(verdict, sides, _named_values(sides, {}, *programs))
 
 
 def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
-    """How the sides are built with other sizes, and nodes that have all names of sizes."""
+    """Return a function that builds the sides with new sizes, and nodes with all named sizes."""
     if isinstance(a, str) and not isinstance(b, str) and parse_closed(a) is None:
         right = formula(b)
         return partial(_with_text, right, a, _FIRST), [right.node, *names_in(right).values()]
@@ -197,8 +197,8 @@ def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], 
 
 def _with_text(side: Expr, text: str, name: str, sizes: Mapping[str, Size]) -> Built:
     known = names_in(side)
-    node, *given = resized([side.node, *known.values()], sizes)
-    other = read_claim(text, dict(zip(known, given, strict=True)), sizes, name)
+    node, *others = resized([side.node, *known.values()], sizes)
+    other = read_claim(text, dict(zip(known, others, strict=True)), sizes, name)
     return _of_one_shape((other, node) if name == _FIRST else (node, other), {})
 
 
@@ -259,7 +259,7 @@ def verify(
     def about() -> Subject:
         from symgrad.api.reports.claim import claimed_derivative
 
-        return claimed_derivative(value, target, _as_given(claim))
+        return claimed_derivative(value, target, _text_or_expr(claim))
 
     return replace(_decide_claim(value, target, claim, domain, seconds), about=About(about))
 
@@ -280,7 +280,7 @@ def _decide_claim(
         parts.append(declared.node)
     found = fit_shapes(partial(claim_nodes, value, target, claim), parts)
     if not isinstance(found, tuple):
-        return with_mistakes(found, value, target, _as_given(claim), domain)
+        return with_mistakes(found, value, target, _text_or_expr(claim), domain)
     nodes, sizes = found
     (of, by, to), complexes = redeclare(nodes, domain, sizes)
     if by.dtype != "real":
@@ -296,20 +296,19 @@ def _decide_claim(
 
         return decide_complex(of, to, complexes, seconds, wrt=by)
 
-    def told(parts: Sequence[Node], limit: float) -> Verdict:
+    def decide_sides(parts: Sequence[Node], limit: float) -> Verdict:
         return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
 
     end = now() + seconds
-    verdict = decide_with_ends((of, to), told, seconds, by)
+    verdict = decide_with_ends((of, to), decide_sides, seconds, by)
     if not sizes:
-        verdict = with_declared_labels(verdict, (of, to), told, end - now())
-        verdict = _format_verdict(
-            verdict, (of, to), _named_values((of, to), {target.node: by}, target, value)
-        )
-    return with_mistakes(verdict, value, target, _as_given(claim), domain)
+        verdict = with_declared_labels(verdict, (of, to), decide_sides, end - now())
+        names = _named_values((of, to), {target.node: by}, target, value)
+        verdict = _format_verdict(verdict, (of, to), names)
+    return with_mistakes(verdict, value, target, _text_or_expr(claim), domain)
 
 
-def _as_given(claim: SideLike) -> Expr | str:
+def _text_or_expr(claim: SideLike) -> Expr | str:
     return claim if isinstance(claim, str) else formula(claim)
 
 
@@ -317,19 +316,19 @@ def _named_values(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Exp
     """Return the values of a claim that its programs name.
 
     Args:
-        sides: the claim, perhaps with other domains than its programs have.
-        table: what stands in the claim for parts of the programs.
-        exprs: what the claim is about.
+        sides: the claim, perhaps with new domains.
+        table: substitutions in the claim.
+        exprs: the expressions of the claim.
     """
     found = {name: node for e in reversed(exprs) for name, node in names_in(e).items()}
     own = {s.name: s for s in symbols_of(sides)}
-    anew = {s: own[s.name] for s in symbols_of(found.values()) if s.name in own}
-    nodes = substitute(substitute(list(found.values()), table), anew)
+    redeclared = {s: own[s.name] for s in symbols_of(found.values()) if s.name in own}
+    nodes = substitute(substitute(list(found.values()), table), redeclared)
     return {node: name for name, node in reversed([*zip(found, nodes, strict=True)]) if node.args}
 
 
 def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
-    """Return a verdict that says in words of the program where it claims nothing, as do those that it is made of."""
+    """Return a verdict, and its parts, with excluded points in the names of the program."""
     from symgrad.verification.reporting.side_conditions import describe_conditions
 
     regions = tuple(
@@ -354,17 +353,16 @@ def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node
 
 
 def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *, held: bool) -> None:
-    """Refuse the kinds of claim that cannot be decided for ops known only by their values."""
-    if complexes is None and not held:
+    """Refuse complex claims and claims with stop_gradient about ops without a definition."""
+    if complexes is not None:
+        why, expected = "and these are real", "real numbers"
+    elif held:
+        why, expected = "so that gradients behind stop_gradient are not compared", "values_only=True"
+    else:
         return
     raise UnsupportedError(
-        f"'{opaque[0].op.name}' is known by values alone, "
-        + (
-            "and these are real"
-            if complexes is not None
-            else "so that gradients behind stop_gradient are not compared"
-        ),
-        expected="real numbers" if complexes is not None else "values_only=True",
+        f"'{opaque[0].op.name}' is known by values alone, {why}",
+        expected=expected,
         cure="register it with a definition",
     )
 

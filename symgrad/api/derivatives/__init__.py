@@ -1,1 +1,1 @@
-"""The derivative verbs."""
+"""The derivative verbs. Open `differentiate.py` first."""

@@ -56,29 +56,26 @@ def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr
     """
     value = differentiable(f)
     wrts = targets_of(value, list(pullback))
-    seen = set(wrts)
-    if len(seen) != len(wrts):
+    if len(set(wrts)) != len(wrts):
         raise UsageError("the pullback names one value twice", expected="each once")
-    given = list(pullback.values())
-    v = _cotangent(value, cotangent, wrts)
+    v = _cotangent_symbol(value, cotangent, wrts)
     found: list[tuple[Expr, Expr]] = []
-    for x, formula in zip(wrts, given, strict=True):
+    for x, formula in zip(wrts, pullback.values(), strict=True):
         if formula is None:
             continue
         if x.dtype != "real":
             raise NotDifferentiableError(f"'{x}' is {x.dtype}: nothing is pulled back to it")
-        pulled = _pull_back(formula, v, x)
-        found.append((x, pulled))
+        found.append((x, _pull_back(formula, v, x)))
     exprs = [value, *(e for pair in found for e in pair)]
     return build_expr(lambda: _build(value, found, v.node), exprs)
 
 
-def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
-    """The symbol that stands for the cotangent: the one that is given, or one that nothing reads."""
-    if given is None:
+def _cotangent_symbol(f: Expr, cotangent: Any, wrts: list[Expr]) -> Expr:
+    """Return the caller's symbol for the cotangent after checks, or a new one."""
+    if cotangent is None:
         names = {s.name for s in symbols_of([f.node, *(x.node for x in wrts)])}
         return handle(symbol(Declaration(free_name("cotangent", names), shape=f.shape)))
-    v = as_expr(given)
+    v = as_expr(cotangent)
     if v.node.op is not SYMBOL or v.dtype != "real":
         raise UsageError(f"'{v}' as the cotangent", expected="a real input, such as sg.symbols('v')")
     if v.shape != f.shape:
@@ -92,13 +89,10 @@ def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
 
 
 def _pull_back(formula: Any, v: Expr, x: Expr) -> Expr:
-    """The expression that arrives at x."""
-    pulled = differentiable(
-        cast("Callable[[Expr], Any]", formula)(v)
-        if callable(formula) and not isinstance(formula, Expr)
-        else formula,
-        [v, x],
-    )
+    """Return the cotangent of x."""
+    if callable(formula) and not isinstance(formula, Expr):
+        formula = cast("Callable[[Expr], Any]", formula)(v)
+    pulled = differentiable(formula, [v, x])
     if pulled.node.is_number(0):
         return handle(full(pulled.node, x.shape))
     if pulled.shape != x.shape:

@@ -17,8 +17,9 @@ from symgrad.api.derivatives.targets import (
     one_per_expression,
     origins_of,
     prints_in_names,
+    scalar_to_differentiate,
     slope_of,
-    targets,
+    targets_of,
 )
 from symgrad.api.handles.convert import seed_of
 from symgrad.api.handles.expr import Expr, Operand, apply_op
@@ -75,12 +76,10 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
         >>> print(sg.grad(p["y"], "x"), sg.grad(p["y"], "x", expand=True), sep="; ")
         2*s*cos(x); 2*cos(x)*sin(x)
     """
-    expr = differentiable(y)
-    if expr.shape:
-        raise NotScalarError(
-            f"grad needs a scalar, got shape {shape_text(expr.shape)}",
-            cure="jacobian(y, x) has every entry; gradients(ys, xs) sums over them; vjp(y, xs, cotangent) weighs them",
-        )
+    cure = (
+        "jacobian(y, x) has every entry; gradients(ys, xs) sums over them; vjp(y, xs, cotangent) weighs them"
+    )
+    expr = scalar_to_differentiate(y, "grad", cure)
     if (
         expr.node.op is SYMBOL
         and isinstance(wrt, Expr)
@@ -131,14 +130,14 @@ def gradients(
         ['1', '1']
     """
     outputs = differentiables(ys)
-    if not outputs:
-        raise UsageError("there is nothing to differentiate", expected="at least one expression")
     if grad_ys is None:
         seeds = [as_node(1)] * len(outputs)
     else:
-        given = one_per_expression(grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys")
-        seeds = [as_node(1) if g is None else seed_of(g) for g in given]
-    stopped = targets(outputs, [] if stop_gradients is None else stop_gradients)
+        cotangents = one_per_expression(
+            grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys"
+        )
+        seeds = [as_node(1) if c is None else seed_of(c) for c in cotangents]
+    stopped = [e.node for e in targets_of(outputs, [] if stop_gradients is None else stop_gradients)]
     return _gradients(outputs, list(as_list(xs)), seeds, stopped)
 
 
@@ -229,11 +228,9 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
         dx*y
     """
     outputs = differentiables(y)
-    if not outputs:
-        raise UsageError("there is nothing to differentiate", expected="at least one expression")
     moving = [e.node for e in differentiation_targets(outputs, xs)]
-    given = one_per_expression(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
-    directions = {t: seed_of(v) for t, v in zip(moving, given, strict=True)}
+    values = one_per_expression(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
+    directions = {t: seed_of(v) for t, v in zip(moving, values, strict=True)}
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
             raise ShapeError(
@@ -249,7 +246,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     named = prints_in_names(outputs)
     reasons = dict(zip(still, unmoved(still, moved), strict=True))
     sources = (*moving, *directions.values())
-    made = [
+    pushed = [
         Expr(
             full(tangent, e.shape),
             listings=listings,
@@ -260,7 +257,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
         )
         for e, tangent in zip(outputs, nodes, strict=True)
     ]
-    return made if isinstance(y, list | tuple) else made[0]
+    return pushed if isinstance(y, list | tuple) else pushed[0]
 
 
 @by_entries
@@ -291,12 +288,8 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
         dloss/dw = 2*X.T@r
         dloss/dc = 2*sum(r)
     """
-    expr = differentiable(y)
-    if expr.shape:
-        raise NotScalarError(
-            f"derivatives needs a scalar, got shape {shape_text(expr.shape)}",
-            cure="jacobian(y, x) has every entry; sg.sum(y) and sg.mean(y) are scalars",
-        )
+    cure = "jacobian(y, x) has every entry; sg.sum(y) and sg.mean(y) are scalars"
+    expr = scalar_to_differentiate(y, "derivatives", cure)
     if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"order {order!r}",
@@ -316,10 +309,10 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
         raise UsageError(
             "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
         )
-    # The names of a program say total derivatives, which these are not where one of wrt is made of another.
-    apart = not any(n in by for e in by for n in topological(e.args))
-    of = slope_of(expr) if apart and not expand else None
-    made = {
+    # Names of programs denote total derivatives; these are partial ones if one variable depends on another.
+    independent = not any(n in by for e in by for n in topological(e.args))
+    of = slope_of(expr) if independent and not expand else None
+    partials = {
         index: expr
         if not index
         else Expr(
@@ -331,7 +324,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
         )
         for index, node in all_partials(expr.node, by, order).items()
     }
-    return Derivatives(exprs, made)
+    return Derivatives(exprs, partials)
 
 
 def stop_gradient(x: Operand) -> Expr:
@@ -373,11 +366,11 @@ def _gradients(
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
-    # What knows not what it is the slope of has no names to be printed in.
+    # Only the derivative of one scalar by cotangent 1 has a slope, by which it prints in names.
     single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
     y = slope_of(outputs[0]) if single else None
     names = named and prints_in_names(outputs)
-    made = [
+    found = [
         Expr(
             g,
             listings=listings,
@@ -390,4 +383,4 @@ def _gradients(
         )
         for g, n, w in zip(trace.gradients, trace.nothing, by, strict=True)
     ]
-    return made if isinstance(wrt, list | tuple) else made[0]
+    return found if isinstance(wrt, list | tuple) else found[0]

@@ -46,19 +46,21 @@ __all__ = [
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _HOLD = ("stop_gradient", "with_slope")
-_SHORT = 30  # characters of a value that nobody asks to be shorter
+_SHORT = 30
+"""Characters of a text that needs no shorter form."""
+
 _WIDTH = 78
 """Characters of a line of a formula with names for its parts."""
 
 
 class Backward:
-    """The backward function of a program: from a cotangent of its value to cotangents of what one differentiates by.
+    """The backward function of a program: from a cotangent of its value to the cotangents of variables.
 
     Call it with a cotangent, an Expr or numbers of the shape of the value, by default one named after it.
 
     Attributes:
         cotangent: the symbol that stands for the cotangent of the value.
-        wrt: what one differentiates by.
+        wrt: the variables.
     """
 
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool) -> None:
@@ -68,7 +70,7 @@ class Backward:
         self.cotangent = Expr(symbol(Declaration(name, REAL, shape=y.shape)))
 
     def __call__(self, cotangent: Any = None) -> Any:
-        """Return the cotangent of what one differentiates by: an Expr, or a list of them for a list.
+        """Return the cotangent of the variable: an Expr, or a list of them for a list.
 
         Args:
             cotangent: of the value; by default the symbol `cotangent`.
@@ -78,13 +80,13 @@ class Backward:
         return found[0] if self._single else found
 
     def __str__(self) -> str:
-        spoken = lift_constants(self._y, self.wrt)
-        if spoken is None:
-            return self._told(None)
-        y, wrt, constants = spoken
-        return Backward(y, wrt, self._single)._told(constants.literals)
+        lifted = lift_constants(self._y, self.wrt)
+        if lifted is None:
+            return self._text(None)
+        y, wrt, constants = lifted
+        return Backward(y, wrt, self._single)._text(constants.literals)
 
-    def _told(self, literals: Literals | None) -> str:
+    def _text(self, literals: Literals | None) -> str:
         found = self()
         each: list[Expr] = [found] if self._single else found
         names = [f"{w.name or f'({w})'}_bar" for w in self.wrt]
@@ -99,9 +101,9 @@ class Effective(Reported):
     """A value and its backward function, with every stop_gradient resolved: ``value, backward = sg.effective(y, x)``.
 
     Attributes:
-        value: what the program computes, as a formula.
-        backward: what it sends back, as a function of the cotangent that comes in; see `Backward`.
-        order: up to which order derivatives are listed.
+        value: the value of the program, as a formula.
+        backward: its backward function, see `Backward`.
+        order: the highest order of the listed derivatives.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.gradients:effective_report"
@@ -113,7 +115,7 @@ class Effective(Reported):
 
     @property
     def of(self) -> Expr:
-        """The program that was asked about, with its stop_gradients."""
+        """The program, with its stop_gradients."""
         return self._y
 
     def __iter__(self) -> Iterator[Any]:
@@ -138,8 +140,7 @@ class Effective(Reported):
     def derivative(self, *by: Wrt) -> Expr:
         r"""Return a derivative of any order as a formula: of the shape of the value, then of each of ``by``.
 
-        It is that of the program as it runs: differentiated with its stop_gradients where they are, each time, and
-        resolved at the end.
+        Each differentiation respects the stop_gradients of the program; they are resolved at the end.
 
         Args:
             by: what to differentiate by, one after the other.
@@ -150,20 +151,17 @@ class Effective(Reported):
             >>> print(e.derivative("x"), "|", e.derivative("x", "x"))
             3*x**3 | 6*x**2
         """
-        return resolve_stops(self._raw(differentiation_targets(self._y, list(by))), self._y)
-
-    def _raw(self, by: Sequence[Expr]) -> Expr:
-        found = self._y
-        for w in by:
-            found = jacobian(found, w)
-        return found
+        derivative = self._y
+        for w in differentiation_targets(self._y, list(by)):
+            derivative = jacobian(derivative, w)
+        return resolve_stops(derivative, self._y)
 
     @cached_property
     def derivatives(self) -> Mapping[tuple[str, ...], Expr]:
-        """All derivatives up to the order that was asked for, by the names of what they are by; ``()`` is the value.
+        """All derivatives up to `order`, by the names of their variables; ``()`` is the value.
 
-        A mixed one is there once, by inputs in the order of ``wrt``: they are derivatives of one function. (Of a custom
-        gradient they need not be; `derivative` takes any order.)
+        Mixed derivatives of one function commute, so each is there once, in the order of ``wrt``. (Those of
+        a custom gradient need not commute; `derivative` takes any order.)
         """
         found: dict[tuple[str, ...], Expr] = {(): self.value}
         level: list[tuple[tuple[Expr, ...], int, Expr]] = [((), 0, self._y)]
@@ -178,20 +176,25 @@ class Effective(Reported):
         return found
 
     def __str__(self) -> str:
-        spoken = lift_constants(self._y, self._wrt)
-        if spoken is None:
-            return "\n".join(self._told(self, None))
-        y, wrt, constants = spoken
-        return "\n".join(self._told(Effective(y, wrt, self._single, self.order), constants.literals))
+        lifted = lift_constants(self._y, self._wrt)
+        if lifted is None:
+            return "\n".join(self._lines(self, None))
+        y, wrt, constants = lifted
+        return "\n".join(self._lines(Effective(y, wrt, self._single, self.order), constants.literals))
 
-    def _told(self, spoken: Effective, literals: Literals | None) -> list[str]:
-        """Return what is printed, of the same program with long numbers as symbols."""
+    def _lines(self, lifted: Effective, literals: Literals | None) -> list[str]:
+        """Return the lines to print.
+
+        Args:
+            lifted: of the same program with long numbers as symbols.
+            literals: these numbers.
+        """
         if self._y.shape and self.order == 1:
-            (value,) = resolve_texts(spoken._y, [spoken.value.node], literals)
+            (value,) = resolve_texts(lifted._y, [lifted.value.node], literals)
             return [f"{self._y.name or 'value'} = {value_text(self._y, value)}", str(self.backward)]
         named = {str(w.name or w): w for w in self._wrt}
         keys = [[named[n] for n in key] for key in self.derivatives]
-        texts = resolve_texts(spoken._y, [e.node for e in spoken.derivatives.values()], literals)
+        texts = resolve_texts(lifted._y, [e.node for e in lifted.derivatives.values()], literals)
         texts = [
             gradient_text(self._y, by, text) if by else value_text(self._y, text)
             for by, text in zip(keys, texts, strict=True)
@@ -251,7 +254,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
 
 
 def resolve_stops(e: Expr, of: Expr) -> Expr:
-    """Return an expression as its value: without stop_gradient, simplified, in the names of a program (internal)."""
+    """Remove stop_gradient from an expression and simplify it, in the names of a program (internal)."""
     from symgrad.pretty.simplify import simplest  # for start-up time
 
     value = canonical([e.node], drop_stops=True).nodes[0]
@@ -259,9 +262,9 @@ def resolve_stops(e: Expr, of: Expr) -> Expr:
 
 
 def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
-    """Return formulas without stop_gradient in the names of a program, of whose values they are made (internal).
+    """Write formulas without stop_gradient in the names of a program (internal).
 
-    A name stands for its value here, so it is read without stop_gradient as well.
+    A name stands for its value here, also without stop_gradient.
     """
     listing = joined_listing(y.listings)
     named = () if listing is None else listing.assignments
@@ -273,7 +276,7 @@ def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None =
 def resolve_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
-    """Return such formulas over names, each with its text: None of a very long one (internal)."""
+    """Return formulas over the names of a program, each with its text; None for a very long one (internal)."""
     from symgrad.pretty.named_derivatives import values_in_names  # for start-up time
     from symgrad.pretty.simplify import simplest
 
@@ -287,7 +290,7 @@ def resolve_formulas(
 
 
 def _in_parts(formula: Node, taken: Collection[str]) -> str:
-    """Return a long formula with names for its parts: lines that follow it; or in how many operations it is made."""
+    """Write a long formula with names for its subformulas, which follow in lines; or count its operations."""
     naming, parts = Naming({}).with_parts([formula], taken, _WIDTH)
     if not parts:
         operations = sum(bool(n.args) for n in topological([formula]))
@@ -297,14 +300,14 @@ def _in_parts(formula: Node, taken: Collection[str]) -> str:
 
 
 def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
-    """Return the text of a derivative, or what `grad` prints where that is shorter (internal).
+    """Return the text of a derivative, or the shorter one that `grad` prints (internal).
 
-    Where something is stopped, names hide what a gradient really reads: those of noise, and of the value itself, say
-    less than the text.
+    A stop_gradient makes names misleading: that of the value itself or of noise hides the inputs that a gradient reads.
+    Then the given text stays.
 
     Args:
-        y: what is differentiated.
-        by: by what, one after the other.
+        y: the function.
+        by: the variables, one after the other.
         text: the text.
     """
     from symgrad.pretty.named_derivatives import slopes_in_names  # for start-up time
@@ -320,7 +323,7 @@ def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
 
 
 def _hides(listing: Listing, y: Node, text: str) -> bool:
-    """Tell whether a text has a stop_gradient, or a name for a value itself or for one that noise is read by."""
+    """Tell whether a text contains stop_gradient, the name of the value itself, or that of a value that reads noise."""
     words = set(_WORD.findall(text))
     read = [e for name, e in listing.assignments.items() if name in words]
     return bool(
@@ -331,29 +334,29 @@ def _hides(listing: Listing, y: Node, text: str) -> bool:
 
 
 def value_text(y: Expr, text: str) -> str:
-    """Return the text of a value, or the line of the program without its stops where that is much shorter (internal).
+    """Return the text of a value, or the much shorter line of the program without stop_gradient (internal).
 
     Args:
-        y: what is computed.
+        y: the value.
         text: the text.
     """
     if len(text) < _SHORT:
         return text
     naming = naming_of(y.node, joined_listing(y.listings))
-    made = without_stops([y.node], {n for n in topological([y.node]) if n.op.name in _HOLD})
+    resolved = without_stops([y.node], {n for n in topological([y.node]) if n.op.name in _HOLD})
     names: dict[Node, str] = {}
     for n, name in naming.names.items():
-        if n in made and n is not y.node:
-            names.setdefault(made[n], name)
-    return replace(naming, names=names).whole(made[y.node], len(text) * 3 // 4) or text
+        if n in resolved and n is not y.node:
+            names.setdefault(resolved[n], name)
+    return replace(naming, names=names).whole(resolved[y.node], len(text) * 3 // 4) or text
 
 
 def lift_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
     """Replace the long numbers of a program by symbols; return it with their values, None without any (internal).
 
     Args:
-        y: what is computed.
-        wrt: by what it is differentiated.
+        y: the value of the program.
+        wrt: the variables.
     """
     from symgrad.pretty.named_derivatives import with_constants  # for start-up time
 

@@ -1,4 +1,4 @@
-"""Override derivatives: the value of f with the gradient of g, and a noisy value with a gradient without noise."""
+"""Override derivatives: the value of f with the gradient of g, or a noisy value with the gradient at fixed noise."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from symgrad.api.handles.expr import Expr, Operand, as_expr, build_expr, handle
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, topological, with_args
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.support.errors import DomainError, NotInProgramError, ShapeError, UsageError
 
-__all__ = ["fixed_at", "ignore_noise", "with_gradient"]
+__all__ = ["fixed_at", "ignore_noise", "outside_domain", "with_gradient"]
 
 
 def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
@@ -121,20 +121,25 @@ def ignore_noise(
             if local == "clean":
                 return straight_through(expr.node, substitute([expr.node], table)[0])
             return _noisy(expr.node, table)
-        except DomainError as error:  # such as a position that is half a number
-            where = ", ".join(f"{e} = {f}" for e, f in zip(found, fixed, strict=True))
-            raise UsageError(
-                f"the noise cannot be fixed at {where}: {error.what}",
-                expected="values that it takes",
-                cure=f"say which: at={{{str(found[0])!r}: 1}}",
-            ) from None
+        except DomainError as error:
+            raise outside_domain(error, list(zip(found, fixed, strict=True))) from None
 
     return build_expr(build, [expr, *fixed])
 
 
+def outside_domain(error: DomainError, fixed: Sequence[tuple[Expr, Expr]]) -> UsageError:
+    """Return the error for noise at values outside its domain, such as a position of 1/2."""
+    where = ", ".join(f"{e} = {f}" for e, f in fixed)
+    return UsageError(
+        f"the noise cannot be fixed at {where}: {error.what}",
+        expected="values that it takes",
+        cure=f"say which: at={{{str(fixed[0][0])!r}: 1}}",
+    )
+
+
 def fixed_at(noise: Sequence[Expr], at: Any) -> list[Expr]:
-    """What each noise is fixed at, of its shape."""
-    given: list[Any]
+    """Return the value at which each noise is fixed, of its shape."""
+    values: list[Any]
     if isinstance(at, Mapping):
         table = cast("Mapping[Any, Any]", at)
         by: dict[str | Node, Any] = {
@@ -147,57 +152,57 @@ def fixed_at(noise: Sequence[Expr], at: Any) -> list[Expr]:
                     f"a value for '{k if isinstance(k, str) else handle(k)}', which is not among the noise",
                     expected=one_of(str(e) for e in noise),
                 )
-        given = [by.get(e.node, by.get(str(e.name), "mean")) for e in noise]
+        values = [by.get(e.node, by.get(str(e.name), "mean")) for e in noise]
     else:
-        given = [at] * len(noise)
-    found: list[Expr] = []
-    for e, value in zip(noise, given, strict=True):
-        if isinstance(value, str):
-            if value != "mean":
-                raise UsageError(f"at={value!r}", expected="'mean', or a number, or an expression")
-            mean = mean_of(e.node) if e.node.op is SYMBOL else None
-            if mean is None:
-                drawn = e.node.declaration.distribution if e.node.op is SYMBOL else None
-                raise UsageError(
-                    f"'{e}' has no declared distribution, and so no mean"
-                    if drawn is None
-                    else f"'{e}' is drawn from {drawn}, which has no mean",
-                    expected="a random input, such as u ~ Normal(0, 1)",
-                    cure=f'say what to fix it at: at={{"{e}": 0}}',
-                )
-            value = handle(mean)
-        made = differentiable(value) if e.dtype != "bool" else as_expr(value)
-        if made.shape != e.shape and made.shape:
-            raise ShapeError(
-                f"'{e}' of shape {shape_text(e.shape)} fixed at a value of shape {shape_text(made.shape)}",
-                expected="the shape of the noise, or a number for all its entries",
+        values = [at] * len(noise)
+    return [_fixed_value(e, value) for e, value in zip(noise, values, strict=True)]
+
+
+def _fixed_value(noise: Expr, value: Any) -> Expr:
+    if isinstance(value, str):
+        if value != "mean":
+            raise UsageError(f"at={value!r}", expected="'mean', or a number, or an expression")
+        mean = mean_of(noise.node) if noise.node.op is SYMBOL else None
+        if mean is None:
+            distribution = noise.node.declaration.distribution if noise.node.op is SYMBOL else None
+            raise UsageError(
+                f"'{noise}' has no declared distribution, and so no mean"
+                if distribution is None
+                else f"'{noise}' is drawn from {distribution}, which has no mean",
+                expected="a random input, such as u ~ Normal(0, 1)",
+                cure=f'say what to fix it at: at={{"{noise}": 0}}',
             )
-        found.append(build_expr(lambda made=made, e=e: full(made.node, e.shape), [made, e]))
-    return found
+        value = handle(mean)
+    fixed = differentiable(value) if noise.dtype != "bool" else as_expr(value)
+    if fixed.shape != noise.shape and fixed.shape:
+        raise ShapeError(
+            f"'{noise}' of shape {shape_text(noise.shape)} fixed at a value of shape {shape_text(fixed.shape)}",
+            expected="the shape of the noise, or a number for all its entries",
+        )
+    return build_expr(lambda: full(fixed.node, noise.shape), [fixed, noise])
 
 
 def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
-    """Return y with the local derivatives of operations on noise taken where it is fixed; their values stay."""
+    """Replace each operation v = op(a, e) on noise e by the value of v with the derivatives of op(a, fixed e)."""
     order = topological([y], until=table)
     pure = _of_noise_alone(order, table)
-    fixed: dict[Node, Node] = dict(table)  # of what is noise
-    made: dict[Node, Node] = {}
+    fixed: dict[Node, Node] = dict(table)  # of the nodes of noise alone
+    result: dict[Node, Node] = {}
     for n in order:
         if n in pure:
-            made[n] = n
+            result[n] = n
             if n not in fixed:
                 fixed[n] = apply(n.op, tuple(fixed.get(a, a) for a in n.args), n.params)
             continue
-        args = tuple(made[a] for a in n.args)
-        made[n] = n if args == n.args else apply(n.op, args, n.params)
+        result[n] = with_args(n, [result[a] for a in n.args])
         if n.dtype == "real" and any(a in pure for a in n.args):
-            calm = apply(n.op, tuple(fixed.get(a, made[a]) for a in n.args), n.params)
-            made[n] = straight_through(made[n], calm)
-    return made[y]
+            clean = apply(n.op, tuple(fixed.get(a, result[a]) for a in n.args), n.params)
+            result[n] = straight_through(result[n], clean)
+    return result[y]
 
 
 def _of_noise_alone(order: Sequence[Node], noise: Mapping[Node, Node]) -> set[Node]:
-    """Return the nodes that read noise and no input besides."""
+    """Return the nodes that read noise and no other input."""
     pure: set[Node] = set(noise)
     other: set[Node] = set()
     for n in order:

@@ -1,4 +1,4 @@
-"""`implicit`: check the arguments that define unknowns as functions of the other inputs of equations."""
+"""`implicit`: define unknowns as functions of the other inputs of equations. Check the arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, overload
 
 from symgrad.api.derivatives.implicit_function import Implicit
-from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
+from symgrad.api.derivatives.targets import Wrt, Wrts, as_list, one_per_expression
 from symgrad.api.handles.expr import Expr, Operand, as_expr, handle
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of
@@ -145,7 +145,7 @@ def _difference(equation: Expr) -> Expr:
 
 
 def _unknowns(exprs: Sequence[Expr], unknowns: Any) -> list[Expr]:
-    """Return the unknowns, each of which an equation reads."""
+    """Return the unknowns as inputs of the equations."""
     read = {str(s.name): handle(s) for s in inputs_of(exprs)}
     found: list[Expr] = []
     for item in as_list(unknowns):
@@ -167,12 +167,7 @@ def _unknowns(exprs: Sequence[Expr], unknowns: Any) -> list[Expr]:
 def _starts(start: Any, count: int) -> list[Expr | None]:
     if start is None:
         return [None] * count
-    values = list(as_list(start))
-    if len(values) != count:
-        raise UsageError(
-            f"{len(values)} starts for {count} unknowns", expected="one for each, in their order"
-        )
-    return [_number(v) for v in values]
+    return [_number(v) for v in one_per_expression(start, False, count, "starts", "unknowns")]
 
 
 def _ends(bracket: Any, count: int) -> tuple[Expr, Expr] | None:

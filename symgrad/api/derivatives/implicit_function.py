@@ -1,4 +1,4 @@
-"""Implicit functions: solve equations for unknowns, and differentiate by the implicit function theorem."""
+"""Implicit functions: solve F(z, x) = 0 for z by Newton's method; dz/dx = -F_x/F_z (implicit function theorem)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.api.derivatives.distribution_check import refuse_distribution_params
 from symgrad.api.derivatives.newton import Array, newton, search_bracket
-from symgrad.api.derivatives.targets import Wrt, Wrts, as_list, differentiable, origins_of
+from symgrad.api.derivatives.targets import Wrt, Wrts, as_list, origins_of, scalar_to_differentiate
 from symgrad.api.functions.matrices import solve
 from symgrad.api.functions.symbols import tensor
 from symgrad.api.handles.expr import Expr, as_expr, handle
@@ -24,14 +24,12 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.indexing import gather
-from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
 from symgrad.support.errors import (
     ConvergenceError,
     MissingInputError,
     NotInProgramError,
-    NotScalarError,
     UsageError,
 )
 
@@ -44,13 +42,12 @@ __all__ = ["Implicit"]
 class Implicit:
     """Unknowns as functions of the other inputs of equations; made by `implicit`.
 
-    A formula of the solution is a formula of the unknowns, which are inputs of it under their own names: `grad` makes
-    derivatives as such formulas, and `evaluate` solves the equations and computes them. ``sg.grad`` takes an unknown
-    for an input like any other, which does not follow when others move.
+    A formula of the solution reads the unknowns as inputs, by name. `grad` returns derivatives as such formulas;
+    `evaluate` solves the equations and computes them. ``sg.grad`` treats an unknown as an independent input.
 
     Attributes:
-        equations: what is zero.
-        unknowns: the symbols that solve them.
+        equations: the residuals, which are zero at a solution.
+        unknowns: the symbols to solve for.
         inputs: the symbols of which the unknowns are functions.
     """
 
@@ -67,9 +64,9 @@ class Implicit:
         self._start = start
         self._bracket = bracket
         self._atol = atol
-        given = [*equations, *(s for s in start if s is not None), *(bracket or ())]
-        own = {z.node for z in unknowns}
-        self.inputs = tuple(handle(s) for s in inputs_of(given) if s not in own)
+        read = [*equations, *(s for s in start if s is not None), *(bracket or ())]
+        own = set(self._own)
+        self.inputs = tuple(handle(s) for s in inputs_of(read) if s not in own)
         self._kernels: dict[tuple[Node, ...], Any] = {}
 
     # -- values ----------------------------------------------------------------------------------------------
@@ -84,9 +81,8 @@ class Implicit:
             The unknown: a number, or an array of the shape to which the values broadcast. A tuple for several unknowns.
 
         Raises:
-            MissingInputError: if an input has no value, or one is given that is none.
-            ConvergenceError: if there is a point at which no solution was found, with the point and what is left of
-                the equation.
+            MissingInputError: if an input has no value, or a value belongs to no input.
+            ConvergenceError: if there is a point at which no solution was found, with the point and the residual.
         """
         found: Any = self._solve(self._bound(values))
         return found if len(found) > 1 else found[0]
@@ -96,7 +92,7 @@ class Implicit:
     @overload
     def evaluate(self, outputs: Formulas, /, **values: Any) -> tuple[Any, ...]: ...
     def evaluate(self, outputs: Any, /, **values: Any) -> Any:
-        """Solve the equations, and compute formulas of the solution by a kernel, which is compiled once.
+        """Solve the equations, and compute formulas of the solution by a kernel that is compiled once.
 
         Args:
             outputs: an expression of the unknowns and of inputs, or a list of them.
@@ -141,9 +137,7 @@ class Implicit:
             >>> print(root.grad(z, x).canonical())
             1/(5*z**4 + 1)
         """
-        expr = differentiable(y, self._readable)
-        if expr.shape:
-            raise NotScalarError(f"grad needs a scalar, got shape {shape_text(expr.shape)}")
+        expr = scalar_to_differentiate(y, "grad", beside=self._readable)
         own = {str(z) for z in self.unknowns}
         known = {str(e): e for e in (*self.inputs, *expr.inputs) if str(e) not in own}
         found: list[Expr] = []
@@ -169,13 +163,12 @@ class Implicit:
         if not all(g.is_number(0) for g in by_z):
             slopes = [pull_back([f.node], [as_node(1)], [x]).gradients[0] for f in self.equations]
             node = by_x - _inner(_weights(self._jacobian, by_z), slopes)
-        listings = listings_of([y, *self.equations])
-        origins = origins_of([y, *self.equations])
-        return Expr(node, listings=listings, origins=origins, sources=(x, *self._own))
+        exprs = [y, *self.equations]
+        return Expr(node, listings=listings_of(exprs), origins=origins_of(exprs), sources=(x, *self._own))
 
     @property
     def _readable(self) -> list[Expr]:
-        """In whose names texts are read."""
+        """The expressions whose names a text may read."""
         return [*self.unknowns, *self.inputs]
 
     @property
@@ -222,7 +215,7 @@ class Implicit:
             found = self._kernel([e], symbols)(*(columns[s] for s in symbols))
             return np.broadcast_to(np.asarray(found, float), (count,))
 
-        # Points at which nothing is defined are no mistake on the way; those at the end are told.
+        # The search may pass undefined points; it must not end at one.
         with np.errstate(all="ignore"):
             ends = None if self._bracket is None else [computed(e)[None] for e in self._bracket]
             starts = [computed(e) if e is not None else None for e in self._start]
@@ -282,13 +275,13 @@ class Implicit:
     ) -> ConvergenceError:
         k = int(np.argmin(good))
 
-        def told(values: Iterable[tuple[Node, Array]]) -> str:
+        def point(values: Iterable[tuple[Node, Array]]) -> str:
             return ", ".join(f"{s.name} = {v[k]:.6g}" for s, v in values)
 
-        at = f" at {told(columns.items())}" if columns else ""
+        at = f" at {point(columns.items())}" if columns else ""
         failed = int(np.sum(~good))
         return ConvergenceError(
-            f"no solution was found{at}: the search ended at {told(zip(self._own, z, strict=True))}, where "
+            f"no solution was found{at}: the search ended at {point(zip(self._own, z, strict=True))}, where "
             f"{float(np.max(np.abs(residual[:, k]))):.6g} is left of the equation{'s' * (len(z) > 1)}"
             + (f"; {failed:,} of {len(good):,} points have none" if failed > 1 else ""),
             expected="a solution with another sign on each side and a slope that is not 0"
@@ -301,15 +294,15 @@ class Implicit:
 
     def __str__(self) -> str:
         names = ", ".join(str(z) for z in self.unknowns)
-        told = self._told
-        if told is None:
+        solution = self._in_names
+        if solution is None:
             lines = [f"{names} with " + ", ".join(f"{f} = 0" for f in self.equations)]
-            if len(self.unknowns) <= 2:  # of more they are no formulas to read
+            if len(self.unknowns) <= 2:  # the derivatives of more are long
                 lines += [
                     f"  d{z}_d{x} = {self.grad(z, x).canonical()}" for z in self.unknowns for x in self._read
                 ]
             return "\n".join(lines)
-        equations, slopes = told
+        equations, slopes = solution
         titles = [f"d{z}_d{x} = " for z in self.unknowns for x in self._read]
         lines = [f"{names} with " + ", ".join(f"{slopes.spelling.text(f)} = 0" for f in equations)]
         return "\n".join([*lines, *(f"  {line}" for line in slopes.text(titles).split("\n") if titles)])
@@ -329,10 +322,10 @@ class Implicit:
         from symgrad.printing.latex.pieces import latex_name  # for start-up time
         from symgrad.printing.texts.named_formulas import formula_rows, latex_rows, leibniz, named_latex
 
-        told = self._told
-        if told is None:
+        solution = self._in_names
+        if solution is None:
             return latex_rows([f"{f.latex()} &= 0" for f in self.equations])
-        equations, slopes = told
+        equations, slopes = solution
         titles = [
             leibniz(latex_name(str(z)), [latex_name(str(x))]) for z in self.unknowns for x in self._read
         ]
@@ -342,8 +335,8 @@ class Implicit:
         return latex_rows([*rows, *found[len(titles) :]])
 
     @cached_property
-    def _told(self) -> tuple[tuple[Node, ...], NamedFormulas] | None:
-        """The equations and the derivatives of the unknowns in names, None where these do not say them."""
+    def _in_names(self) -> tuple[tuple[Node, ...], NamedFormulas] | None:
+        """The equations and the derivatives of the unknowns in the names of the program, or None."""
         from symgrad.pretty.named_derivatives import name_solution  # for start-up time
 
         listings = listings_of(self.equations)
@@ -360,8 +353,8 @@ class Implicit:
 def _weights(jacobian: Sequence[Sequence[Node]], by_z: Sequence[Node]) -> list[Node]:
     """Return the solution w of transpose(J) w = dy/dz.
 
-    Of two equations by Cramer's rule, which is forward stable (Higham, Accuracy and Stability of Numerical Algorithms,
-    section 1.10.1); of more by elimination with pivots.
+    Two equations take Cramer's rule, which is forward stable (Higham, Accuracy and Stability of Numerical Algorithms,
+    section 1.10.1); more take elimination with pivots.
     """
     if len(by_z) == 1:
         return [by_z[0] / jacobian[0][0]]
@@ -382,6 +375,6 @@ def _inner(a: Sequence[Node], b: Sequence[Node]) -> Node:
 
 @cache
 def _newton_step() -> Any:
-    """Return the kernel of a Newton step of several unknowns; NaN for a singular matrix, where NumPy raises for all."""
+    """Return a kernel that solves J step = F for many points; a singular J gives NaN, where NumPy raises for all."""
     J, F = tensor("J", ("n", "n")), tensor("F", ("n",))
     return compile(solve(J, F), inputs=[J, F])

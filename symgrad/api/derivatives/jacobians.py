@@ -11,11 +11,11 @@ from symgrad.api.derivatives.entries import by_entries
 from symgrad.api.derivatives.targets import (
     Wrt,
     Wrts,
-    differentiable,
     differentiables,
     one_per_expression,
     origins_of,
     prints_in_names,
+    scalar_to_differentiate,
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula, Formulas
@@ -33,7 +33,7 @@ from symgrad.ir.types import BOOL, Declaration
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import expand, full, shape_text
 from symgrad.ops.scalar.logic import ne
-from symgrad.support.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
+from symgrad.support.errors import ShapeError, UnsupportedError
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
 
@@ -82,9 +82,9 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         >>> sg.arrays.stack(rows).shape
         (2, 2)
     """
-    ys = _several(y)
+    ys = differentiables(y)
     by = differentiation_targets(ys, x)
-    return _arranged(_derivatives(ys, by), y, x)
+    return _as_passed(_derivatives(ys, by), y, x)
 
 
 @overload
@@ -117,12 +117,13 @@ def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         >>> sg.batch_jacobian(sg.tanh(X @ W), X).shape
         ('n', 2, 3)
     """
-    ys = _several(y)
+    ys = differentiables(y)
     by = differentiation_targets(ys, x)
-    return _arranged([[_rows(e, target.node) for target in by] for e in ys], y, x)
+    return _as_passed([[_rows(e, target.node) for target in by] for e in ys], y, x)
 
 
 def _rows(expr: Expr, bottom: Node) -> Expr:
+    """Return the batch Jacobian of one expression by one node."""
     top = expr.node
     if not top.shape or not bottom.shape or top.shape[0] != bottom.shape[0]:
         raise ShapeError(
@@ -140,15 +141,15 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
         )
     rows, own = top.shape[0], top.shape[1:]
     shape = (rows, *own, *bottom.shape[1:])
-    # The same unit cotangent for every row: as no row sees another, all rows are answered at once.
+    # Rows are independent: one pass with the same unit cotangent in every row gives all rows.
     k = len(own)
     cotangent, stack = _stacked(top, full(expand(units(own), [k]), (*own, *top.shape)))
     trace = pull_back([top], [cotangent], [bottom])
     if trace.nothing[0] is not None:
-        return _nothing(expr, bottom, trace.nothing[0], shape)
+        return _no_derivative(expr, bottom, trace.nothing[0], shape)
     (stacked,) = batch(trace.gradients, stack, own)
     order = [k, *range(k), *range(k + 1, k + len(bottom.shape))]
-    return _made(expr, transpose(stacked, order) if k else stacked, bottom)
+    return _derivative(expr, transpose(stacked, order) if k else stacked, bottom)
 
 
 @overload
@@ -178,11 +179,12 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
         array([[ 6.,  0.],
                [ 0., 12.]])
     """
-    expr = _scalar(y, "hessian", "jacobian(jacobian(y, x), x) has the second derivatives of every entry")
+    cure = "jacobian(jacobian(y, x), x) has the second derivatives of every entry"
+    expr = scalar_to_differentiate(y, "hessian", cure)
     by = differentiation_targets(expr, x)
     slopes = grad(expr, by)
     wrt = [e.node for e in by]
-    # Where a block is nothing, it is named by how y depends on both.
+    # A block that is nothing takes its kind from how y depends on both variables.
     reasons = classify([expr.node], wrt, ())
     moving = list(dict.fromkeys(s.node for s in slopes if s.nothing is None))
     found = dict(zip(moving, _jacobians(moving, wrt), strict=True))
@@ -191,9 +193,9 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
         blocks = found[slope.node] if slope.nothing is None else [None] * len(by)
         rows.append(
             [
-                _nothing(slope, b, slope.nothing or reason)
+                _no_derivative(slope, b, slope.nothing or reason)
                 if block is None
-                else _made(slope, block, b, twice=not slope.shape and not b.shape)
+                else _derivative(slope, block, b, scalars=not slope.shape and not b.shape)
                 for b, block, reason in zip(wrt, blocks, reasons, strict=True)
             ]
         )
@@ -226,12 +228,11 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
         >>> sg.hvp(sg.sum(x**3), x, v)(x=[1.0, 2.0], v=[1.0, 1.0])
         array([ 6., 12.])
     """
-    expr = _scalar(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
+    expr = scalar_to_differentiate(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
     by = differentiation_targets(expr, x)
-    given = one_per_expression(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
+    vectors = one_per_expression(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
     slopes = grad(expr, by)
-    moved = jvp(slopes, by, given)
-    made = [
+    products = [
         Expr(
             m.node,
             listings=m.listings,
@@ -240,26 +241,12 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
             sources=m.sources,
             in_names=prints_in_names([s]),
         )
-        for s, m in zip(slopes, moved, strict=True)
+        for s, m in zip(slopes, jvp(slopes, by, vectors), strict=True)
     ]
-    return made if isinstance(x, list | tuple) else made[0]
+    return products if isinstance(x, list | tuple) else products[0]
 
 
-def _scalar(y: Any, verb: str, cure: str) -> Expr:
-    expr = differentiable(y)
-    if expr.shape:
-        raise NotScalarError(f"{verb} needs a scalar, got shape {shape_text(expr.node.shape)}", cure=cure)
-    return expr
-
-
-def _several(y: Any) -> list[Expr]:
-    found = differentiables(y)
-    if not found:
-        raise UsageError("there is nothing to differentiate", expected="at least one expression")
-    return found
-
-
-def _arranged(rows: list[list[Expr]], y: Any, x: Any) -> Any:
+def _as_passed(rows: list[list[Expr]], y: Any, x: Any) -> Any:
     """Arrange Jacobians as rows (one per y) of entries (one per x); a bare argument gives a bare result."""
     found = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
     return found if isinstance(y, list | tuple) else found[0]
@@ -268,29 +255,30 @@ def _arranged(rows: list[list[Expr]], y: Any, x: Any) -> Any:
 def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
     tops, bottoms = [y.node for y in ys], [x.node for x in by]
     rows = _jacobians(tops, bottoms)
-    # One walk tells why a y has nothing from any x, or why an x has nothing for any y.
+    # One traversal classifies a y against all xs, or an x against all ys: take the smaller number of them.
     if len(ys) > len(by):
         columns = [unmoved(tops, [x]) for x in bottoms]
         reasons = [[column[i] for column in columns] for i in range(len(ys))]
     else:
-        whole = [None not in row for row in rows]
         reasons = [
-            [""] * len(by) if w else classify([y], bottoms, ()) for y, w in zip(tops, whole, strict=True)
+            classify([y], bottoms, ()) if None in row else [""] * len(by)
+            for y, row in zip(tops, rows, strict=True)
         ]
     return [
         [
-            _nothing(y, x, why) if found is None else _made(y, found, x)
-            for x, found, why in zip(bottoms, row, because, strict=True)
+            _no_derivative(y, x, why) if found is None else _derivative(y, found, x)
+            for x, found, why in zip(bottoms, row, whys, strict=True)
         ]
-        for y, row, because in zip(ys, rows, reasons, strict=True)
+        for y, row, whys in zip(ys, rows, reasons, strict=True)
     ]
 
 
-def _made(y: Expr, found: Node, x: Node, *, twice: bool = False) -> Expr:
-    known = y.slope if twice else None
+def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
+    """Return a node as the derivative of y by x; of scalars it extends the order of the slope y."""
+    known = y.slope if scalars else None
     slope = None if known is None else Derivative(known.y, (*known.by, x))
     return Expr(
-        found,
+        node,
         listings=y.listings,
         origins=origins_of([y]),
         sources=(x,),
@@ -299,16 +287,18 @@ def _made(y: Expr, found: Node, x: Node, *, twice: bool = False) -> Expr:
     )
 
 
-def _nothing(y: Expr, x: Node, reason: str, shape: Shape | None = None) -> Expr:
+def _no_derivative(y: Expr, x: Node, reason: str, shape: Shape | None = None) -> Expr:
+    """Return zeros of the shape of the derivative, with the reason why it is nothing."""
     zeros = full(as_node(0), (*y.node.shape, *x.shape) if shape is None else shape)
     return Expr(zeros, listings=y.listings, nothing=str(reason), origins=origins_of([y]), sources=(x,))
 
 
 def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]]:
-    """Return for each y the derivatives by each x, of shape y.shape + x.shape; None for one that is nothing.
+    """Return the Jacobian of each y by each x, of shape y.shape + x.shape; None for one that is nothing.
 
-    Forwards where an x has no more entries than the y, and all such xs no more than all ys; one pass for all ys that
-    are pushed forward by an x, and one for all xs that a y is pulled back to, so not where xs are many.
+    A pass forwards gives the Jacobians of all ys by one x; a pass backwards gives those of one y by all xs. A pair is
+    computed forwards if x has no more entries than y, all such xs together have no more than all ys, and the passes
+    are few.
     """
     largest = max(map(_magnitude, ys), default=(0, 0))
     real = [x for x in xs if x.dtype == "real"]
@@ -330,7 +320,7 @@ def _entries(nodes: Sequence[Node]) -> tuple[int, int]:
 
 
 def _magnitude(node: Node) -> tuple[int, int]:
-    """Return how many entries a node has, as the highest power of named sizes (which count as large) and its factor."""
+    """Return the number of entries of a node: the highest power of named sizes (large) and its factor."""
     return _highest(size_product(node.shape))
 
 
@@ -341,10 +331,10 @@ def _highest(size: Size) -> tuple[int, int]:
 
 
 def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]:
-    """Return a symbol for a tangent or cotangent of a node, and what it and its guard are for a stack of unit arrays.
+    """Return a symbol for a tangent or cotangent of a node, and the values of it and its guard in the stack.
 
-    The zeros of a unit array are strong zeros, for which a guard stands: as numbers alone they would meet an infinite
-    partial, that of sqrt at 0 in another entry, and make NaN.
+    The zeros of a unit array are strong zeros, which the guard marks: a plain zero times the infinite partial of
+    another entry, such as sqrt at 0, is NaN.
     """
     one = placeholder(node)
     if stack.shape == node.shape or not node.shape:
@@ -354,7 +344,7 @@ def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]
 
 
 def forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
-    """Return the Jacobians of several ys by one push forward of all unit tangents of x (internal)."""
+    """Return the Jacobians of several ys: push all unit tangents of x forward in one pass (internal)."""
     if not ys:
         return []
     tangent, stack = _stacked(x, units(x.shape))
@@ -369,7 +359,7 @@ def forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
 
 
 def backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
-    """Return the Jacobians by several xs by one pull back of all unit cotangents of y (internal)."""
+    """Return the Jacobians by several xs: pull all unit cotangents of y back in one pass (internal)."""
     if not xs:
         return []
     cotangent, stack = _stacked(y, units(y.shape))

@@ -1,8 +1,7 @@
 """Newton's method for many small systems of equations at once: one column of an array for each.
 
-A function that has to be zero is seen through `Evaluate` alone, which also divides by its derivative. A search ends
-where Newton's next step is as small as rounding. That it is so also where a function underflows, beside a pole, and
-where the tangent is vertical; a solution is only what Newton's steps from both sides lead to.
+A search ends where Newton's next step is as small as rounding. This also happens where a function underflows, beside a
+pole, and at a vertical tangent; so an end counts as a solution only if Newton's steps from both sides lead to it.
 """
 
 from __future__ import annotations
@@ -20,29 +19,32 @@ __all__ = ["Array", "Evaluate", "search_bracket", "newton"]
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 Evaluate: TypeAlias = "Callable[[Array, Array], tuple[Array, Array]]"
-"""From the unknowns (n, k) at the columns (k,): what is to be zero, and Newton's step z - (next z), both (n, k)."""
+"""From the unknowns (n, k) at the columns (k,): the residuals, and Newton's steps z - (next z), both (n, k)."""
 
 _EPSILON = float(np.finfo(float).eps)
-_NEAR = (
-    _EPSILON**0.5
-)  # a step so short is the last one that rounding lets be, if what is to be zero does not shrink
-_BESIDE = (2.0**-26, 2.0**-36, 2.0**-46)  # how far beside a solution, relative to it, its neighbours are
-_BESIDE_ZERO = (1e-8, 1e-100, 1e-290)  # the same beside 0
+_NEAR = _EPSILON**0.5
+"""Relative length of a step that may be the last one if rounding keeps the residual from shrinking."""
+
+_BESIDE = (2.0**-26, 2.0**-36, 2.0**-46)
+"""Distances of the neighbours of a solution at which it is tested, relative to it."""
+
+_BESIDE_ZERO = (1e-8, 1e-100, 1e-290)
+"""The same beside 0."""
 
 
 def newton(
     evaluate: Evaluate, start: Array, inside: Callable[[Array], Array], atol: float
 ) -> tuple[Array, Array, Array]:
-    """Search from a start, with steps that are halved until what is to be zero becomes smaller.
+    """Search from a start: halve each step until the residual becomes smaller.
 
     Args:
         evaluate: the equations.
         start: (n, k).
-        inside: tells of unknowns (n, k) which columns may be tried.
-        atol: how short a step is short enough, beside one of two units in the last place.
+        inside: tells which columns of unknowns (n, k) lie in the domain.
+        atol: length of a step that ends the search, besides two units in the last place.
 
     Returns:
-        The unknowns, which columns are solutions, and what was to be zero there.
+        The unknowns, which columns are solutions, and the residuals.
     """
     z, count = start.copy(), start.shape[1]
     residual, step = evaluate(z, _columns(z))
@@ -57,16 +59,13 @@ def newton(
             break
         while len(pending):
             trial: Array = z[:, pending] - factor * step[:, pending]
-            found, then = evaluate(trial, pending)
-            size = _size(found)
+            trial_residual, trial_step = evaluate(trial, pending)
+            size = _size(trial_residual)
             better = inside(trial) & (size < _size(residual[:, pending]))
-            better &= np.isfinite(_size(then)) | (size == 0)
+            better &= np.isfinite(_size(trial_step)) | (size == 0)
             moved = pending[better]
-            z[:, moved], residual[:, moved], step[:, moved] = (
-                trial[:, better],
-                found[:, better],
-                then[:, better],
-            )
+            z[:, moved], residual[:, moved] = trial[:, better], trial_residual[:, better]
+            step[:, moved] = trial_step[:, better]
             pending = pending[~better]
             if factor == 1.0:
                 good[pending[near[pending]]] = True
@@ -81,9 +80,9 @@ def newton(
 def search_bracket(
     evaluate: Evaluate, start: Array, low: Array, high: Array, atol: float
 ) -> tuple[Array, Array, Array]:
-    """Search one unknown between two places at which the function has different signs.
+    """Search one unknown between two points at which the function has different signs.
 
-    Newton's steps are taken while they stay between these and become shorter by half; otherwise the interval is halved.
+    Take Newton's step while it stays in the interval and halves in length; otherwise bisect the interval.
 
     Args:
         evaluate: the equation.
@@ -93,7 +92,7 @@ def search_bracket(
         atol: as for `newton`.
 
     Returns:
-        As `newton`. No solution is where the signs do not differ, where the function jumps, and at a pole.
+        As `newton`. Equal signs, a jump and a pole give no solution.
     """
     everything = _columns(start)
     a, b = low.copy(), high.copy()
@@ -110,22 +109,22 @@ def search_bracket(
         here = (slice(None), active)
         left = np.sign(residual[here]) == np.sign(at_a[here])
         a[here], b[here] = np.where(left, z[here], a[here]), np.where(left, b[here], z[here])
-        then: Array = z[here] - step[here]
-        inner = (then > a[here]) & (then < b[here]) & (np.abs(step[here]) <= np.abs(before[here]) / 2)
-        then = np.where(inner, then, a[here] / 2 + b[here] / 2)
-        before[here] = then - z[here]
-        z[here] = then
+        moved: Array = z[here] - step[here]
+        inner = (moved > a[here]) & (moved < b[here]) & (np.abs(step[here]) <= np.abs(before[here]) / 2)
+        moved = np.where(inner, moved, a[here] / 2 + b[here] / 2)
+        before[here] = moved - z[here]
+        z[here] = moved
         residual[here], step[here] = evaluate(z[here], active)
-        going[here] = np.abs(before[here]) > np.maximum(2 * _EPSILON * np.abs(then), atol)
+        going[here] = np.abs(before[here]) > np.maximum(2 * _EPSILON * np.abs(moved), atol)
     short = np.abs(step) <= np.maximum(_NEAR * np.abs(z), atol)
     return z, _attracting(evaluate, z, (short & differ)[0], atol), residual
 
 
 def _attracting(evaluate: Evaluate, z: Array, good: Array, atol: float) -> Array:
-    """Tell which ends of a search are solutions: Newton's steps from both sides of these lead to them.
+    """Tell which ends of a search are solutions: those to which Newton's steps from both sides lead.
 
-    From beside a simple zero, at a distance d, the step is d but for terms of second order and rounding. It is d/2
-    beside a double zero, -d beside a pole, and something else where there is no zero.
+    At a distance d from a simple zero, the step is d up to terms of second order and rounding; from a double zero it is
+    d/2, from a pole -d.
     """
     found = np.zeros(len(good), bool)
     for beside, beside_zero in zip(_BESIDE, _BESIDE_ZERO, strict=True):

@@ -1,4 +1,4 @@
-"""All partial derivatives of a scalar up to an order, as one thing that is printed in one set of names."""
+"""All partial derivatives of a scalar up to an order, printed in one set of names."""
 
 from __future__ import annotations
 
@@ -120,11 +120,11 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         return numpy_source([readable(e) for e in exprs], name=name)
 
     def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:
-        """Return them changed one by one, by other names for what one differentiates by (internal)."""
+        """Apply a function to each derivative, under new variables (internal)."""
         return Derivatives(wrt, {index: change(e) for index, e in self._partials.items()})
 
     def _shown(self) -> list[tuple[list[Expr], Expr]]:
-        """Return the derivatives with what they are by; where there is none, the value."""
+        """Return the derivatives with their variables; of order 0, the value."""
         found = [([self._wrt[i] for i in index], e) for index, e in self._partials.items()]
         return found[1:] or found
 

@@ -1,11 +1,11 @@
-"""The gradient by an embedding table as the rows that it has, without the table."""
+"""The gradient by an embedding table as its rows that are not zero."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from symgrad.api.derivatives.distribution_check import differentiation_targets
-from symgrad.api.derivatives.targets import Wrt, differentiable, origins_of
+from symgrad.api.derivatives.targets import Wrt, origins_of, scalar_to_differentiate
 from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
@@ -13,8 +13,7 @@ from symgrad.api.limits import QUOTED_CHARACTERS
 from symgrad.autodiff.gathered_rows import pull_back_rows
 from symgrad.autodiff.trace import Pullback
 from symgrad.ir.sizes import Shape
-from symgrad.ops.array.layout import shape_text
-from symgrad.support.errors import NotScalarError, UnsupportedError, UsageError
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["RowGradient", "row_gradient"]
 
@@ -71,9 +70,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
                [ 0.,  0.,  0.],
                [ 4.,  8., 12.]])
     """
-    expr = differentiable(y)
-    if expr.shape:
-        raise NotScalarError(f"row_gradient needs a scalar, got shape {shape_text(expr.shape)}")
+    expr = scalar_to_differentiate(y, "row_gradient")
     found = differentiation_targets(expr, table)
     if len(found) != 1 or not found[0].shape:
         raise UsageError(
@@ -100,10 +97,10 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
 
 def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     reader = Expr(step.node, listings=y.listings)
-    told = str(reader) if reader.name is None else reader.name
-    told = f"a {step.node.op.name}" if len(told) > QUOTED_CHARACTERS else f"'{told}'"
+    text = reader.name or str(reader)
+    quoted = f"a {step.node.op.name}" if len(text) > QUOTED_CHARACTERS else f"'{text}'"
     return UnsupportedError(
-        f"the gradient by '{table}' is dense: {told} reads it otherwise than by the positions of rows",
+        f"the gradient by '{table}' is dense: {quoted} reads it otherwise than by the positions of rows",
         expected=f"{table.name or 'E'}[ids] alone",
         cure="take the rows first and compute with them, as in tanh(E[ids]) for tanh(E)[ids]; or use grad",
     )

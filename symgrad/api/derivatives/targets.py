@@ -12,7 +12,14 @@ from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
-from symgrad.support.errors import Cure, NotDifferentiableError, NotInProgramError, UsageError
+from symgrad.ops.array.layout import shape_text
+from symgrad.support.errors import (
+    Cure,
+    NotDifferentiableError,
+    NotInProgramError,
+    NotScalarError,
+    UsageError,
+)
 
 __all__ = [
     "Wrt",
@@ -24,8 +31,8 @@ __all__ = [
     "names_of",
     "one_per_expression",
     "origins_of",
+    "scalar_to_differentiate",
     "suggest_target",
-    "targets",
     "targets_of",
 ]
 
@@ -44,19 +51,36 @@ def differentiable(y: Any, beside: Sequence[Expr] = ()) -> Expr:
     Raises:
         NotDifferentiableError: if it is a truth value.
     """
-    return _no_truth_value(formula(y, beside))
+    return _refuse_truth_value(formula(y, beside))
 
 
 def differentiables(ys: Any) -> list[Expr]:
-    """Return one or several formulas that are to be differentiated as Exprs, as `formulas` reads them.
+    """Return the expressions to differentiate, one or several, read by `formulas`.
 
     Raises:
         NotDifferentiableError: if one is a truth value.
+        UsageError: if there is none.
     """
-    return [_no_truth_value(e) for e in formulas(as_list(ys))]
+    found = [_refuse_truth_value(e) for e in formulas(as_list(ys))]
+    if not found:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
+    return found
 
 
-def _no_truth_value(expr: Expr) -> Expr:
+def scalar_to_differentiate(y: Any, verb: str, cure: str | None = None, beside: Sequence[Expr] = ()) -> Expr:
+    """Return the scalar to differentiate, read by `formula`.
+
+    Raises:
+        NotDifferentiableError: if it is a truth value.
+        NotScalarError: if it is an array.
+    """
+    expr = differentiable(y, beside)
+    if expr.shape:
+        raise NotScalarError(f"{verb} needs a scalar, got shape {shape_text(expr.shape)}", cure=cure)
+    return expr
+
+
+def _refuse_truth_value(expr: Expr) -> Expr:
     if expr.dtype == "bool":
         raise NotDifferentiableError(
             f"'{expr}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
@@ -65,17 +89,17 @@ def _no_truth_value(expr: Expr) -> Expr:
 
 
 def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
-    """Return what derivatives of expressions are derivatives of: these, and what they are themselves derivatives of."""
+    """Return the origins of a derivative of expressions: their nodes and their own origins."""
     return tuple(dict.fromkeys([*(e.node for e in exprs), *(o for e in exprs for o in e.origins)]))
 
 
 def prints_in_names(outputs: Sequence[Expr]) -> bool:
-    """Tell whether results derived from expressions are printed in names: yes, unless one of these is not."""
+    """Tell whether derivatives of expressions print in the names of the program: one that does not prevents it."""
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
 
 def slope_of(y: Expr) -> Derivative | None:
-    """Return a scalar as what derivatives are of: if it is one itself, those of what it is one of; None for others."""
+    """Return a scalar as a derivative of order 0, a derivative as itself, None for anything else."""
     if y.slope is not None:
         return y.slope
     return Derivative(y.node, ()) if not y.shape and not y.derived else None
@@ -86,10 +110,10 @@ def one_per_expression(given: Any, single: bool, count: int, what: str, of: str)
 
     Args:
         given: one value, or a list or tuple of them.
-        single: whether the expression that it is given for was no list.
-        count: how many values there are to be.
-        what: what they are called in a message.
-        of: what they are given for.
+        single: whether the caller passed one expression instead of a list.
+        count: the number of expressions.
+        what: the noun for the values in a message.
+        of: the noun for the expressions.
 
     Raises:
         UsageError: for another number of values.
@@ -102,17 +126,12 @@ def one_per_expression(given: Any, single: bool, count: int, what: str, of: str)
     return values
 
 
-def targets(outputs: Sequence[Expr], wrt: Any) -> list[Node]:
-    """Return the nodes to differentiate by: see `targets_of`."""
-    return [e.node for e in targets_of(outputs, wrt)]
-
-
 def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
-    """Return what one differentiates by, from Exprs or names, one or many, checked against the outputs' programs.
+    """Return the variables of differentiation from Exprs or names, one or many, checked against the programs.
 
     Raises:
-        NotInProgramError: for what does not occur there.
-        UsageError: for what is no input or intermediate value.
+        NotInProgramError: if one does not occur there.
+        UsageError: if one is no input or intermediate value.
     """
     outputs = [outputs] if isinstance(outputs, Expr) else outputs
     known: dict[str, Expr] = {}
@@ -154,7 +173,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
 
 
 def names_of(outputs: Sequence[Expr]) -> dict[str, Expr]:
-    """Return what the names of programs stand for, and the inputs of expressions that have none."""
+    """Return the expressions behind the names of the programs, then the inputs of the outputs by name."""
     known: dict[str, Expr] = {}
     for y in outputs:
         for listing in y.listings:

@@ -1,1 +1,1 @@
-"""Why a derivative is what it is: steps, and the lessons behind them."""
+"""Explain derivatives: the steps of a backward pass, and lessons. Open `explain.py` first."""

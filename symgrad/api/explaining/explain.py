@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from symgrad.analysis.explain.by_hand import RuleLine
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 
-# What is imported in functions here is for start-up time: a derivation is written in one of these forms, or in none.
+# Methods here import the printers for start-up time.
 
 
 class Derivation(Reported):
@@ -54,7 +55,6 @@ class Derivation(Reported):
         self._record = record
         self._y = y
         self._wrt = tuple(wrt)
-        self._taught: Lesson | None = None
 
     @property
     def record(self) -> Record:
@@ -102,13 +102,10 @@ class Derivation(Reported):
     def gaps(self) -> tuple[Gap, ...]:
         """Points at which the value, or then a gradient, has no value, but a limit; see `check_domain`."""
 
-        def made(n: Any) -> Any:
+        def as_expr(n: Any) -> Any:
             return None if n is None else self._exprs([n])[0]
 
-        return tuple(
-            replace(g, at=made(g.at), part=made(g.part), limit=made(g.limit), form=made(g.form))
-            for _, g in self._record.gaps
-        )
+        return tuple(with_exprs(g, as_expr) for _, g in self._record.gaps)
 
     @property
     def jumps(self) -> tuple[MovedJump, ...]:
@@ -227,11 +224,11 @@ class Derivation(Reported):
 
         These are the adjoints where the program has names, else the derivative by each value on the way.
         """
-        return self._lesson().lines
+        return self._lesson.lines
 
     def hide_last(self) -> str:
         """Return the derivation without its last line, as an exercise; `check_answer` tells whether one is right."""
-        return self._lesson().hidden()
+        return self._lesson.hidden()
 
     def check_answer(self, answer: str) -> Verdict:
         r"""Return whether a formula is the last line, with the mistake if it is not.
@@ -249,7 +246,7 @@ class Derivation(Reported):
             >>> d.check_answer("x_bar = 2*x*s_bar").status, d.check_answer("s_bar").status
             ('proved', 'refuted')
         """
-        return self._lesson().judged(answer)
+        return self._lesson.judged(answer)
 
     def next_step(self, lines: str | Sequence[str] = "") -> NextStep:
         r"""Return the line of the derivation that comes after those that somebody has so far.
@@ -275,14 +272,13 @@ class Derivation(Reported):
             >>> d.next_step(["ds = -cos(s)"]).wrong.number
             1
         """
-        return self._lesson().next_step(lines)
+        return self._lesson.next_step(lines)
 
+    @cached_property
     def _lesson(self) -> Lesson:
         from symgrad.api.explaining.lessons import Lesson
 
-        if self._taught is None:
-            self._taught = Lesson(self._record, self._y)
-        return self._taught
+        return Lesson(self._record, self._y)
 
 
 @overload
@@ -329,15 +325,9 @@ def explain(y: Formula, wrt: Any = None) -> Any:
         trace = expr.traces[0]
         (origin, seed), *others = trace.outputs
         if not others:
-            expr, by = (
-                Expr(_weighted_sum(origin, seed), listings=expr.listings),
-                [
-                    Expr(w, listings=expr.listings)
-                    for w, g in zip(trace.wrt, trace.gradients, strict=True)
-                    if g is expr.node
-                ],
-            )
-            wrt = by or [Expr(w, listings=expr.listings) for w in trace.wrt]
+            by = [w for w, g in zip(trace.wrt, trace.gradients, strict=True) if g is expr.node] or trace.wrt
+            wrt = [Expr(w, listings=expr.listings) for w in by]
+            expr = Expr(_weighted_sum(origin, seed), listings=expr.listings)
     if wrt is None:
         wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
         if not wrt:
@@ -351,14 +341,21 @@ def explain(y: Formula, wrt: Any = None) -> Any:
 
 
 def _weighted_sum(y: Node, seed: Node) -> Node:
-    """Return the number whose gradient a backward pass from y gives: the sum of its entries, times the cotangent."""
+    """Return sum(cotangent*y), the scalar whose gradient the backward pass from y computes."""
     if not seed.is_number(1):
         y = mul(OPS["stop_gradient"](seed), y)
     return total(y) if y.shape else y
 
 
+def with_exprs(gap: Gap, as_expr: Callable[[Any], Any]) -> Gap:
+    """Return a gap with expressions in the place of its nodes (internal)."""
+    return replace(
+        gap, at=as_expr(gap.at), part=as_expr(gap.part), limit=as_expr(gap.limit), form=as_expr(gap.form)
+    )
+
+
 def joined_listing(listings: Sequence[Listing]) -> Listing | None:
-    """Return one listing for names and random inputs, the first program's names first."""
+    """Merge the listings of several programs; the first one takes precedence."""
     if len(listings) < 2:
         return listings[0] if listings else None
     symbols = {name: node for listing in reversed(listings) for name, node in listing.symbols.items()}

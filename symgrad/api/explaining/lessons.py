@@ -1,8 +1,7 @@
-"""A derivation as an exercise: its lines, the last one hidden, and the next one for the lines that somebody has so far.
+"""A derivation as an exercise: hide its last line, check an answer, return the next line after a student's lines.
 
-A line of a derivation is the adjoint of a value, from the output back. Lines that a person wrote are read in the names
-of the program and of lines above, and each is held against the derivation by `equal`: which of its lines it is, or that
-it is none.
+A line of a derivation is the adjoint of a value, from the output back. A student's line is parsed in the names of the
+program and of the lines above; `equal` finds the line of the derivation that it equals.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["DerivationLine", "Lesson", "NextStep", "WrongLine"]
 
-_SECONDS = 5.0  # for one comparison
-_LINES = 1000  # that a person may have written
+_SECONDS = 5.0  # of one comparison
+_LINES = 1000  # of a student, at most
 _MEMBER = re.compile(r"(?<![=<>!])=(?!=)")
 
 
@@ -84,9 +83,9 @@ class NextStep:
 
     Args:
         line: the next line; None if all are there, or one is wrong.
-        reached: the lines of the derivation that the given ones have reached.
-        wrong: the first of the given lines that is wrong.
-        remarks: how lines were read that are none of the derivation.
+        reached: the lines of the derivation that the student's lines equal.
+        wrong: the first of the student's lines that is wrong.
+        remarks: notes on lines that are not in the derivation.
     """
 
     line: DerivationLine | None
@@ -108,7 +107,9 @@ class NextStep:
         """Return it as what `json.dumps` takes."""
         wrong = self.wrong
         return {
-            "next": None if self.line is None else _plain(self.line),
+            "next": None
+            if self.line is None
+            else {"name": self.line.name, "formula": self.line.formula, "rule": self.line.rule},
             "reached": [line.name for line in self.reached],
             "wrong": None
             if wrong is None
@@ -117,16 +118,12 @@ class NextStep:
         }
 
 
-def _plain(line: DerivationLine) -> dict[str, str]:
-    return {"name": line.name, "formula": line.formula, "rule": line.rule}
-
-
 class Lesson:
     """A derivation as an exercise.
 
     Args:
         record: the derivation.
-        y: what is differentiated.
+        y: the function.
     """
 
     def __init__(self, record: DerivationRecord, y: Expr) -> None:
@@ -177,7 +174,7 @@ class Lesson:
             yield DerivationLine(name, formula, self._rules(node), gradient, None, node)
 
     def _rules(self, of: Node | None) -> str:
-        """Return the rules between a value and the named ones that read it, from the output back."""
+        """Return the rules between a value and its named readers, from the output back."""
         record = self._record
         if of is None:
             return "a name for what several lines read"
@@ -219,18 +216,18 @@ class Lesson:
         return "\n".join([*shown, f"  {self.last.name} = ?"])
 
     def judged(self, answer: str) -> Verdict:
-        """Return the verdict on an answer for the line that is hidden.
+        """Return the verdict on an answer for the hidden line.
 
         Raises:
             SymgradError: if it cannot be read.
         """
-        formulas = _formulas(answer)
-        node = self._read(formulas[-1], self._own_symbols(), "the answer")
-        return self._compared(node, self.last)
+        _, formulas = _sides(answer)
+        node = parse_expression(formulas[-1], self._own_symbols(), "the answer")
+        return self._compare(node, self.last)
 
-    def next_step(self, given: str | Sequence[str]) -> NextStep:
-        """Return the line that comes after those that somebody has so far."""
-        rows = given.splitlines() if isinstance(given, str) else [str(row) for row in given]
+    def next_step(self, lines: str | Sequence[str]) -> NextStep:
+        """Return the line after those of a student."""
+        rows = lines.splitlines() if isinstance(lines, str) else [str(row) for row in lines]
         if len(rows) > _LINES:
             raise UsageError(f"{len(rows):,} lines are given", expected=f"at most {_LINES:,}")
         known = self._own_symbols()
@@ -240,20 +237,20 @@ class Lesson:
             text = row.partition("#")[0].strip()
             if not text:
                 continue
-            left, formulas = _parts(text)
-            nodes = [self._read("\n" * (number - 1) + f, known, "the lines so far") for f in formulas]
-            k = None if left is None else self._called(left)
-            known_name = self._program_name(left)
-            if k is None and left is not None and known_name is not None:
-                self._as_in_program(number, left, known_name, nodes[-1])
+            left, formulas = _sides(text)
+            nodes = [parse_expression("\n" * (number - 1) + f, known, "the lines so far") for f in formulas]
+            k = None if left is None else self._line_named(left)
+            value = None if left is None else names_in(self._y).get(left)
+            if k is None and left is not None and value is not None:
+                _check_definition(number, left, value, nodes[-1])
                 continue
             for node in nodes:
                 if k is None:
-                    k = self._matching(node)
+                    k = self._matching_line(node)
                     if k is not None and left is None and len(nodes) == 1:
                         break
                 if k is not None:
-                    verdict = self._compared(node, self.lines[k])
+                    verdict = self._compare(node, self.lines[k])
                     if verdict.status == "refuted":
                         wrong = WrongLine(number, text, self.lines[k], verdict)
                         return NextStep(None, self._of(reached), wrong, tuple(remarks))
@@ -269,10 +266,8 @@ class Lesson:
             else:
                 after = self._after(reached)
                 wanted = self.last if after is None else self.lines[after]
-                verdict = self._compared(nodes[-1], wanted)
-                return NextStep(
-                    None, self._of(reached), WrongLine(number, text, wanted, verdict), tuple(remarks)
-                )
+                wrong = WrongLine(number, text, wanted, self._compare(nodes[-1], wanted))
+                return NextStep(None, self._of(reached), wrong, tuple(remarks))
         k = self._after(reached)
         return NextStep(None if k is None else self.lines[k], self._of(reached), None, tuple(remarks))
 
@@ -280,14 +275,14 @@ class Lesson:
         return tuple(self.lines[k] for k in sorted(reached))
 
     def _after(self, reached: Mapping[int, None]) -> int | None:
-        """Return the line after the furthest that was reached; then gradients that are still missing."""
+        """Return the line after the furthest one, then missing gradients."""
         furthest = max(reached, default=-1)
         if furthest + 1 < len(self.lines):
             return furthest + 1
         wanted = set(self._record.wrt)
         return next((k for k, line in enumerate(self.lines) if line.of in wanted and k not in reached), None)
 
-    # ---------------------------------------------------------------------------------------------------- its reading
+    # ----------------------------------------------------------------------------------------------------- comparison
 
     def _own_symbols(self) -> dict[str, Node]:
         """Return all names that a line may read: of the program, of its sizes, and of the derivation."""
@@ -296,22 +291,8 @@ class Lesson:
         lines = {line.name: line.node for line in self.lines if line.symbol is not None}
         return {**sizes, **lines, **known}
 
-    def _read(self, text: str, known: Mapping[str, Node], name: str) -> Node:
-        return parse_expression(text, known, name)
-
-    def _program_name(self, left: str | None) -> Node | None:
-        return None if left is None else names_in(self._y).get(left)
-
-    def _as_in_program(self, number: int, left: str, node: Node, said: Node) -> None:
-        verdict = _equal(said, node)
-        if verdict.status == "refuted":
-            raise UsageError(
-                f"line {number} says that '{left}' is something else than in the program",
-                cure="call it otherwise, or change the program",
-            )
-
-    def _called(self, left: str) -> int | None:
-        """Return the line of the derivation that a left side names: mu_bar, dloss/dmu, dmu."""
+    def _line_named(self, left: str) -> int | None:
+        """Return the line of the derivation with a left side such as mu_bar, dloss/dmu, dmu."""
         plain = re.sub(r"\s+", "", left)
         top = self._record.naming.text(self._record.y)
         for k, line in enumerate(self.lines):
@@ -323,16 +304,16 @@ class Lesson:
                 return k
         return None
 
-    def _matching(self, node: Node) -> int | None:
-        """Return the furthest line of the derivation that has the value of a formula."""
+    def _matching_line(self, node: Node) -> int | None:
+        """Return the furthest line of the derivation that equals a formula."""
         for k in reversed(range(len(self.lines))):
             line = self.lines[k]
             if line.node.shape == node.shape and _equal(node, line.node).status in ("proved", "supported"):
                 return k
         return None
 
-    def _compared(self, node: Node, line: DerivationLine) -> Verdict:
-        """Return whether a formula is a line; if not, with the mistake."""
+    def _compare(self, node: Node, line: DerivationLine) -> Verdict:
+        """Return the verdict on whether a formula equals a line, with the mistake if it does not."""
         if node.shape != line.node.shape and node.shape:
             raise ShapeError(
                 f"a formula for {line.name} has the shape {node.shape}", expected=str(line.node.shape)
@@ -341,20 +322,29 @@ class Lesson:
         if verdict.status != "refuted" or line.of is None:
             return verdict
         by, claim = Expr(line.of, listings=self._y.listings), Expr(node)
-        # A value on the way varies freely here: under a root it has none, unless it is taken as positive.
+        # An intermediate value varies freely here; under a root it must be positive.
         name = self._record.naming.names.get(line.of)
         for domain in (None, *([{name: "positive"}] if name is not None else [])):
             try:
-                told = verify(self._y, by, claim, domain=domain, time_limit=_SECONDS)
+                found = verify(self._y, by, claim, domain=domain, time_limit=_SECONDS)
             except SymgradError:
                 continue
-            if told.status == "refuted" and told.diagnosis:
-                return told
+            if found.status == "refuted" and found.diagnosis:
+                return found
         return verdict
 
 
+def _check_definition(number: int, name: str, value: Node, formula: Node) -> None:
+    """Refuse a line that redefines a name of the program."""
+    if _equal(formula, value).status == "refuted":
+        raise UsageError(
+            f"line {number} says that '{name}' is something else than in the program",
+            cure="call it otherwise, or change the program",
+        )
+
+
 def by_name_symbols(record: DerivationRecord, by_name: Mapping[str, Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield what the names in adjoints stand for."""
+    """Yield the symbols in adjoints with their values."""
     for a in record.adjoints:
         for n in topological([a.body]):
             if not n.args and n.op.name == "symbol" and n.name in by_name and by_name[n.name] is not n:
@@ -365,23 +355,14 @@ def _equal(a: Node, b: Node) -> Verdict:
     return equal(Expr(a), Expr(b), time_limit=_SECONDS, values_only=True)
 
 
-def _formulas(text: str) -> list[str]:
-    return _parts(text)[1]
-
-
-def _parts(text: str) -> tuple[str | None, list[str]]:
-    """Return the left side of a line, None if it is a formula alone, and its formulas."""
-    members = [m.strip() for m in _split(text)]
-    if len(members) == 1:
-        return None, members
-    if not members[0]:
-        members = members[1:]
-        return None, members
-    return members[0], members[1:]
+def _sides(text: str) -> tuple[str | None, list[str]]:
+    """Return the left side of a line, None without one, and its formulas."""
+    left, *formulas = (m.strip() for m in _split(text))
+    return (left or None, formulas) if formulas else (None, [left])
 
 
 def _split(text: str) -> list[str]:
-    """Cut a line at its equals signs outside of brackets: those inside name arguments."""
+    """Split a line at its equals signs outside of brackets; those inside precede keyword arguments."""
     found, depth, start = list[str](), 0, 0
     for m in re.finditer(r"[\[(]|[\])]|" + _MEMBER.pattern, text):
         if m.group() in "([":

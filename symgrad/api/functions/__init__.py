@@ -1,1 +1,1 @@
-"""Functions of expressions, under their names in NumPy and SciPy; symbols; ops of one's own."""
+"""Functions of expressions, under their names in NumPy and SciPy; symbols; custom ops. Open `numpy_names.py` first."""

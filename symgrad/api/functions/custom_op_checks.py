@@ -22,21 +22,19 @@ __all__ = ["check_kinks", "check_partials", "generic_points", "in_floats", "refu
 mpmath: Any = typed_mpmath  # without annotations of its own
 
 _DIGITS = 50
-_TRIED, _WANTED, _LEAST = 120, 16, 3  # points that are drawn, that are enough, without which nothing is known
-_KEPT = 10  # digits that are the same on every machine
+_TRIED, _WANTED, _LEAST = 120, 16, 3  # points: candidates, enough, too few
+_STABLE_DIGITS = 10  # digits that agree on every machine
 _STEP = 15  # digits of a step in exact numbers
-_FAR = 100  # times what differences may be off: a partial that is off by more is wrong
-_TELLS = 1e-2  # of a slope: differences that may be off by more tell nothing of it
-_AGREE, _AGREE_IN_FLOATS = (
-    (1e-12, 1e-20),
-    (1e-6, 1e-10),
-)  # of the slope, and of what rounds: value over argument
+_FAR = 100  # multiple of the error of a difference beyond which a partial is wrong
+_TELLS = 1e-2  # relative error of a difference beyond which it decides nothing
+_AGREE = (1e-12, 1e-20)  # tolerance relative to the slope, and to the rounding error value/argument
+_AGREE_IN_FLOATS = (1e-6, 1e-10)  # the same in floats
 _SAME_VALUE = 1e-8
 _CENTRES = (0.37, -0.61, 1.27, 2.71, -2.3, 0.083, 7.9, -11.3, 0.93)
 
 
 def generic_points(count: int) -> list[tuple[Any, ...]]:
-    """Return generic points of moderate size; they are the same in every run."""
+    """Return generic points of moderate size, the same in every run."""
     source = random.Random(7)
     found: list[tuple[Any, ...]] = []
     for k in range(_TRIED):
@@ -52,20 +50,20 @@ def check_partials(
     partials: Sequence[tuple[Node, Sequence[Node]] | None],
     others: Sequence[tuple[str, Callable[..., Any]]],
     *,
-    given: bool,
+    from_user: bool,
 ) -> str:
-    """Compare partials with differences of the value, and other ways to the value with it.
+    """Compare partials with finite differences of the value, and other implementations with the value.
 
     Args:
         own: the op.
         names: of its arguments.
-        points: where to look, as floats.
+        points: sample points, as floats.
         partials: for each argument the partial, and the symbols for the output and the arguments in it; or None.
-        others: further functions of floats that are to give the value, with what they are called.
-        given: whether the points are the user's own, which must all lie in the domain.
+        others: further implementations in floats, with their names in messages.
+        from_user: whether the user chose the points, which must then all lie in the domain.
 
     Returns:
-        The values at these points, as text: what the op computes, however it does.
+        The values at these points, as text: they identify the function.
 
     Raises:
         UsageError: if something differs, with the point and both numbers; or if too few points have a value.
@@ -78,7 +76,7 @@ def check_partials(
         at = tuple(mp.mpf(x) for x in point)
         value = own.op.reference(mp, *at)
         if not mp.isfinite(value):
-            if given:
+            if from_user:
                 raise UsageError(
                     f"'{own.op.name}' has no value at {_where(names, point)}",
                     expected="samples inside the domain",
@@ -87,21 +85,21 @@ def check_partials(
             continue
         for called, other in others:
             _compare_values(own, names, point, value, called, float(other(*point)))
-        told = [
+        decided = [
             _compare_derivatives(mp, own, names, at, point, i, partial, value, rounding)
             for i, partial in enumerate(partials)
             if partial is not None
         ]
-        if given and not all(told):
+        if from_user and not all(decided):
             raise UsageError(
                 f"the partials of '{own.op.name}' cannot be checked at {_where(names, point)}: "
                 "differences of its values settle on no slope there",
                 expected="points with values on both sides, which lie closer than those change",
                 cure="pass other points of its domain: samples=[(0.5,), (2,), ...]",
             )
-        checked += all(told)
-        values.append(mpmath.nstr(value, _KEPT))
-        if len(values) >= _WANTED and not given:
+        checked += all(decided)
+        values.append(mpmath.nstr(value, _STABLE_DIGITS))
+        if len(values) >= _WANTED and not from_user:
             break
     if len(values) < min(_LEAST, len(points)):
         raise UsageError(
@@ -146,7 +144,7 @@ def _compare_derivatives(
     value: Any,
     rounding: Rounding,
 ) -> bool:
-    """Tell whether differences tell the slope there; raise if they do, and a partial is another one."""
+    """Tell whether finite differences determine the slope at a point; raise if the partial differs from it."""
     formula, symbols = partial
     try:
         (slope,) = evaluate_mp(mp, [formula], dict(zip(symbols, (value, *at), strict=True)))
@@ -177,18 +175,18 @@ def _compare_derivatives(
 def _difference(
     mp: Any, own: OwnOp, at: tuple[Any, ...], i: int, rounding: Rounding
 ) -> tuple[Any, Any, tuple[float, float]] | None:
-    """The slope of the value by argument i, how far off it may be, and what it must agree to; None if none settles."""
+    """Return the slope by argument i from finite differences, its error, and the tolerances; None if none settles."""
 
     def f(x: Any) -> Any:
         return own.op.reference(mp, *at[:i], x, *at[i + 1 :])
 
     if own.exact:
         size = abs(at[i])
-        # Functions change over distances of about one, or in proportion to their argument.
+        # The length scale of a function is about one, or proportional to its argument.
         for scale in dict.fromkeys((max(1, size), mp.mpf(1), size or mp.mpf(1))):
             steps = [mp.mpf(10) ** -k * scale for k in (_STEP, _STEP - 3)]
             first, second = (_central(f, at[i], h) for h in steps)
-            # A reference may itself have the digits of floats alone.
+            # A reference may have the precision of floats only.
             if mp.isfinite(first) and abs(first - second) <= 1e-14 * max(1, abs(first)):
                 return first, mp.mpf(0), _AGREE
     slope = slope_of(lambda x: float(f(mp.mpf(x))), float(at[i]), rounding)
@@ -200,7 +198,7 @@ def _central(f: Callable[[Any], Any], x: Any, h: Any) -> Any:
 
 
 def refuse(name: str, argument: str) -> Callable[..., Node]:
-    """Return the partial by an argument that has none."""
+    """Return a partial that raises: the argument has none."""
 
     def partial(*_: Node) -> Node:
         raise UnsupportedError(
@@ -226,23 +224,20 @@ def check_kinks(
     """Compare the values of partials at kinks with the declared ones.
 
     Raises:
-        UsageError: if it is something else.
+        UsageError: if they differ.
     """
     mp: Any = mpmath.MPContext()
     for kink in kinks:
         at = [mp.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in kink.point]
-        for partial_of, said in zip(partials, kink.partials, strict=True):
+        for partial_of, declared in zip(partials, kink.partials, strict=True):
             if partial_of is None:
                 continue
             formula, symbols = partial_of
             (found,) = evaluate_mp(mp, [formula], dict(zip(symbols, (reference(mp, *at), *at), strict=True)))
-            right = (
-                not mp.isfinite(found)
-                if said is None
-                else bool(mp.isfinite(found)) and abs(found - said) < 1e-12
-            )
-            if not right:
+            finite = bool(mp.isfinite(found))
+            agrees = not finite if declared is None else finite and abs(found - declared) < 1e-12
+            if not agrees:
                 raise UsageError(
-                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {said} is said",
+                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {declared} is said",
                     expected="what the formulas of the partials give there, None where that is no number",
                 )

@@ -1,4 +1,4 @@
-"""C functions as ops of one's own."""
+"""Wrap C functions for custom ops."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.compiler.llvm.engine.scipy_functions import add_user_function
 from symgrad.support.errors import UsageError
 
-__all__ = ["address_of", "array_function", "in_kernels"]
+__all__ = ["address_of", "array_function"]
 
 _FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__
-"""What functions of C libraries and callbacks of ctypes are."""
+"""The class of C functions and callbacks in ctypes."""
 
 
 def address_of(native: Any) -> int:
     """Return the address of a C function.
 
     Raises:
-        UsageError: if it is none.
+        UsageError: if it is no C function.
     """
-    found = (
-        native
-        if isinstance(native, int) and not isinstance(native, bool)
-        else getattr(native, "address", None)
-    )
-    if found is None and isinstance(native, _FUNCTION):  # texts and arrays could be cast as well
+    is_address = isinstance(native, int) and not isinstance(native, bool)
+    found = native if is_address else getattr(native, "address", None)
+    if found is None and isinstance(native, _FUNCTION):  # ctypes.cast also takes texts and arrays
         found = ctypes.cast(native, ctypes.c_void_p).value
     if not isinstance(found, int) or found <= 0:
         raise UsageError(
@@ -39,11 +35,6 @@ def address_of(native: Any) -> int:
 
 
 def array_function(address: int, count: int) -> Callable[..., Any]:
-    """Return a C function of doubles as one of arrays."""
+    """Vectorize a C function of doubles over arrays."""
     function = ctypes.CFUNCTYPE(*[ctypes.c_double] * (count + 1))(address)
     return np.vectorize(lambda *args: function(*map(float, args)), otypes=[float])
-
-
-def in_kernels(name: str, count: int, address: int) -> str:
-    """Make a C function known to kernels, and return what code calls it."""
-    return add_user_function(name, count, address)

@@ -1,4 +1,4 @@
-"""`register_op`: ops of one's own."""
+"""`register_op`: custom ops."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from symgrad.api.functions.custom_op_checks import (
     in_floats,
     refuse,
 )
-from symgrad.api.functions.custom_op_native import address_of, array_function, in_kernels
+from symgrad.api.functions.custom_op_native import address_of, array_function
 from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
 from symgrad.autodiff.vjp import pull_back
+from symgrad.compiler.llvm.engine.scipy_functions import add_user_function
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.composite import CompositeFunction
@@ -34,8 +35,8 @@ __all__ = ["register_op"]
 
 Formula: TypeAlias = "str | Callable[..., Any]"
 _OUT = "out"
-_FOLLOWS = "from the definition"
-"""In the place of a partial that is not given."""
+_FROM_DEFINITION = "from the definition"
+"""Stands for a missing partial that follows from the definition."""
 
 
 def register_op(
@@ -104,20 +105,18 @@ def register_op(
         raise UsageError(
             f"nothing says what '{name}' computes", expected="value=, reference=, definition= or native="
         )
-    body = None if definition is None else _written(definition, inputs, "the definition")
+    body = None if definition is None else _elementwise(definition, inputs, "the definition")
     if body is not None and body.formula.dtype == "bool":
         raise UsageError(f"the definition of '{name}' is a condition", expected="a number")
-    inside = None if domain is None else _written(domain, inputs, "the domain")
+    inside = None if domain is None else _elementwise(domain, inputs, "the domain")
     if inside is not None and inside.formula.dtype != "bool":
         raise UsageError(f"the domain of '{name}' is a number", expected="a condition such as x > 0")
     address = None if native is None else address_of(native)
-    plain = (
-        value
-        if value is not None or address is None or body or reference
-        else array_function(address, len(names))
-    )
-    code = None if address is None else in_kernels(name, len(names), address)
-    given = _by_argument(name, names, partials, body)
+    plain = value
+    if value is None and address is not None and not body and not reference:
+        plain = array_function(address, len(names))
+    code = None if address is None else add_user_function(name, len(names), address)
+    by_argument = _by_argument(name, names, partials, body)
     out = symbol(Declaration(_OUT))
     rules: list[Callable[..., Node]] = [refuse(name, n) for n in names]
     own = make_own(
@@ -129,7 +128,7 @@ def register_op(
         domain=inside,
         value=plain,
         reference=reference,
-        # A partial may call the op itself, so that it is read when there is one.
+        # A partial may call the op itself, so it is parsed after the registration.
         partials=[partial(_rule, rules, i) for i in range(len(names))],
         kinks=tuple(_kink(name, len(names), k) for k in kinks),
         samples=tuple(_point(name, len(names), s) for s in samples),
@@ -140,7 +139,7 @@ def register_op(
     )
     try:
         _check_spelling(name, names)
-        read = [_partial(p, i, out, inputs, body, names) for i, p in enumerate(given)]
+        read = [_partial(p, i, out, inputs, body, names) for i, p in enumerate(by_argument)]
         for i, found in enumerate(read):
             if found is not None:
                 rules[i] = found.build
@@ -153,7 +152,7 @@ def register_op(
             others.append(("native", array_function(address, len(names))))
         points = [tuple(map(_float, s)) for s in own.op.samples] or generic_points(len(names))
         formulas = [None if w is None else (w.formula, w.variables) for w in read]
-        values = check_partials(own, names, points, formulas, others, given=bool(samples))
+        values = check_partials(own, names, points, formulas, others, from_user=bool(samples))
         OPS.identify(own.op, _identity(names, [body, inside, *read], values))
         check_kinks(own.op.kinks, formulas, own.op.reference, name)
     except BaseException:
@@ -168,7 +167,7 @@ def register_op(
     return apply
 
 
-# ------------------------------------------------------------------------------------------------- what is given
+# ------------------------------------------------------------------------------------------------------ arguments
 
 
 def _names(name: Any, arguments: str | Sequence[str]) -> list[str]:
@@ -202,11 +201,11 @@ def _names(name: Any, arguments: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _written(formula: Formula, variables: Sequence[Node], called: str) -> CompositeFunction:
-    """A formula over variables.
+def _elementwise(formula: Formula, variables: Sequence[Node], called: str) -> CompositeFunction:
+    """Read a formula over variables.
 
     Raises:
-        UsageError: if it is one of arrays, or of anything else.
+        UsageError: if it reads arrays, sizes, or other names.
     """
     if isinstance(formula, str):
         node = parse_expression(formula, {v.name: v for v in variables}, called)
@@ -237,13 +236,13 @@ def _by_argument(
                 expected="partials=, or a definition from which they follow",
                 cure=f"partials=[{', '.join('...' for _ in names)}], None for one that does not exist",
             )
-        return [_FOLLOWS] * len(names)
+        return [_FROM_DEFINITION] * len(names)
     if isinstance(partials, Mapping):
         table = cast("Mapping[str, Formula]", partials)
         unknown = next((n for n in table if n not in names), None)
         if unknown is not None:
             raise UsageError(f"a partial of '{name}' by '{unknown}'", expected=f"one of {', '.join(names)}")
-        return [table.get(n, None if body is None else _FOLLOWS) for n in names]
+        return [table.get(n, None if body is None else _FROM_DEFINITION) for n in names]
     found: list[Formula | None] = list(partials)
     if isinstance(partials, str) or len(found) != len(names):
         raise UsageError(
@@ -263,8 +262,8 @@ def _partial(
 ) -> CompositeFunction | None:
     if formula is None:
         return None
-    if formula is not _FOLLOWS or body is None:
-        found = _written(formula, (out, *inputs), f"the partial by '{names[i]}'")
+    if formula is not _FROM_DEFINITION or body is None:
+        found = _elementwise(formula, (out, *inputs), f"the partial by '{names[i]}'")
         if found.formula.dtype == "bool":
             raise UsageError(f"the partial by '{names[i]}' is a condition", expected="a number")
         return found
@@ -305,21 +304,23 @@ def _float(x: Any) -> float:
     return float(Fraction(x))
 
 
-def _sympy_class(name: str, spelled: str | None) -> str | None:
-    if spelled is None:
+def _sympy_class(name: str, sympy_name: str | None) -> str | None:
+    if sympy_name is None:
         return None
     from symgrad.ops.sympy_bridge.objects import sympy  # SymPy starts slowly
 
-    found = getattr(sympy, spelled, None)
+    found = getattr(sympy, sympy_name, None)
     if not isinstance(found, type) or not issubclass(found, sympy.Function):
-        raise UsageError(f"SymPy has no function '{spelled}'", expected=f"the name of one that is '{name}'")
-    if any(op.cas == spelled for op in set(OPS.values())):
-        raise UsageError(f"SymPy's '{spelled}' is a function of symgrad already", cure="call that one")
-    return spelled
+        raise UsageError(
+            f"SymPy has no function '{sympy_name}'", expected=f"the name of one that is '{name}'"
+        )
+    if any(op.cas == sympy_name for op in set(OPS.values())):
+        raise UsageError(f"SymPy's '{sympy_name}' is a function of symgrad already", cure="call that one")
+    return sympy_name
 
 
 def _check_spelling(name: str, names: Sequence[str]) -> None:
-    """The notation reads it as a call of the op."""
+    """Check that the notation parses a call of the op."""
     inputs = {n: symbol(Declaration(n)) for n in names}
     found = parse_expression(f"{name}({', '.join(names)})", inputs, "the name")
     if found.op.name != name:
@@ -327,8 +328,8 @@ def _check_spelling(name: str, names: Sequence[str]) -> None:
 
 
 def _identity(names: Sequence[str], formulas: Sequence[CompositeFunction | None], values: str) -> str:
-    """Return the identity of an op beyond its name: its formulas, and its values at some points."""
-    hashed = hashlib.sha256(f"{names} {values}".encode())
-    for written in formulas:
-        hashed.update(b"-" if written is None else digest(written.formula))
-    return hashed.hexdigest()
+    """Return a digest of the formulas of an op and of its values at some points."""
+    sha = hashlib.sha256(f"{names} {values}".encode())
+    for function in formulas:
+        sha.update(b"-" if function is None else digest(function.formula))
+    return sha.hexdigest()

@@ -1,7 +1,7 @@
 """Trace an entry back through data movement: `x[1:][3]` is `x[4]`; an entry of the padding is 0.
 
-Moves (slices, gathers at fixed positions, what writes values into zeros) are followed with numbers that tell where each
-came from. Sizes with a name are tried as all small numbers: beyond the sum of all offsets nothing changes any more.
+Evaluate the moves (slices, gathers and scatters at fixed positions) on an array whose entries are 1, 2, ..., so each
+result shows its source. Try named sizes as all small numbers: beyond the sum of all offsets nothing changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.api.limits import PLACED_ENTRIES, PLACED_SIZES
 from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.size_substitution import size_with
-from symgrad.ir.sizes import Shape, names_of
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.indexing import gather
@@ -29,7 +29,7 @@ _MOVES = frozenset(("slice", "gather", "reshape", "unslice", "scatter_add", "bro
 
 
 def entry_of(node: Node) -> Node | None:
-    """Return a scalar selected by data movement as a formula of the moved entries; None if it depends on sizes.
+    """Return a scalar that data movement selects as a formula of the source entries; None if it depends on sizes.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -43,7 +43,7 @@ def entry_of(node: Node) -> Node | None:
         return None
     found: set[tuple[int, ...]] = set()
     ends: set[tuple[int, ...]] = set()
-    ones: list[Mapping[str, int]] = []  # sizes for which it is no zero
+    ones: list[Mapping[str, int]] = []  # sizes at which it is not zero
     for sizes, shape, value in _trace_entries(node, leaf):
         if not value:
             found.add(())
@@ -68,12 +68,12 @@ def entry_of(node: Node) -> Node | None:
 
 
 def _common(axis: tuple[tuple[int, ...], tuple[int, ...]]) -> int | None:
-    """Return the one position of an axis, counted from its beginning or its end."""
+    """Return the common position along an axis, counted from its beginning or its end; None if there are several."""
     return next((ways[0] for ways in axis if len(set(ways)) == 1), None)
 
 
 def unit_of(node: Node) -> list[int] | None:
-    """Return the place of the 1 in a vector of zeros that knows no input, [] if there is none; None for any other."""
+    """Return [i] for a unit vector e_i, counted from either end; None for any other node."""
     if len(node.shape) != 1:
         return None
     leaf = _moved_array(node)
@@ -95,47 +95,41 @@ def _is_move(node: Node) -> bool:
 
 
 def _moved_array(node: Node) -> Node:
-    """Return the array below all data movement."""
+    """Return the source array of all data movement."""
     while _is_move(node):
         node = node.args[0]
     return node
 
 
 def _trace_entries(node: Node, leaf: Node) -> Iterator[tuple[Mapping[str, int], tuple[int, ...], Any]]:
-    """Yield sizes, the shape of a leaf, and what moves make of its entries 1, 2, ..., for all sizes that matter."""
+    """Yield sizes, the shape of the leaf, and the result of the moves on entries 1, 2, ..., for all relevant sizes."""
     inside = topological([node], until=[leaf])
     names = sorted(names_of(*(n.shape for n in (*inside, leaf))))
     offsets = [abs(int(n.value)) for n in inside if n.is_number()]
     cuts = [part for n in inside if n.op.name in ("slice", "unslice") for part in n.params[0]]
     if names and any(part[2] != 1 for part in cuts):
-        return  # what depends on the parity of a size is not seen
+        return  # the result may depend on the parity of a size
     offsets += [abs(end) for part in cuts for end in part[:2] if isinstance(end, int)]
     most = 2 * sum(offsets) + 3
-    if most ** len(names) > PLACED_SIZES or any(not _is_offset(end) for part in cuts for end in part[:2]):
+    if most ** len(names) > PLACED_SIZES:
         return
-    for sizes in product(range(1, most + 1), repeat=len(names)):
-        given = dict(zip(names, sizes, strict=True))
-        shape = _shape(leaf.shape, given)
+    if not all(end is None or isinstance(end, int) for part in cuts for end in part[:2]):
+        return
+    for lengths in product(range(1, most + 1), repeat=len(names)):
+        sizes = dict(zip(names, lengths, strict=True))
+        shape = tuple(int(cast("Any", size_with(size, sizes))) for size in leaf.shape)
         if any(n < 0 for n in shape) or int(np.prod(shape)) > PLACED_ENTRIES:
             continue
         values = np.arange(1.0, 1 + int(np.prod(shape))).reshape(shape)
         try:
-            (found,) = evaluate([node], {leaf: values}, given)
+            (result,) = evaluate([node], {leaf: values}, sizes)
         except SymgradError:
             continue  # there is no such entry
-        yield given, shape, found
-
-
-def _is_offset(end: object) -> bool:
-    return end is None or isinstance(end, int)
-
-
-def _shape(shape: Shape, given: dict[str, int]) -> tuple[int, ...]:
-    return tuple(int(cast("Any", size_with(size, given))) for size in shape)
+        yield sizes, shape, result
 
 
 def _entry(node: Node, place: tuple[int, ...]) -> Node:
-    """Return an entry of an array, of a formula as a formula of entries."""
+    """Return an entry of an array; push it through elementwise operations: f(x)[i] = f(x[i])."""
     if node.op.pointwise and node.args and all(a.shape in ((), node.shape) for a in node.args):
         args = [_entry(a, place) if a.shape else a for a in node.args]
         return node.op(*args, params=node.params)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from symgrad.api.handles.expr import Expr, node_of
-from symgrad.api.handles.program import Program
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.program import Program, nodes_by_name
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LatexReading", "differentiated_node", "parse_latex", "read_latex"]
 
-# What is imported in functions here is for start-up time: programs are read without LaTeX, too.
+# Functions here import the LaTeX parser for start-up time.
 
 
 @dataclass(frozen=True, slots=True)
 class LatexReading:
-    """What formulas in LaTeX mean.
+    """The meaning of formulas in LaTeX.
 
     Attributes:
         text: the formulas.
@@ -81,7 +81,7 @@ def read_latex(
     from symgrad.frontend.latex.meaning.readings import checked_options
     from symgrad.frontend.text import parse_declarations
 
-    chosen = checked_options(options)
+    resolutions = checked_options(options)
     sizes: Mapping[str, Node] = {}
     if isinstance(declarations, str):
         listing, sizes = parse_declarations(declarations, "<declarations>")
@@ -91,14 +91,9 @@ def read_latex(
             f"declarations are a text or a program, got {type(declarations).__name__}",
             cure='write them as in a program: "x : real[n]; A : real[n, n]"',
         )
-    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
-        raise UsageError(
-            f"symbols are given by name, got a value of type {type(symbols).__name__}",
-            expected='a mapping such as {"x": x}',
-        )
     before = None if declarations is None else declarations.listing
-    known = None if symbols is None else {n: node_of(e) for n, e in symbols.items()}
-    found = parse_latex_program(text, chosen, name, before, known, sizes, differentiated_node)
+    known = nodes_by_name(symbols)
+    found = parse_latex_program(text, resolutions, name, before, known, sizes, differentiated_node)
     program = Program(found.listing)
     return LatexReading(text, program, program.last, found.readings, bool(found.defined))
 
@@ -139,7 +134,7 @@ def parse_latex(
 
 
 def differentiated_node(y: Node, x: Node) -> Node:
-    """Return the derivative of one node by another: what a formula means that writes one."""
+    """Return the derivative of one node by another, as a formula in LaTeX writes it."""
     from symgrad.api.derivatives.differentiate import grad
     from symgrad.api.derivatives.jacobians import jacobian
 

@@ -1,8 +1,8 @@
-"""Where expressions come from SymPy: formulas, matrices, and what `sympy.cse` gives."""
+"""Convert SymPy formulas, matrices, and results of `sympy.cse` to expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from symgrad.api.derivatives.targets import as_list
@@ -13,6 +13,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ops.numpy.calls import reshaped, stack
+from symgrad.support.traversal import leaves
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -68,7 +69,7 @@ def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
 
 
 def _is_cse(expr: Any) -> bool:
-    """Tell whether it is a pair as `sympy.cse` returns it: symbols with their formulas, and formulas."""
+    """Tell whether it is a result of `sympy.cse`: pairs of symbols and formulas, and formulas."""
     if not isinstance(expr, tuple) or len(cast("tuple[Any, ...]", expr)) != 2:
         return False
     replacements, formulas = cast("tuple[Any, Any]", expr)
@@ -98,7 +99,7 @@ def _with_replacements(
 def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> list[Node]:
     from symgrad.ops.sympy_bridge import from_sympy as convert  # SymPy starts slowly
 
-    parts = [list(_entries(e)) if _is_array(e) else [e] for e in exprs]
+    parts = [_entries(e) if _is_array(e) else [e] for e in exprs]
     nodes = iter(convert([entry for part in parts for entry in part], table))
     return [
         _array([next(nodes) for _ in part], tuple(map(int, e.shape))) if _is_array(e) else next(nodes)
@@ -107,20 +108,13 @@ def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> list[Node]:
 
 
 def _is_array(e: Any) -> bool:
-    """Tell whether it is a matrix or array of SymPy's with known entries."""
+    """Tell whether it is a SymPy matrix or array with explicit entries."""
     known = hasattr(e, "tolist") and hasattr(e, "shape") and type(e).__module__.startswith("sympy.")
     return known and all(str(size).isdecimal() for size in e.shape) and bool(e.shape)
 
 
-def _entries(e: Any) -> Iterator[Any]:
-    def flat(part: Any) -> Iterator[Any]:
-        if isinstance(part, list):
-            for inner in cast("list[Any]", part):
-                yield from flat(inner)
-        else:
-            yield part
-
-    return flat(e.tolist())
+def _entries(e: Any) -> list[Any]:
+    return leaves(e.tolist(), lambda part: cast("list[Any]", part) if isinstance(part, list) else None)
 
 
 def _array(entries: Sequence[Node], shape: tuple[int, ...]) -> Node:

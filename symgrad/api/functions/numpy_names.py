@@ -127,7 +127,7 @@ def slogdet(kind: type[E], a: Any) -> tuple[E, E]:
 
 
 def where(kind: type[E], condition: Any, x: Any, y: Any) -> E:
-    """Return x where a condition holds, and y elsewhere; one of them may be an infinity."""
+    """Return x where a condition holds, else y; one of them may be an infinity."""
     above, below = _infinity(x), _infinity(y)
     if below and not above:
         return make(kind, lambda: where_infinite(node_of(condition), node_of(x), below), [condition, x])
@@ -206,7 +206,7 @@ def _line(x: Node) -> Node:
 def full_like(kind: type[E], a: Any, fill_value: Any) -> E:
     like = lift(kind, a)
     filled = make(kind, lambda: build.full_array(like.node.shape, node_of(fill_value)), [like, fill_value])
-    # The result does not read the array, which alone may know the sizes.
+    # The result does not read the array, which may be the only input with its sizes.
     return kind(filled.node, listings=filled.listings, sources=(*filled.sources, like.node))
 
 

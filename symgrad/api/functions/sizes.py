@@ -1,4 +1,4 @@
-"""Sizes of axes in Python: numbers, names, entries of shapes, and formulas of these; and subscripts made of them."""
+"""Read sizes of axes (numbers, names, entries of shapes, formulas of these) and subscripts from Python values."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def _size_of_node(node: Node) -> Size | None:
 
 
 def length_of(value: Any) -> Size:
-    """Return the size of an axis, as `size_of`, which is not negative.
+    """Return the length of an axis, read by `size_of`.
 
     Raises:
-        UsageError: for a negative number too.
-        ShapeError: for one that no array has.
+        UsageError: also for a negative number.
+        ShapeError: if it is larger than that of any array.
     """
     size = size_of(value)
     if isinstance(size, int) and size < 0:
@@ -80,7 +80,7 @@ def shape_of(value: Any, *, rest: bool = False) -> Shape:
 
     Args:
         value: the sizes.
-        rest: whether -1 is one of them, for what the others leave.
+        rest: whether -1 may stand for the remaining size.
     """
     many = isinstance(value, list | tuple)
     read = size_of if rest else length_of
@@ -88,36 +88,29 @@ def shape_of(value: Any, *, rest: bool = False) -> Shape:
 
 
 def widths_of(value: Any) -> Any:
-    """Return the widths of ``pad``, a size or pairs of sizes, as sizes in tuples."""
-    given = value.tolist() if isinstance(value, np.ndarray) else value
-    if isinstance(given, list | tuple):
-        return tuple(map(widths_of, cast("Sequence[Any]", given)))
-    return size_of(given)
-
-
-def _are_positions(item: Any) -> bool:
-    """Tell whether it is an array of whole numbers of NumPy's."""
-    return isinstance(item, np.ndarray) and bool(
-        cast("Any", item).ndim and cast("Any", item).dtype.kind in "iu"
-    )
+    """Return the widths of ``pad``, a size or pairs of sizes, as nested tuples of sizes."""
+    widths = value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(widths, list | tuple):
+        return tuple(map(widths_of, cast("Sequence[Any]", widths)))
+    return size_of(widths)
 
 
 def subscript_of(item: Any) -> Any:
     """Return one subscript with nodes for expressions and sizes for the ends of slices.
 
     Raises:
-        UsageError: for what is no subscript.
+        UsageError: if it is no subscript.
     """
     if isinstance(item, Handle):
         return item.node
     if isinstance(item, slice):
-        given = cast("slice[Any, Any, Any]", item)
-        start, stop = (None if e is None else size_of(e) for e in (given.start, given.stop))
-        return slice(start, stop, None if given.step is None else whole(given.step))
+        cut = cast("slice[Any, Any, Any]", item)
+        start, stop = (None if e is None else size_of(e) for e in (cut.start, cut.stop))
+        return slice(start, stop, None if cut.step is None else whole(cut.step))
     if item is None or item is Ellipsis or isinstance(item, bool | list | str):
         return cast("Any", item)
-    if _are_positions(item):
-        return item.tolist()
+    if isinstance(item, np.ndarray) and (array := cast("Any", item)).ndim and array.dtype.kind in "iu":
+        return array.tolist()
     try:
         return whole(item)
     except TypeError:

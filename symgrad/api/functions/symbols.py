@@ -1,4 +1,4 @@
-"""Where expressions start: symbols by name."""
+"""Declare scalar and array symbols by name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]
 Values: TypeAlias = "str | Domain | tuple[Any, ...]"
 """A domain, or a distribution: as a text, or by its name with parameters that are expressions."""
 
-# What is imported in functions here is for start-up time: plain domains are known without the notation.
+# Functions here import the parser for start-up time: plain domains do without it.
 
 
 def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
@@ -65,17 +65,17 @@ def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
     if assumptions:
         name, *_ = assumptions
         others = ["int" if n == "integer" else n for n, holds in assumptions.items() if holds]
-        told = next((n for n in others if n in DOMAINS and n != "real"), "real")
+        suggested = next((n for n in others if n in DOMAINS and n != "real"), "real")
         raise UsageError(
             f"symbols takes no '{name}='",
             expected=f"domain=, {one_of(DOMAINS)}",
-            cure=f'sg.symbols({names!r}, domain="{told}")',
+            cure=f'sg.symbols({names!r}, domain="{suggested}")',
         )
-    found = names.replace(",", " ").split()
-    if not found:
+    words = names.replace(",", " ").split()
+    if not words:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(declaration(_validate(name), domain))) for name in found)
-    return made[0] if len(made) == 1 else cast("Expr", made)
+    exprs = tuple(handle(symbol(declaration(_validate(name), domain))) for name in words)
+    return exprs[0] if len(exprs) == 1 else cast("Expr", exprs)
 
 
 def tensor(
@@ -153,7 +153,7 @@ def _validate(name: Any) -> str:
 
 
 def _values(domain: Values) -> Domain | Distribution:
-    """Return the values that a text says, or a name with parameters: a domain, or what a random input is drawn from."""
+    """Return the domain, or the distribution of a random input, from a text or a name with parameters."""
     if isinstance(domain, tuple):
         if not domain or not isinstance(domain[0], str):
             raise UsageError(
@@ -168,11 +168,11 @@ def _values(domain: Values) -> Domain | Distribution:
         return domain_named(domain)
     from symgrad.frontend.text import parse_program
 
-    # A draw of different positions has an axis whatever it is of.
+    # A draw without replacement always has an axis.
     shape = "[_m]" if family in DISTRIBUTIONS and not DISTRIBUTIONS[family].independent else ""
-    drawn = parse_program(f"x ~ {domain}{shape}", "<domain>").symbols["x"].declaration.distribution
-    assert drawn is not None
-    return drawn
+    distribution = parse_program(f"x ~ {domain}{shape}", "<domain>").symbols["x"].declaration.distribution
+    assert distribution is not None
+    return distribution
 
 
 def declaration(name: str, domain: Values, shape: Shape = (), *, symmetric: bool = False) -> Declaration:
@@ -189,7 +189,7 @@ def declaration(name: str, domain: Values, shape: Shape = (), *, symmetric: bool
 
 
 def domain_named(domain: str | Domain) -> Domain:
-    """Return a domain by its name in programs, or as it is.
+    """Return a domain by its name in programs; a Domain itself.
 
     Raises:
         UsageError: if there is none of that name.
@@ -203,6 +203,6 @@ def domain_named(domain: str | Domain) -> Domain:
     from symgrad.frontend.text import parse_program
 
     name = "x"
-    while name in domain:  # a size of that name may be in an end
+    while name in domain:  # an end may read a size of that name
         name += "x"
     return parse_program(f"{name} : {domain}", "<domain>").symbols[name].declaration.domain

@@ -1,1 +1,1 @@
-"""Expressions and programs as users hold them: operators, methods, forms. Open `expr.py` first."""
+"""Expressions and programs: operators, methods, forms. Open `expr.py` first."""

@@ -17,13 +17,13 @@ from symgrad.rewrite.memo import Answers
 __all__ = ["E", "Handle", "Number", "handle_on"]
 
 Number: TypeAlias = "int | float | Fraction | Decimal | np.number[Any] | np.bool_"
-"""What stands in formulas beside expressions. Numbers are exact: a float stands for the decimal it prints."""
+"""Numbers in formulas. They are exact: a float stands for its shortest decimal."""
 
 
 class Handle:
-    """A node and its origin, without any verb: what `Expr` is to the code that it is built on.
+    """A node and its origin, without any verb: the base of `Expr`.
 
-    Code below `Expr` asks whether a value is a Handle, and makes others of the class of those that it was given.
+    Modules that `Expr` imports work with Handles, and construct others of the class of their operands.
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ class Handle:
 
     @property
     def sources(self) -> tuple[Node, ...]:
-        """What else it comes from: where it reads no entry of these, their shapes still give its sizes (internal)."""
+        """Nodes whose shapes give its sizes, whether or not it reads their entries (internal)."""
         return (*self._origins, *self._sources)
 
     @property
@@ -106,7 +106,7 @@ class Handle:
 
     @property
     def slope(self) -> Derivative | None:
-        """Of a derivative of one scalar, what it is the derivative of, and by what (internal)."""
+        """The function and the variables of a derivative of one scalar (internal)."""
         return self._slope
 
     @property
@@ -121,7 +121,7 @@ class Handle:
 
     @property
     def answers(self) -> Answers:
-        """What was found out about it: with the backward pass that made it, or else with the handle (internal)."""
+        """The cache of its analyses, shared by all results of one backward pass (internal)."""
         if self._traces:
             return self._traces[0].answers
         if self._answers is None:
@@ -135,7 +135,7 @@ class Handle:
         return self
 
     def _in_form(self, node: Node, *, derived: bool) -> Self:
-        """Return it as another node: the same derivative if it is one, or a formula that is computed as it stands."""
+        """Return another form: still the same derivative, or a formula that is computed as written."""
         if not derived:
             return type(self)(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
         return type(self)(
@@ -148,7 +148,7 @@ class Handle:
         )
 
     def _with(self, node: Node) -> Self:
-        """Return another node of the same origin."""
+        """Return a handle of the same origin on another node."""
         if not self._listings and not self.sources:
             return handle_on(type(self), node)
         return type(self)(node, listings=self._listings, traces=self._traces, sources=self.sources)
@@ -160,10 +160,10 @@ _handles: WeakValueDictionary[Node, Handle] = WeakValueDictionary()
 
 
 def handle_on(kind: type[E], node: Node) -> E:
-    """Return the handle on a node that has no origin: one node, one handle, as long as somebody holds it."""
+    """Return the handle on a node without an origin: one live handle for each node."""
     found = _handles.get(node)
     if type(found) is kind:
         return found
-    made = kind(node)
-    first = _handles.setdefault(node, made)  # another thread may have been faster
-    return first if type(first) is kind else made
+    new = kind(node)
+    first = _handles.setdefault(node, new)  # another thread may have been faster
+    return first if type(first) is kind else new

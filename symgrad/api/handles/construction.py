@@ -19,12 +19,12 @@ __all__ = ["lift", "make", "make_op"]
 
 
 def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
-    """Return what was built of expressions (and other values) as a handle, with their origins joined.
+    """Build a node of expressions and other values; return it as a handle, with their origins joined.
 
     Args:
         kind: the class of the handle.
-        build: makes the node.
-        args: what it is built of.
+        build: returns the node.
+        args: the operands.
 
     Raises:
         ShapeError: if the shapes do not fit, with the names of the operands.
@@ -43,19 +43,19 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
 
 
 def make_op(kind: type[E], name: str, *args: Any, params: tuple[Any, ...] = ()) -> E:
-    """Return an op, or a function that is written in ops, of expressions and numbers, with their origins joined."""
+    """Apply an op, or a function that is written in ops, to expressions and numbers, with their origins joined."""
     nodes = tuple(node_of(a) for a in args)
     how = form_of(name, len(nodes))
     return make(kind, lambda: OPS[name](*nodes, params=params) if how is None else how.build(*nodes), args)
 
 
 def lift(kind: type[E], value: Any) -> E:
-    """Return a handle as it is, a number as an exact constant, a list as the array that it spells."""
+    """Return a handle itself, a number as an exact constant, a list as the array that it spells."""
     return value if isinstance(value, kind) else make(kind, lambda: node_of(value), [value])
 
 
 def _explain_product(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
-    """Add to an error about gradient shapes why their product does not fit."""
+    """Extend an error about the shapes of gradients by the reason why their product does not fit."""
     traces = [t for e in operands for t in e.traces]
     if not traces:
         return error

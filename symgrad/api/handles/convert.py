@@ -23,7 +23,7 @@ __all__ = ["expressions_in", "is_foreign", "defers_to_class", "node_of", "seed_o
 
 
 def node_of(value: Any) -> Node:
-    """Return the node of an Expr, of a Python or NumPy number, or of a list or tuple of them: the array it spells.
+    """Return the node of an Expr, of a Python or NumPy number, or of nested lists of them, which spell an array.
 
     Raises:
         UsageError: for anything else.
@@ -33,15 +33,15 @@ def node_of(value: Any) -> Node:
     if node is not None:
         return node
     if isinstance(value, list | tuple):
-        return _spelled(cast("list[Any]", value), 1)
+        return _array_of(cast("list[Any]", value), 1)
     raise _refusal(value)
 
 
 def seed_of(value: Any) -> Node:
-    """Return the node of a cotangent or tangent: what `node_of` takes, or a NumPy array of numbers.
+    """Return the node of a cotangent or tangent: an argument of `node_of`, or a NumPy array of numbers.
 
     Raises:
-        UsageError: for anything else, and for an array of more entries than a formula is to spell out.
+        UsageError: for anything else, and for an array of too many entries for a formula.
         ShapeError: for a list of arrays of different shapes.
     """
     array = cast("np.ndarray[Any, Any]", value)
@@ -55,18 +55,19 @@ def seed_of(value: Any) -> Node:
             expected=f"1 to {CONSTANT_ENTRIES:,} entries",
             cure="declare an input of its shape, and pass the array when you call the result",
         )
-    return node_of(_nested(array))
+    return node_of(_nested_list(array))
 
 
-def _nested(array: Any) -> Any:
-    return [_nested(part) for part in array] if isinstance(array, np.ndarray) else array
+def _nested_list(array: Any) -> Any:
+    """Return lists of NumPy scalars, whose dtype `tolist` would lose."""
+    return [_nested_list(part) for part in array] if isinstance(array, np.ndarray) else array
 
 
 def is_foreign(value: Any) -> bool:
-    """Tell whether no operator takes such a value: Python then asks the value what the operator means.
+    """Tell whether operators return NotImplemented for a value, so that Python asks its class.
 
-    Complex numbers are not foreign, although no formula has them: they are refused, with a cure. Lists are, because
-    Python's own operators on lists (``+``, ``*``) mean other things.
+    Complex numbers are not foreign: the operator refuses them, with a cure. Lists are, because ``+`` and ``*`` of lists
+    have another meaning.
     """
     if isinstance(value, np.generic):
         return not isinstance(value, np.number | np.bool_)
@@ -76,10 +77,10 @@ def is_foreign(value: Any) -> bool:
 
 
 def defers_to_class(value: Any) -> bool:
-    """Tell whether an operator leaves a value to its own class, as `is_foreign` has it.
+    """Tell whether a value is foreign, see `is_foreign`.
 
     Raises:
-        OperandError: for a text or a computed size. Entries of shapes are both, and no class could do better.
+        OperandError: for a text or a computed size, such as the entries of shapes.
     """
     if isinstance(value, str | Extent) and not isinstance(value, np.generic):
         raise _refusal(value, OperandError)
@@ -87,7 +88,7 @@ def defers_to_class(value: Any) -> bool:
 
 
 def expressions_in(values: Iterable[Any]) -> Iterator[Handle]:
-    """Return the expressions among values, and in lists of them."""
+    """Yield the expressions among values and in nested lists."""
     for value in values:
         if isinstance(value, Handle):
             yield value
@@ -107,11 +108,10 @@ def _node(value: Any) -> Node | None:
     if isinstance(value, np.bool_ | np.integer):
         return as_node(cast("Any", value).item())
     if isinstance(value, np.floating):
-        # A float32 stands for its own shortest decimal: 0.1f is a tenth. Infinities are refused as floats.
-        given = cast("Any", value)
-        return number(
-            float(str(given)) if given.itemsize <= 8 or not np.isfinite(given) else Fraction(str(given))
-        )
+        # A float32 stands for its own shortest decimal: 0.1f is a tenth. `number` refuses infinities as floats.
+        scalar = cast("Any", value)
+        fits = scalar.itemsize <= 8 or not np.isfinite(scalar)
+        return number(float(str(scalar)) if fits else Fraction(str(scalar)))
     return None
 
 
@@ -125,7 +125,7 @@ def _exact(value: Decimal) -> Fraction | float:
     return Fraction(value) if value or not value.is_signed() else -0.0
 
 
-def _spelled(parts: list[Any], depth: int) -> Node:
+def _array_of(parts: list[Any], depth: int) -> Node:
     if depth > LIST_DEPTH:
         raise UsageError(
             f"lists that nest deeper than {LIST_DEPTH}", expected="an array: a list for each axis"
@@ -139,7 +139,7 @@ def _spelled(parts: list[Any], depth: int) -> Node:
         node = _node(part)
         if node is None and not isinstance(part, list | tuple):
             raise _refusal(part)
-        nodes.append(_spelled(cast("list[Any]", part), depth + 1) if node is None else node)
+        nodes.append(_array_of(cast("list[Any]", part), depth + 1) if node is None else node)
     return stack(nodes)
 
 
@@ -159,7 +159,6 @@ def _refusal(value: Any, error: type[UsageError] = UsageError) -> UsageError:
     )
 
 
-# By the name of the type, for what is often passed by mistake.
 _COMPLEX = "write the real and the imaginary part as two real formulas"
 _CURES = {
     "NoneType": "convert it; where it is the .result of a program, name the value you want, program['y']; "
@@ -169,8 +168,6 @@ _CURES = {
     "str": "read a formula with sg.parse(text).last, take a name of a program with program['y'] "
     "and a size with sg.size('n')",
     "Extent": "take the size as a number with sg.size(...)",
-    "complex": _COMPLEX,
-    "complex64": _COMPLEX,
-    "complex128": _COMPLEX,
-    "clongdouble": _COMPLEX,
+    **dict.fromkeys(["complex", "complex64", "complex128", "clongdouble"], _COMPLEX),
 }
+"""Cures for frequent mistakes, by the name of the type."""

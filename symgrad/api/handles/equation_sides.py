@@ -22,10 +22,10 @@ _FIRST, _SECOND = "the first side", "the second side"
 
 
 def side_nodes(a: SideLike, b: SideLike) -> tuple[Node, Node]:
-    """The nodes of two sides; a text that declares nothing reads the names of the other one.
+    """Return the nodes of two sides; a text without declarations reads the names of the other side.
 
     Raises:
-        RedefinitionError: if both declare a name, and not the same; other errors of reading a text.
+        RedefinitionError: if their declarations of a name differ; other errors of reading a text.
     """
     first, second = parse_closed(a, _FIRST), parse_closed(b, _SECOND)
     texts = isinstance(a, str) and isinstance(b, str)
@@ -43,7 +43,7 @@ def side_nodes(a: SideLike, b: SideLike) -> tuple[Node, Node]:
 def side_sources(
     a: SideLike, b: SideLike
 ) -> tuple[tuple[Sequence[Listing], Sequence[Listing]], dict[Node, str]]:
-    """Return what each of two sides was written in, and the names of values in either; of what `side_nodes` takes.
+    """Return the programs of each of two sides, and the names of values in either; arguments as for `side_nodes`.
 
     Raises:
         SymgradError: errors of reading a text.
@@ -68,7 +68,7 @@ def _text_within(side: SideLike, known: Mapping[str, Node], name: str, *, free: 
 
 
 def mistaken_constant(a: SideLike, b: SideLike) -> str | None:
-    """A hint if texts raise ``e`` or ``E`` to a power without declaring it: that is a variable like any other."""
+    """Return a hint if texts raise ``e`` or ``E``, which are variables, to a power without a declaration."""
     if not (isinstance(a, str) and isinstance(b, str)):
         return None
     read = [p for p in (_program(a, _FIRST), _program(b, _SECOND)) if p is not None]
@@ -91,7 +91,7 @@ def _program(text: str, name: str) -> Program | None:
 
 
 def _parse_in_names(side: SideLike, known: Mapping[str, Node], name: str, *, free: bool) -> Node:
-    """A text that declares nothing, in the names of the other side; if these may be free, further names are real."""
+    """Read a text in the names of the other side; ``free`` allows further names, which are real."""
     text = cast("str", side)
     try:
         return parse_expression(text, known, name)
@@ -101,15 +101,15 @@ def _parse_in_names(side: SideLike, known: Mapping[str, Node], name: str, *, fre
             raise
         return parse_expression(text, {**names_in(by_itself.last), **known}, name)
     except (ProgramSyntaxError, RedefinitionError):
-        parse(text, name)  # what is wrong with it alone says more
+        parse(text, name)  # raises a more precise error
         raise
 
 
 def check_declarations_agree(first: Expr, second: Expr) -> None:
-    """Refuse two sides that declare a name, and not the same.
+    """Check that two sides declare the same names alike.
 
     Raises:
-        RedefinitionError: if they do.
+        RedefinitionError: if they differ.
     """
     known = names_in(first)
     for symbol in symbols_of([second.node]):

@@ -1,4 +1,4 @@
-"""A graph as the list of its equations."""
+"""List the equations of a graph."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from symgrad.api.handles.base import E, handle_on
+from symgrad.api.handles.inputs import listings_of
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 
@@ -34,7 +35,7 @@ class Equation(Generic[E]):
 
 
 def equations_of(kind: type[E], exprs: Sequence[E]) -> tuple[Equation[E], ...]:
-    """Return the equations that expressions consist of together, under the names of their programs.
+    """Return the equations of several expressions together, under the names of their programs.
 
     Args:
         kind: the class of the handles on their values.
@@ -43,9 +44,8 @@ def equations_of(kind: type[E], exprs: Sequence[E]) -> tuple[Equation[E], ...]:
     from symgrad.ir.notation.printer import expression_text  # for start-up time
 
     roots = [e.node for e in exprs]
-    listings = {id(listing): listing for e in exprs for listing in e.listings}
     names: dict[Node, str] = {}
-    for listing in listings.values():
+    for listing in listings_of(exprs):
         names = {**listing.name_of(), **names}
     taken = {s.name for s in symbols_of(roots)} | set(names.values())
     counter = 0

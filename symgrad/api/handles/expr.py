@@ -1,9 +1,9 @@
-"""Expr: what users hold. A node of the graph, with what is known about where it came from."""
+"""`Expr`: a node of the graph with its origin, and the operators and verbs of formulas."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.construction import lift, make, make_op
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | Number"
-"""A formula: what operators and verbs take. Numbers are among them because Python's sum of expressions may be its 0."""
+"""An argument of operators and verbs. Numbers are among them because Python's sum of no expressions is 0."""
 
 Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
-"""What functions take: what operators do, and arrays that are spelled by lists."""
+"""An argument of functions: an argument of operators, or lists that spell an array."""
 
-_SHOWN = 1_000  # equations of a formula that a notebook shows as one
+_SHOWN = 1_000  # nodes of a formula beyond which a notebook shows text alone
 
 
 class Expr(FormMethods, Reported):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
-    subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: what you write is what it
-    holds, operation by operation.
+    subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: it holds the operations that
+    you write.
 
     ``==``, ``<`` and the like give elementwise conditions, whose Python truth value is an error; compare
     structure with `same`.
@@ -155,20 +155,19 @@ class Expr(FormMethods, Reported):
         inputs = inputs_of([self], values)
         needed = {s.name for s in inputs}
         if not values.keys() <= needed:
-            # A gradient may have lost an input that its program has; giving it a value is no mistake.
+            # A value for an input of the program that the gradient does not read is no mistake.
             known = {s.name for s in known_symbols([self])}
             values = {name: value for name, value in values.items() if name in needed or name not in known}
         sizes = sizes_by_name(self, inputs, values)
         values = {name: value for name, value in values.items() if name not in sizes}
         library = library_of((*args, *values.values()))
-        if library is not None and library is not DASK:  # whose values are computed here
+        if library is not None and library is not DASK:  # arrays of Dask are computed here
             names = [s.name for s in inputs]
-            given = in_order(names, args, values)
 
             def computed(*views: Any) -> Any:
                 return self(**dict(zip(names, views, strict=True)), **sizes)
 
-            return called_with_arrays(computed, library, names, given, None)
+            return called_with_arrays(computed, library, names, in_order(names, args, values), None)
         together = is_elementwise([self._node])
         bound = bind(inputs, args, values, together=together, sizes=sizes)
         return evaluate(as_computed([self._node]), bound, sizes)[0]
@@ -214,8 +213,7 @@ class Expr(FormMethods, Reported):
             >>> print((x + y).subs(x=y**2, y=3))
             y**2 + 3
         """
-        given: Any = replacements
-        if more or not isinstance(given, Mapping | None):
+        if more or not isinstance(cast("Any", replacements), Mapping | None):
             raise UsageError(
                 "subs takes what is replaced with its replacement",
                 expected="a mapping, or names",
@@ -240,7 +238,7 @@ class Expr(FormMethods, Reported):
         try:
             (node,) = substitute([self._node], table, declared=True)
             for s in symbols_of([node]):
-                declared(s.declaration)  # other parameters may be none of its distribution
+                declared(s.declaration)  # checks the new parameters
             replaced = self._with(node)
         except ShapeError as error:
             shapes = ", ".join(
@@ -262,7 +260,7 @@ class Expr(FormMethods, Reported):
     def __bool__(self) -> bool:
         node = self._node
         if node.op.name in ("eq", "ne") and node.args[0] is node.args[1]:
-            # One formula, so that `in`, lists and dictionaries find an expression by another handle on it.
+            # Two handles on one node are equal, so `in`, lists and dictionaries find an expression.
             return node.op.name == "eq"
         cure = "use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value"
         if node.op.name in ("lt", "le", "gt", "ge"):
@@ -331,20 +329,20 @@ def _short(expr: Expr) -> str:
 
 
 def handle(node: Node) -> Expr:
-    """Return the Expr of a node that has no origin: one node, one handle, as long as somebody holds it."""
+    """Return the Expr of a node without an origin: one live handle for each node."""
     return handle_on(Expr, node)
 
 
 def as_expr(value: Any) -> Expr:
-    """Return an Expr as it is, a number as an exact constant, a list as the array that it spells."""
+    """Return an Expr itself, a number as an exact constant, a list as the array that it spells."""
     return lift(Expr, value)
 
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
-    """Return an op, or a function that is written in ops, of expressions and numbers, with their origins joined."""
+    """Apply an op, or a function that is written in ops, to expressions and numbers, with their origins joined."""
     return make_op(Expr, name, *args, params=params)
 
 
 def build_expr(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
-    """Return what was built of expressions (and other values) as an Expr: see `api.handles.construction.make`."""
+    """Build a node of expressions and other values, see `api.handles.construction.make`."""
     return make(Expr, build, args)

@@ -1,4 +1,4 @@
-"""Format several formulas together: in the names of their program, with one set of new names."""
+"""Format several formulas together, in the names of their program and one set of new names."""
 
 from __future__ import annotations
 
@@ -9,48 +9,44 @@ from symgrad.api.handles.named_derivatives import named_together
 
 __all__ = ["latex_many", "leibniz_of", "title", "format_many"]
 
-# What is imported in functions here is for start-up time: most programs write no LaTeX.
+# Functions here import the LaTeX printer for start-up time.
 
 
 def format_many(
     exprs: Sequence[Expr], *, expand: bool = False
 ) -> tuple[list[str], list[str], list[Sequence[str]]]:
-    """Return the texts of expressions, the lines below that say what new names stand for, and notes on each.
+    """Return the texts of expressions, the lines that define new names, and notes on each.
 
-    Derivatives of one program are in its names where that is shorter; what else there is stands as it does by itself.
+    Derivatives of one program are in its names if that is shorter; other expressions are over inputs.
     """
     found = None if expand else named_together(exprs)
-    derived = [] if found is None else [e for e in exprs if e.slope is not None]
-    written = [] if found is None else found.text([""] * len(derived)).split("\n")
-    about: list[list[str]] = []
-    if found is not None:
-        domains = found.notes([e.node for e in derived])
-        about = [[*d, *r] for d, r in zip(domains, found.readings(), strict=True)]
-    told = iter(zip(written, about, strict=False))
-    texts: list[str] = []
-    notes: list[Sequence[str]] = []
-    for e in exprs:
-        named = found is not None and e.slope is not None
-        text, noted = next(told) if named else (e.text(expand=True), e.expanded_notes)
-        texts.append(text)
-        notes.append(noted)
-    return texts, written[len(derived) :], notes
+    if found is None:
+        return [e.text(expand=True) for e in exprs], [], [e.expanded_notes for e in exprs]
+    derived = [e for e in exprs if e.slope is not None]
+    lines = found.text([""] * len(derived)).split("\n")
+    domains = found.notes([e.node for e in derived])
+    notes = [[*d, *r] for d, r in zip(domains, found.readings(), strict=True)]
+    named = iter(zip(lines, notes, strict=False))
+    pairs: list[tuple[str, Sequence[str]]] = [
+        (e.text(expand=True), e.expanded_notes) if e.slope is None else next(named) for e in exprs
+    ]
+    return [text for text, _ in pairs], lines[len(derived) :], [noted for _, noted in pairs]
 
 
 def latex_many(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = False) -> str:
-    """Return expressions as LaTeX behind titles such as ``f_{x} = ``, in one set of names as `format_many` has it.
+    """Return expressions as LaTeX behind titles such as ``f_{x} = ``, in one set of names as by `format_many`.
 
-    Rows of an ``aligned`` environment, if there are several.
+    Several expressions are rows of an ``aligned`` environment.
     """
     from symgrad.printing.texts.named_formulas import formula_rows, latex_rows
 
     found = None if expand else named_together(exprs)
-    told = iter(() if found is None else formula_rows(found))
+    named = iter(() if found is None else formula_rows(found))
     rows = [
-        f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(told)}"
+        f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(named)}"
         for title, e in zip(titles, exprs, strict=True)
     ]
-    rows += told
+    rows += named
     return latex_rows(rows) if len(rows) > 1 else rows[0].replace(" &= ", " = ", 1)
 
 
@@ -62,7 +58,7 @@ def title(y: Expr, by: Sequence[Expr]) -> str:
 
 
 def leibniz_of(y: Expr, by: Sequence[Expr]) -> str:
-    """Return what a derivative is called as LaTeX."""
+    """Return the title of a derivative as LaTeX."""
     from symgrad.printing.latex.expressions import latex_name
     from symgrad.printing.texts.named_formulas import leibniz
 

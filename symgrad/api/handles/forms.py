@@ -1,4 +1,4 @@
-"""The forms that expressions have beside the one they are held in: text, canonical, stable, SymPy's, LaTeX, NumPy's."""
+"""The forms of expressions: text, canonical, stable, simplified, SymPy, LaTeX, source code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FormMethods"]
 
-# What is imported in functions here is for start-up time: a program has few of these forms made.
+# Methods here import the printers for start-up time.
 
 
 class FormMethods(ArrayMethods):
@@ -79,7 +79,7 @@ class FormMethods(ArrayMethods):
             return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
 
     def stable(self) -> Self:
-        """Return what is equal to it in exact arithmetic and loses fewer digits in floating point.
+        """Return a form that is equal in exact arithmetic and loses fewer digits in floating point.
 
         `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by how many bits
         are wrong at sample points of the declared domains, so declare them; one that helps at some points and harms at
@@ -108,8 +108,8 @@ class FormMethods(ArrayMethods):
         with keeping(self.answers):
             if not self.derived:
                 return stable(formula)
-            anew = cache(lambda: rederived([Output(self.node, self.origins, self.traces, self.slope)]))
-            others = (lambda: canonical(anew()).nodes, anew)
+            again = cache(lambda: rederived([Output(self.node, self.origins, self.traces, self.slope)]))
+            others = (lambda: canonical(again()).nodes, again)
             return remembered(formula, "stable derivative", lambda: stable(formula, others))
 
     def simplify(self) -> Self:

@@ -1,7 +1,7 @@
 """Read the formula arguments of all verbs: an expression, the text of a program, or a program.
 
-Operators and functions of expressions (``x + ...``, ``sg.sin(...)``) take less, see `convert`: a text among the
-operands of an expression may be a name, a size or a formula, and nobody could tell which.
+Operators and functions of expressions (``x + ...``, ``sg.sin(...)``) take no texts, see `convert`: a text among
+operands could be a name, a size or a formula.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, Symgra
 __all__ = ["Formula", "Formulas", "parse_closed", "formula", "formulas", "names_in"]
 
 Formula: TypeAlias = "ExprLike | str | Program"
-"""What verbs take for one formula."""
+"""The argument of a verb of one formula."""
 
 Formulas: TypeAlias = "Sequence[Operand | str | Program]"
-"""Several of them: what verbs take that give a list for a list."""
+"""The argument of a verb that returns a list for a list."""
 
 
 def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
@@ -32,7 +32,7 @@ def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
     Args:
         value: an Expr, a number, a list that spells an array; the text of a program or a Program, for the value that
             it ends with.
-        beside: expressions in whose names a text is read that declares nothing.
+        beside: expressions whose names a text without declarations reads.
 
     Raises:
         UsageError: for anything else.
@@ -49,14 +49,14 @@ def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
 
 
 def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
-    r"""Read several formula arguments as Exprs; texts are read in the names of the others.
+    r"""Read several formula arguments as Exprs; texts read the names of the others.
 
     Args:
         values: as for `formula`. A text beside expressions or programs is one formula in their names.
         beside: more expressions whose names texts may read.
 
     Raises:
-        UnknownNameError: for a text with a name that the others have not; errors of `formula` likewise.
+        UnknownNameError: for a text with a name that the others do not have; errors of `formula` likewise.
 
     Example:
         >>> p = parse("x : positive\ny = log(x)")
@@ -66,7 +66,7 @@ def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
     read = [parse_closed(value) for value in values]
     found = [e for e in read if e is not None]
     if len(found) == len(read):
-        return found  # no text asks for names, which would take a walk for each formula
+        return found  # collecting names takes a traversal of each formula
     found += beside
     known: dict[str, Node] = {}
     for expr in reversed(found):
@@ -81,7 +81,7 @@ def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
 
 
 def names_in(expr: Expr) -> dict[str, Node]:
-    """The names of its programs and inputs, with their nodes."""
+    """Return the names of the programs and inputs of an expression, with their nodes."""
     found = {s.name: s for s in symbols_of([expr.node])}
     for listing in expr.listings:
         found.update({name: listing[name] for name in listing.names})
@@ -92,16 +92,16 @@ def _parse_in_names(text: str, known: Mapping[str, Node]) -> Node:
     try:
         return parse_expression(text, known)
     except (ProgramSyntaxError, RedefinitionError):
-        formula(text)  # what is wrong with it alone says more
+        formula(text)  # raises a more precise error
         raise
 
 
 def parse_closed(value: Any, name: str = "<text>") -> Expr | None:
-    """Parse a formula that needs no names of others; None for a text that declares nothing, or cannot be read so.
+    """Parse a formula that needs no names of others; None for a text without declarations or with errors.
 
     Args:
         value: as for `formula`.
-        name: what messages call the text.
+        name: the name of the text in messages.
     """
     if not isinstance(value, str):
         return formula(value)

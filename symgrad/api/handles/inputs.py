@@ -34,12 +34,12 @@ def ordered_symbols(exprs: Iterable[Handle]) -> list[Node]:
 def inputs_of(exprs: Iterable[Handle], offered: Collection[str] = ()) -> list[Node]:
     """Return the symbols that computing expressions needs, in the order of `ordered_symbols`.
 
-    The gradient of sum(X) is an array of ones: it does not read X, but X says how many. For every size that no symbol
-    that is read has, the first known symbol that has it is needed too.
+    A size that no symbol of the formula has comes from the first known symbol with an axis of that size. So the
+    gradient of sum(X), an array of ones, needs X.
 
     Args:
-        exprs: what to compute.
-        offered: names to prefer where several symbols would do.
+        exprs: the expressions to compute.
+        offered: names to prefer among several such symbols.
     """
     exprs = list(exprs)
     needed = symbols_of([e.node for e in exprs])
@@ -66,7 +66,7 @@ def listings_of(exprs: Iterable[Handle]) -> tuple[Listing, ...]:
 
 
 def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
-    """Return the nodes of several tuples, each once; the same tuple where all that are not empty are equal."""
+    """Return the nodes of several tuples, each once; the same tuple object if the nonempty ones are equal."""
     distinct: list[tuple[Node, ...]] = []
     for part in parts:
         if part and (not distinct or part != distinct[-1]):
@@ -75,7 +75,7 @@ def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
 
 
 def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
-    """Return the names of the sizes that computing the outputs takes and that no input has in its shape."""
+    """Return the names of the sizes that the outputs need and that no input has in its shape."""
     bound = {size for s in inputs for size in s.shape}
     found: dict[str, None] = {}
     for node in topological(outputs):
@@ -88,9 +88,9 @@ def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any
     """Return sizes passed as numbers: required where no input has them in its shape, optional elsewhere.
 
     Raises:
-        MissingInputError: for one that no input has and that is not given.
-        ArrayTypeError: for what is no whole number.
-        ShapeError: for a negative one, or one that no array has.
+        MissingInputError: if a size that no input has is missing.
+        ArrayTypeError: if one is no whole number.
+        ShapeError: if one is negative, or larger than any array.
     """
     unbound = unbound_sizes([expr.node], inputs)
     shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]

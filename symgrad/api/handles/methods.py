@@ -194,7 +194,7 @@ class ArrayMethods(Operators):
         """Return the standard deviation: see `symgrad.std`."""
         return self._numpy("std", (self, axis), {"ddof": ddof, "keepdims": keepdims})
 
-    if not TYPE_CHECKING:  # to a checker there are no other attributes than those above
+    if not TYPE_CHECKING:  # a type checker reports unknown attributes
 
         def __setitem__(self, key: Any, value: Any) -> None:
             raise OperandError(
@@ -203,21 +203,21 @@ class ArrayMethods(Operators):
             )
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # what Python and libraries look for
+            if name.startswith("_"):  # protocols of Python and libraries
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
             raise no_attribute(self, name)
 
 
 class _Number(int):
-    """A number of entries, which torch would call with an axis."""
+    """A number of entries; calling it, as in torch, is an error."""
 
     __slots__ = ()
     __call__ = not_called
 
 
 class _Name(str):
-    """The same, where it is the name of a size."""
+    """A named number of entries."""
 
     __slots__ = ()
     __call__ = not_called

@@ -1,4 +1,4 @@
-"""Express derivatives in the names of their program before they are printed, in any notation."""
+"""Express derivatives in the names of their program, for all printers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symgrad.api.handles.base import Handle
+from symgrad.api.handles.inputs import listings_of
 from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["name_derivative", "readable", "named_together"]
 
-# What is imported in functions here is for start-up time: most programs print no derivative.
+# Functions here import the printers for start-up time.
 
 
 def readable(expr: Handle) -> Node:
-    """Return the form that is printed, over inputs alone: canonical for a derivative, as built otherwise."""
+    """Return the printed form over inputs alone: canonical for a derivative, else the node itself."""
     if not expr.derived:
         return expr.node
     from symgrad.rewrite.pipeline import canonical
@@ -28,16 +29,15 @@ def readable(expr: Handle) -> Node:
 
 
 def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
-    """Return the derivatives among expressions in the names of their program, None where that is no shorter."""
+    """Return the derivatives among expressions in the names of their program, None if that is no shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
-    listings = {id(p): p for e in exprs for p in e.listings}
+    listings = listings_of(exprs)
     if not slopes or len(listings) != 1:
         return None
     from symgrad.ir.notation.printer import str_text
     from symgrad.pretty.named_derivatives import name_derivatives
 
-    (listing,) = listings.values()
-    found = name_derivatives(listing, [slope for slope, _ in slopes])
+    found = name_derivatives(listings[0], [slope for slope, _ in slopes])
     longer = (
         found is not None and found.lines and len(found) > sum(len(str_text(readable(e))) for _, e in slopes)
     )
@@ -45,7 +45,7 @@ def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
 
 
 def name_derivative(expr: Handle) -> NamedFormula | None:
-    """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
+    """Return a derivative without a slope, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None
     from symgrad.pretty.named_derivatives import in_names

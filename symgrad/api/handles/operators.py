@@ -1,4 +1,4 @@
-"""Python's and NumPy's operators on expressions: what you write is what is built, nothing is evaluated."""
+"""Python's and NumPy's operators on expressions. Each builds one op; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.support.errors import UnsupportedError
 
 __all__ = ["Operators"]
 
-# NumPy functions that are operators here.
+# NumPy functions that are operators in symgrad.
 _UNARY: dict[str, Callable[[Operators], Operators]] = {
     "positive": lambda x: x,
     "fabs": abs,
@@ -28,14 +28,14 @@ _BINARY: dict[str, Callable[[Operators, Operators], Operators]] = {
     "float_power": lambda x, y: x**y,
 }
 
-_LEFT: Any = NotImplemented
-"""Left to the class of the other operand, which Python asks next."""
+_DEFER: Any = NotImplemented
+"""Makes Python ask the class of the other operand."""
 
 
 def _spelling(function: Callable[..., Any]) -> str:
-    """Return how a function of `NUMPY` is called, without types, and without the class that comes first."""
-    _, *given = signature(function).parameters.values()
-    plain = [p.replace(annotation=Parameter.empty) for p in given]
+    """Return the call of a function of `NUMPY`: without types, and without the class, its first argument."""
+    _, *parameters = signature(function).parameters.values()
+    plain = [p.replace(annotation=Parameter.empty) for p in parameters]
     return f"{function.__name__}{Signature(plain)}"
 
 
@@ -49,13 +49,13 @@ class Operators(Handle):
         return make_op(type(self), name, *args)
 
     def _lift(self, value: Any) -> Self:
-        """Return an expression as it is, a number as a constant."""
+        """Return an expression itself, a number as a constant."""
         return lift(type(self), value)
 
     def _minus(self, value: Any) -> Self:
-        """Return what adding subtracts the value."""
-        # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
-        # x - 0 is x + (-0.0), which keeps the sign of a zero x, so the sign of zero stays an operation.
+        """Return the negative of a value, for x - y = x + (-y)."""
+        # x - 2 is x + (-2): the sign of a literal belongs to the number, as in the text notation.
+        # The negative of 0 stays an operation: -0.0 keeps the sign of a zero x.
         kind = type(self)
         if isinstance(value, kind):
             return -value
@@ -65,10 +65,10 @@ class Operators(Handle):
         return handle_on(kind, number(-node.value))
 
     def _with_other(self, name: str, other: Any) -> Self:
-        return _LEFT if defers_to_class(other) else self._apply(name, self, other)
+        return _DEFER if defers_to_class(other) else self._apply(name, self, other)
 
     def _of_other(self, name: str, other: Any) -> Self:
-        return _LEFT if defers_to_class(other) else self._apply(name, other, self)
+        return _DEFER if defers_to_class(other) else self._apply(name, other, self)
 
     def __add__(self, other: Self | Number) -> Self:
         return self._with_other("add", other)
@@ -77,10 +77,10 @@ class Operators(Handle):
         return self._of_other("add", other)
 
     def __sub__(self, other: Self | Number) -> Self:
-        return _LEFT if defers_to_class(other) else self._apply("add", self, self._minus(other))
+        return _DEFER if defers_to_class(other) else self._apply("add", self, self._minus(other))
 
     def __rsub__(self, other: Self | Number) -> Self:
-        return _LEFT if defers_to_class(other) else self._apply("add", other, -self)
+        return _DEFER if defers_to_class(other) else self._apply("add", other, -self)
 
     def __mul__(self, other: Self | Number) -> Self:
         return self._with_other("mul", other)
@@ -113,19 +113,19 @@ class Operators(Handle):
         return self._of_other("remainder", other)
 
     def __divmod__(self, other: Self | Number) -> tuple[Self, Self]:
-        return _LEFT if defers_to_class(other) else (self // other, self % other)
+        return _DEFER if defers_to_class(other) else (self // other, self % other)
 
     def __rdivmod__(self, other: Self | Number) -> tuple[Self, Self]:
-        return _LEFT if defers_to_class(other) else (other // self, other % self)
+        return _DEFER if defers_to_class(other) else (other // self, other % self)
 
     def __neg__(self) -> Self:
         return self._apply("neg", self)
 
     def __matmul__(self, other: Self | Number) -> Self:
-        return _LEFT if defers_to_class(other) else self._numpy("matmul", (self, other))
+        return _DEFER if defers_to_class(other) else self._numpy("matmul", (self, other))
 
     def __rmatmul__(self, other: Self | Number) -> Self:
-        return _LEFT if defers_to_class(other) else self._numpy("matmul", (other, self))
+        return _DEFER if defers_to_class(other) else self._numpy("matmul", (other, self))
 
     def __pos__(self) -> Self:
         return self._lift(self)
@@ -161,14 +161,14 @@ class Operators(Handle):
     @overload
     def __eq__(self, other: object) -> bool: ...
     def __eq__(self, other: object) -> Any:
-        return _LEFT if is_foreign(other) else self._apply("eq", self, other)
+        return _DEFER if is_foreign(other) else self._apply("eq", self, other)
 
     @overload
     def __ne__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]  (an object may be one)
     @overload
     def __ne__(self, other: object) -> bool: ...
     def __ne__(self, other: object) -> Any:
-        return _LEFT if is_foreign(other) else self._apply("ne", self, other)
+        return _DEFER if is_foreign(other) else self._apply("ne", self, other)
 
     def __and__(self, other: Self | Number) -> Self:
         return self._with_other("and_", other)
@@ -201,11 +201,11 @@ class Operators(Handle):
                 cure="call it plainly, or compile the expression and use the kernel's ufunc",
             )
         if any(is_foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
-            return _LEFT
+            return _DEFER
         return self._numpy(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        """Build what a NumPy function such as ``numpy.where`` or ``numpy.sum`` means for expressions."""
+        """Build the ops of a NumPy function such as ``numpy.where`` or ``numpy.sum`` called on expressions."""
         module = str(function.__module__).removeprefix("numpy").removeprefix(".")
         return self._numpy(f"{module}.{function.__name__}" if module else function.__name__, args, options)
 

@@ -1,4 +1,4 @@
-"""Programs: text in, named expressions out."""
+"""`parse`: read a program. `Program`: its named expressions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import symgrad.ops  # noqa: F401  (registers the records that programs name)
 from symgrad.api.foreign_names import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.inputs import listings_of
+from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import topological
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, UsageError
 
-__all__ = ["Program", "parse"]
+__all__ = ["Program", "nodes_by_name", "parse"]
 
-# What is imported in functions here is for start-up time: expressions are made without the notation, too.
+# Functions here import the parser and the printer for start-up time.
 
 _FILE = re.compile(r"\S+\.(sg|txt|py|tex)")
 
@@ -49,7 +50,7 @@ class Program(Reported):
 
     def __init__(self, listing: Listing, known: tuple[Listing, ...] = ()) -> None:
         self._listing = listing
-        self._known = known  # programs whose names were known beforehand: what is printed speaks these, too
+        self._known = known  # programs whose names the text may read; derivatives print in them too
         listings = (listing, *known)
         self._exprs = {name: Expr(listing[name], listings=listings) for name in listing.names}
         self._result = None if listing.result is None else Expr(listing.result, listings=listings)
@@ -69,10 +70,10 @@ class Program(Reported):
             self._listing[name]  # raises, with a suggestion
         return self._exprs[name]
 
-    if not TYPE_CHECKING:  # to a checker there are no other attributes than those of this class
+    if not TYPE_CHECKING:  # a type checker reports unknown attributes
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # what Python and libraries look for
+            if name.startswith("_"):  # protocols of Python and libraries
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
             raise no_attribute_of_program(self.names, name)
@@ -90,7 +91,7 @@ class Program(Reported):
         return len(self._exprs)
 
     def __call__(self, /, *args: Any, **values: Any) -> Any:
-        """Evaluate what the program ends with (`last`), as `Expr.__call__` does.
+        """Evaluate the last value (`last`), as `Expr.__call__` does.
 
         Example:
             >>> import symgrad as sg
@@ -126,7 +127,7 @@ class Program(Reported):
 
     @property
     def last(self) -> Expr:
-        """The result if there is one, else the last assignment: what a command works on unless told otherwise."""
+        """The result if there is one, else the last assignment: the default of commands."""
         if self._result is not None:
             return self._result
         if not self._listing.assignments:
@@ -187,17 +188,28 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
 
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"a program is text, got {type(text).__name__}")
-    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
-        raise UsageError(
-            f"symbols are given by name, got a value of type {type(symbols).__name__}",
-            expected='a mapping such as {"x": x}',
-        )
+    known = nodes_by_name(symbols)
     if _FILE.fullmatch(text):
         raise UsageError(
             f"'{text}' is the name of a file",
             expected="the text in it",
             cure=f"sg.parse(open({text!r}).read())",
         )
-    known = None if symbols is None else {n: node_of(e) for n, e in symbols.items()}
-    given = () if symbols is None else listings_of([e for e in symbols.values() if isinstance(e, Expr)])
-    return Program(parse_program(text, name, known), given)
+    listings = listings_of([e for e in (symbols or {}).values() if isinstance(e, Expr)])
+    return Program(parse_program(text, name, known), listings)
+
+
+def nodes_by_name(symbols: Mapping[str, Any] | None) -> dict[str, Node] | None:
+    """Return the nodes of known names, None for None.
+
+    Raises:
+        UsageError: if it is no mapping, or a value is no expression.
+    """
+    if symbols is None:
+        return None
+    if not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
+        raise UsageError(
+            f"symbols are given by name, got a value of type {type(symbols).__name__}",
+            expected='a mapping such as {"x": x}',
+        )
+    return {n: node_of(e) for n, e in symbols.items()}

@@ -1,1 +1,1 @@
-"""From expressions to kernels, and sums over data."""
+"""Compile expressions to kernels, and sum kernels over data. Open `compile.py` first."""

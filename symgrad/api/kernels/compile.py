@@ -1,4 +1,4 @@
-"""From expressions to a kernel."""
+"""`compile`: compile expressions to a kernel."""
 
 from __future__ import annotations
 
@@ -130,32 +130,32 @@ def compile(
     if target == "cuda":
         nodes, fusable = arrange_nodes(exprs, fast=fast)
         return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
-    kept = CachedKernel.of(_asked(exprs), symbols, float_type(dtype).numpy, fast)
+    entry = CachedKernel.of(_outputs(exprs), symbols, float_type(dtype).numpy, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
     forms = partial(arrange_nodes, exprs, fast=fast)
-    kernel = kept and kept.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
+    kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:
         nodes, fusable = forms()
-        better = kept is not None and kept.again
+        better = entry is not None and entry.again
         kernel = compile_nodes(
             nodes,
             symbols,
             declared=known_symbols(exprs),
             fusable=fusable,
             effort="high" if better else effort,
-            keep=None if kept is None else kept.keep,
+            keep=None if entry is None else entry.keep,
             **how,
         )
         kernel.effort = effort
-        if kept is not None and kernel.quick:
-            kept.begin()
+        if entry is not None and kernel.quick:
+            entry.begin()
     kernel.about = partial(_about, tuple(exprs))
     kernel.called = partial(_names_of, tuple(exprs))
     return kernel
 
 
 def _names_of(exprs: Sequence[Expr]) -> list[str | None]:
-    """Return what expressions are called, ``f`` and ``df_dx``, where the program has names for it."""
+    """Return the names of expressions in their program, such as ``f`` and ``df_dx``; None without a name."""
     found: list[str | None] = []
     for e in exprs:
         names = {node: name for listing in e.listings for node, name in listing.name_of().items()}
@@ -191,13 +191,13 @@ def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
     """Return the nodes to compile, and those whose products and sums may be fused.
 
     Args:
-        exprs: what is asked for.
-        fast: whether what the user wrote may be in another form too.
+        exprs: the expressions.
+        fast: whether formulas of the user may be rearranged like derivatives.
     """
-    nobody: Answers = {}
-    with keeping(next((e.answers for e in exprs if e.derived), nobody)):
-        return arrange(_asked(exprs), fast=fast)
+    no_answers: Answers = {}
+    with keeping(next((e.answers for e in exprs if e.derived), no_answers)):
+        return arrange(_outputs(exprs), fast=fast)
 
 
-def _asked(exprs: Sequence[Expr]) -> list[Output]:
+def _outputs(exprs: Sequence[Expr]) -> list[Output]:
     return [Output(e.node, e.origins, e.traces, e.slope) for e in exprs]

@@ -1,12 +1,11 @@
 """Cache compiled kernels on disk: another process loads them without derivation, lowering and LLVM.
 
-The key is a digest of all that a kernel follows from: the formulas as `compile` is given them, with what they are
-derivatives of, the inputs with their declarations, the options that change code, the processor, and the versions of
-what compiles. What is under it is machine code, written by this user (`symgrad/compiler/llvm/engine/disk_cache.py`).
+The key is a digest of everything that determines a kernel: the arguments of `compile`, the functions whose derivatives
+they are, the declarations of the inputs, the options that change code, the processor, and the versions of the
+compilers. The value is machine code, written by this user (`symgrad/compiler/llvm/engine/disk_cache.py`).
 
-The first process that compiles an elementwise formula leaves a mark. The second finds it and compiles better code at
-once, which it keeps: what is compiled twice will be compiled again. An array program has no other code, and the first
-process keeps it. Whatever is wrong with the disk costs time, and nothing else.
+The first process that compiles an elementwise formula leaves a mark. The second finds the mark, compiles optimised code
+and caches it. An array program has one kind of code, which the first process caches. Errors of the disk cost only time.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -37,7 +36,7 @@ from symgrad.support.logs import info
 __all__ = ["VARIABLE", "CachedKernel", "cache_usage"]
 
 VARIABLE = "SYMGRAD_CACHE_KERNELS"
-"""The environment variable that is 0 where kernels are not kept, although what they share is."""
+"""The environment variable that disables this cache with the value 0; functions that kernels share stay cached."""
 
 KernelT = TypeVar("KernelT")
 
@@ -49,19 +48,19 @@ _ELEMENTWISE, _OF_ARRAYS = "kernels of formulas", "kernels of array programs"
 _SHARED, _MARKS = "functions that kernels share", "formulas that were compiled once"
 
 _PACKAGES = ("api/kernels", "autodiff", "compiler", "ir", "ops", "rewrite")
-"""Packages that decide the code of a kernel, once there are formulas."""
+"""Packages that determine the code of a kernel of given formulas."""
 
 _marked: set[bytes] = set()
-"""Keys of what this process compiled first itself."""
+"""Keys that this process marked itself."""
 
 
 class CachedKernel:
-    """The place of a kernel on disk.
+    """The cache entry of a kernel.
 
     Args:
-        outputs: what is asked for, as it was given.
+        outputs: the arguments of `compile`.
         inputs: the symbols, in order.
-        options: what else the code depends on.
+        options: further values that determine the code.
     """
 
     def __init__(self, outputs: Sequence[Output], inputs: Sequence[Node], *options: object) -> None:
@@ -70,34 +69,28 @@ class CachedKernel:
 
     @classmethod
     def of(cls, outputs: Sequence[Output], inputs: Sequence[Node], *options: object) -> CachedKernel | None:
-        """Return the cache entry of a kernel, or None where nothing is cached.
-
-        Args:
-            outputs: what is asked for, as it was given.
-            inputs: the symbols, in order.
-            options: what else the code depends on.
-        """
+        """Return the cache entry of a kernel, None if it cannot be cached; arguments as of the class."""
         if os.environ.get(VARIABLE) == "0" or os.environ.get(store.ENVIRONMENT_VARIABLE) == "":
             return None
-        if any(node.op is not SYMBOL for node in inputs):  # which is refused
+        if any(node.op is not SYMBOL for node in inputs):  # `compile` refuses them
             return None
-        if any_registered([*_nodes_of(outputs), *inputs]):
+        if any_registered([*(n for o in outputs for _, nodes in _node_groups(o) for n in nodes), *inputs]):
             return None
         try:
             return cls(outputs, inputs, *options)
-        except OSError:  # the package lies in an archive, whose files have no times
+        except OSError:  # files of a package in an archive have no times
             return None
 
     @property
     def again(self) -> bool:
-        """Whether another process has compiled it before, so that better code is worth its time."""
+        """Whether another process has compiled it before: then optimised code is worth its time."""
         return self._found == _MARK and self._key not in _marked
 
     def load(self, make: Callable[[bytes], KernelT]) -> KernelT | None:
-        """Rebuild the kernel from its cache entry; None if there is none, or it does not fit this machine.
+        """Rebuild the kernel from its cache entry; None without an entry, or if it does not fit this machine.
 
         Args:
-            make: makes it.
+            make: builds a kernel of the cached code.
         """
         if self._found in (None, _MARK, _TOO_LARGE):
             return None
@@ -110,13 +103,13 @@ class CachedKernel:
         return kernel
 
     def begin(self) -> None:
-        """Note that the kernel is compiled."""
+        """Mark the kernel as compiled once."""
         if self._found is None:
             _marked.add(self._key)
             store.save(self._key, _MARK)
 
     def keep(self, code: bytes) -> None:
-        """Keep its better code for other processes."""
+        """Cache its optimised code for other processes."""
         store.save(self._key, code if store.fits(code) else _TOO_LARGE)
 
 
@@ -136,48 +129,31 @@ def cache_usage() -> tuple[int, dict[str, int]]:
     return size, kinds
 
 
-def _nodes_of(outputs: Sequence[Output]) -> list[Node]:
-    """Return all nodes that decide the form of the outputs."""
-    found: dict[Node, None] = {}
-    for output in outputs:
-        found.update(dict.fromkeys((output.node, *output.origins)))
-        for trace in output.traces:
-            found.update(
-                dict.fromkeys((*(n for pair in trace.outputs for n in pair), *trace.wrt, *trace.gradients))
-            )
-        if output.slope is not None:
-            found.update(dict.fromkeys((output.slope.y, *output.slope.by)))
-    return list(found)
+def _node_groups(output: Output) -> Iterator[tuple[bytes, Sequence[Node]]]:
+    """Yield the nodes that determine the form of an output, in groups with labels."""
+    yield b"output", (output.node,)
+    yield b"origins", output.origins
+    for trace in output.traces:
+        yield b"trace", [n for pair in trace.outputs for n in pair]
+        yield b"wrt", trace.wrt
+        yield b"gradients", trace.gradients
+    if output.slope is not None:
+        yield b"slope", (output.slope.y, *output.slope.by)
 
 
 def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence[object]) -> bytes:
-    """Return a text that no two kernels of different code have: digests of fixed length, lengths, and plain words."""
-    made = blake2b(digest_size=32)
-
-    def add(*nodes: Node) -> None:
-        made.update(b"%d:" % len(nodes) + b"".join(map(digest, nodes)))
-
-    for output in outputs:
-        add(output.node)
-        add(*output.origins)
-        for trace in output.traces:
-            made.update(b"trace")
-            add(*(n for pair in trace.outputs for n in pair))
-            add(*trace.wrt)
-            add(*trace.gradients)
-        if output.slope is not None:
-            made.update(b"slope")
-            add(output.slope.y, *output.slope.by)
-        made.update(b"next")
-    add(*inputs)
+    """Return a digest of labels, lengths and digests of nodes: an injective encoding of all that determines code."""
+    key = blake2b(digest_size=32)
+    for label, nodes in [*(g for o in outputs for g in _node_groups(o)), (b"inputs", inputs)]:
+        key.update(b"%b%d:" % (label, len(nodes)) + b"".join(map(digest, nodes)))
     declared = [(d.name, d.domain, d.shape, d.symmetric) for d in (node.declaration for node in inputs)]
-    made.update(repr((declared, options, compiler_fingerprint(), _versions())).encode())
-    return made.digest()
+    key.update(repr((declared, options, compiler_fingerprint(), _versions())).encode())
+    return key.digest()
 
 
 @cache
 def _versions() -> tuple[object, ...]:
-    """Everything of this installation that decides code, beside LLVM: NumPy, SciPy and C compute constants."""
+    """Identify this installation, except LLVM: symgrad's sources, and NumPy, SciPy and libc, which fold constants."""
     libc = (
         os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()) else ""
     )
@@ -186,40 +162,34 @@ def _versions() -> tuple[object, ...]:
 
 def _scipy() -> tuple[int, int] | None:
     """Identify the installed SciPy without importing it."""
-    # Installing writes version.py. To look into each directory takes a tenth of asking importlib, which follows.
-    for place in sys.path:
+    # An installer writes version.py. Trying each directory takes a tenth of the time of importlib, the fallback.
+    for folder in sys.path:
         with suppress(OSError, ValueError):
-            return _state(f"{place or os.curdir}/scipy/version.py")
-    found = PathFinder.find_spec("scipy")
-    if found is None or found.origin is None:
+            return _state(f"{folder or os.curdir}/scipy/version.py")
+    spec = PathFinder.find_spec("scipy")
+    if spec is None or spec.origin is None:
         return None
-    return _state(str(Path(found.origin).with_name("version.py")))
+    return _state(str(Path(spec.origin).with_name("version.py")))
 
 
 def _state(path: str) -> tuple[int, int]:
-    found = os.stat(path)  # noqa: PTH116  (a Path takes ten times as long as the system)
-    return found.st_mtime_ns, found.st_size
+    state = os.stat(path)  # noqa: PTH116  (a Path takes ten times as long as the system)
+    return state.st_mtime_ns, state.st_size
 
 
 def _sources() -> tuple[object, ...]:
-    """Identify the state of symgrad's own sources.
+    """Identify symgrad's own sources.
 
-    Installing writes every file; who works on symgrad changes some, so of a checkout each counts.
+    An installer writes all files at once, so one represents them; in a checkout, each file counts.
     """
     above, name, *_ = __file__.rsplit(os.sep, 4)
     package = f"{above}{os.sep}{name}"
-    found = _state(f"{package}{os.sep}__init__.py")
     if not os.path.exists(f"{above}{os.sep}pyproject.toml"):  # noqa: PTH110  (as in `_state`)
-        return found
+        return _state(f"{package}{os.sep}__init__.py")
     states: list[str] = []
-    open_ = [f"{package}{os.sep}{name}" for name in _PACKAGES]
-    while open_:
-        with os.scandir(open_.pop()) as entries:
-            for entry in entries:
-                name = entry.name
-                if name.endswith(".py"):
-                    state = entry.stat()
-                    states.append(f"{entry.path} {state.st_mtime_ns} {state.st_size}")
-                elif "." not in name and name != "__pycache__":
-                    open_.append(entry.path)
+    for name in _PACKAGES:
+        for folder, folders, files in os.walk(f"{package}{os.sep}{name}"):
+            folders[:] = [f for f in folders if f != "__pycache__"]
+            paths = (f"{folder}{os.sep}{file}" for file in files if file.endswith(".py"))
+            states += [f"{path} {_state(path)}" for path in paths]
     return (blake2b("\n".join(sorted(states)).encode()).hexdigest(),)

@@ -1,7 +1,7 @@
 """`over_data`: a loss summed over rows of data, with its gradient, in blocks and a fixed tree of additions.
 
-Blocks have a fixed length, each is computed by the same kernel, and their results are added in a tree that depends on
-their number alone. So the bits do not depend on where blocks are computed, or on what is ready first.
+One kernel computes each block of a fixed number of rows; a binary tree that depends only on the number of blocks adds
+the results. So the bits depend neither on the place nor on the order of the computations.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from symgrad.support.progress import steps
 __all__ = ["Data", "OverData", "Part", "add_parts", "over_data", "rows_of"]
 
 Part: TypeAlias = "tuple[Any, ...]"
-"""The value of some rows, and the gradients of it."""
+"""The loss of some rows and its gradients."""
 
 Data: TypeAlias = "Mapping[str, Any] | Callable[[int, int], Mapping[str, Any]]"
-"""Arrays by name, or what reads the rows from one number to another, by name."""
+"""Arrays by name, or a function that reads a range of rows, by name."""
 
 
 @final
@@ -47,9 +47,9 @@ class OverData:
     """A loss that is a sum, or the mean, over rows of data, with its gradient; made by `over_data`.
 
     Attributes:
-        kernel: what computes a block: the sum over its rows, and the gradients of that.
-        data: the names of the inputs that have rows, with the axis of these.
-        parameters: the names of the others.
+        kernel: computes a block: the sum over its rows, and its gradients.
+        data: the names of the inputs with rows, and the axis of the rows.
+        parameters: the names of the other inputs.
         rows: how many rows a block has; the last one may have fewer.
         mean: whether the loss is the mean.
     """
@@ -101,7 +101,7 @@ class OverData:
         kind = "mean" if self.mean else "sum"
         return f"OverData({kind} over rows of {', '.join(self.data)}, in blocks of {self.rows:,})"
 
-    # What runs elsewhere is made of these
+    # Steps, for distributed computation
 
     def count(self, data: Data, count: int | None = None) -> int:
         """Return how many rows there are."""
@@ -115,8 +115,8 @@ class OverData:
         if count is not None:
             lengths["count"] = count
         if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
-            raise ShapeError(f"different numbers of rows: {said}", expected="one number")
+            counts = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
+            raise ShapeError(f"different numbers of rows: {counts}", expected="one number")
         return next(iter(lengths.values()))
 
     def check(self, parameters: Mapping[str, Any]) -> None:
@@ -157,10 +157,10 @@ class OverData:
         return value, gradients[0] if self._single else gradients
 
     def _check_names(
-        self, given: Mapping[str, Any], names: Iterable[str], what: Literal["rows", "value"]
+        self, values: Mapping[str, Any], names: Iterable[str], what: Literal["rows", "value"]
     ) -> None:
         names = list(names)
-        for name in given:
+        for name in values:
             if name not in names:
                 raise MissingInputError(
                     f"'{name}' is no input of the loss {'with' if what == 'rows' else 'without'} rows",
@@ -168,7 +168,7 @@ class OverData:
                     cure=suggest(name, names),
                 )
         for name in names:
-            if name not in given:
+            if name not in values:
                 raise MissingInputError(f"no {what} for '{name}'", expected=one_of(names))
 
 
@@ -178,7 +178,7 @@ def rows_of(array: Any, axis: int, first: int, last: int) -> Any:
 
 
 def add_parts(parts: Sequence[Part]) -> Part:
-    """Return the sum of parts, in the tree that adds neighbours, then neighbours of these.
+    """Return the sum of parts by a binary tree over neighbours.
 
     Example:
         >>> add_parts([(1.0,), (2.0,), (3.0,)])
@@ -304,13 +304,13 @@ def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_
 
 
 def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
-    """Return the loss of two parts of data together, and of each."""
+    """Return the loss of two concatenated parts of the data, and the loss of each."""
     taken = {*size_names([e.node, *data])}
     names = [free_name(f"{over}_{k}", taken) for k in (1, 2)]
     counts: list[Size] = [size_sum(names), *names]
-    made: list[Expr] = []
+    losses: list[Expr] = []
     parts: dict[str, list[Expr]] = {s.name: [] for s in data}
-    for k, count in reversed([*enumerate(counts)]):  # the parts first, of which the whole is made
+    for k, count in reversed([*enumerate(counts)]):  # the parts first, for the concatenation
         nodes = resized([e.node, *data], {over: count})
         table: dict[Node, Node] = {}
         for s in nodes[1:]:
@@ -320,5 +320,5 @@ def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
             else:
                 axis = next(n for n in data if n.name == s.name).shape.index(over)
                 table[s] = concatenate(parts[s.name], axis).node
-        made.insert(0, handle(substitute([nodes[0]], table)[0]))
-    return cast("tuple[Expr, Expr, Expr]", tuple(made))
+        losses.insert(0, handle(substitute([nodes[0]], table)[0]))
+    return cast("tuple[Expr, Expr, Expr]", tuple(losses))

@@ -1,4 +1,4 @@
-"""Kernels as files: what kernels write themselves, and source in Python for people."""
+"""Write kernels to files: native formats, or Python source over NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save(
     cpu: str = "host",
     triple: str | None = None,
 ) -> tuple[Path, ...]:
-    """Write a kernel in the format that the suffix of a path says: `Kernel.save`."""
+    """Write a kernel in the format of the suffix of a path, see `Kernel.save`."""
     path = Path(path)
     if path.suffix != ".py":
         return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
@@ -34,9 +34,9 @@ def save(
     check_path(path, cpu, triple)
     if outputs is not None and len(outputs) != len(kernel.outputs):
         raise UsageError(f"{len(outputs)} names for {len(kernel.outputs)} outputs")
-    said = name or (path.stem if kernel.name == "kernel" else kernel.name)
-    said = said if said.isidentifier() else c_identifier(said)
+    function = name or (path.stem if kernel.name == "kernel" else kernel.name)
+    function = function if function.isidentifier() else c_identifier(function)
     nodes = kernel.outputs[0] if len(kernel.outputs) == 1 else kernel.outputs
-    text = numpy_source(nodes, name=said + "_" * keyword.iskeyword(said), inputs=kernel.symbols)
+    text = numpy_source(nodes, name=function + "_" * keyword.iskeyword(function), inputs=kernel.symbols)
     write_atomically(path, text.encode())
     return (path,)

@@ -1,1 +1,1 @@
-"""What stop_gradients and random inputs do in a program, and what they should."""
+"""Audit stop_gradients and random inputs of a program; compare gradient estimators. Open `audit.py` first."""

@@ -1,9 +1,9 @@
-"""The noise audit: which random inputs enter a gradient, what they make of its mean, and how far it scatters."""
+"""The noise audit: which random inputs enter a gradient, and its mean, variance and bias over them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import Any, ClassVar, get_args
 
 from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.moment import How, Moment
@@ -14,73 +14,69 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import known_symbols
+from symgrad.api.noise.question import AuditQuestion, Estimated, ReferenceName
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.report.report import Reported
 from symgrad.support.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
-
-from symgrad.api.noise.question import AuditQuestion, Estimated, ReferenceName
 from symgrad.support.progress import reports_progress
 
 __all__ = ["Audit", "NoiseAudit", "audit"]
 
 _INTEGRATED = 60
-"""Equations of a gradient above which symbolic integration is not tried: it has not ended on longer ones."""
+"""Nodes of the gradients above which symbolic integration is skipped, because it does not terminate in time."""
 
 
 class _Moments:
-    """The moments of a gradient over some random inputs; the others stay as they are, as symbols."""
+    """The moments of a gradient over some random inputs; the others remain symbols."""
 
     def __init__(self, question: AuditQuestion, single: bool) -> None:
         self._question, self._single = question, single
 
     @property
     def question(self) -> AuditQuestion:
-        """What was asked, on nodes (internal)."""
+        """The gradient, the random inputs and the reference, on nodes (internal)."""
         return self._question
 
-    def told(self, moment: Moment) -> Any:
-        """Return a moment as users see it: an Expr, or an `Estimated` (internal)."""
+    def result(self, moment: Moment) -> Any:
+        """Return a moment as an Expr, or an `Estimated` (internal)."""
         y, formula = self._question.y, moment.formula
         if formula is None:
             return Estimated(moment, self._question)
         return Expr(formula, listings=y.listings, origins=(y.node,))
 
-    def _told(self, moments: Sequence[Moment]) -> Any:
-        found = [self.told(m) for m in moments]
+    def _results(self, moments: Sequence[Moment]) -> Any:
+        found = [self.result(m) for m in moments]
         return found[0] if self._single else found
 
     @property
     def expectation(self) -> Any:
         """The mean of the gradient: an Expr, or an `Estimated`; a list of them for a list of ``wrt``."""
-        return self._told(self._question.expectation)
+        return self._results(self._question.expectation)
 
     @property
     def variance(self) -> Any:
         """The variance of the gradient, entry by entry; as `expectation`."""
-        return self._told(self._question.variance)
+        return self._results(self._question.variance)
 
     @property
     def bias(self) -> Any:
         """The mean less the reference; as `expectation`."""
-        return self._told(self._question.bias)
+        return self._results(self._question.bias)
 
     @property
     def reference(self) -> Any:
-        """The gradient that it is held against; as `expectation`."""
-        return self._told([r.moment for r in self._question.references])
+        """The reference of the bias; as `expectation`."""
+        return self._results([r.moment for r in self._question.references])
 
     @property
     def how(self) -> How:
-        """By which method its moments are known: of several the least certain one."""
+        """The method of its moments: the least certain of several."""
         return self._question.how
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Under which conditions the formulas hold, and why a moment does not exist."""
+        """Conditions of the formulas, and reasons why a moment does not exist."""
         q = self._question
         notes = [n for m in (*q.expectation, *q.variance, *q.bias) for n in (*m.notes, m.reason) if n]
         return tuple(dict.fromkeys([*notes, *(n for r in q.references for n in r.notes)]))
@@ -89,16 +85,16 @@ class _Moments:
         """Return mean, variance and bias at numbers, each with an interval and the method.
 
         Args:
-            values: of every input that is not averaged over, by name.
+            values: of every input that stays a symbol, by name.
 
         Returns:
             An `Estimate` for ``"expectation"``, ``"variance"`` and ``"bias"``: ``value``, ``low``, ``high``, ``how``,
             ``notes``; a list of them for a list of ``wrt``.
         """
         q = self._question
-        asked = {"expectation": q.expectation, "variance": q.variance, "bias": q.bias}
-        given = q.bound([m for moments in asked.values() for m in moments], values)
-        found = {name: [m.at(*given) for m in moments] for name, moments in asked.items()}
+        moments = {"expectation": q.expectation, "variance": q.variance, "bias": q.bias}
+        bound = q.bound([m for each in moments.values() for m in each], values)
+        found = {name: [m.at(*bound) for m in each] for name, each in moments.items()}
         return {name: each[0] if self._single else each for name, each in found.items()}
 
     def moments_json(self) -> dict[str, Any]:
@@ -118,7 +114,7 @@ class _Moments:
 
 
 class NoiseAudit(_Moments):
-    """What one random input does to a gradient: whether it enters, by which path, and the moments over it alone.
+    """One random input of a gradient: whether it enters, by which path, and the moments over it alone.
 
     Attributes:
         verdict: whether it enters, and why: see `explain`.
@@ -153,7 +149,7 @@ class NoiseAudit(_Moments):
 
 
 class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
-    """What random inputs do to a gradient: a mapping by their names, and the moments over all of them together.
+    """The random inputs of a gradient: a mapping by their names, and the moments over all of them together.
 
     Attributes:
         derivation: the derivation of the gradient: see `explain`.
@@ -194,9 +190,9 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         from symgrad.printing.texts.audit import Averaged, audit_text  # for start-up time
 
         q = self._question
-        sections = [Averaged(a.verdict, a.question.told(), a.notes) for a in self._each.values()]
+        sections = [Averaged(a.verdict, a.question.texts(), a.notes) for a in self._each.values()]
         if len(sections) > 1:
-            sections.append(Averaged(None, q.told(), self.notes))
+            sections.append(Averaged(None, q.texts(), self.notes))
         return audit_text(self.derivation, q.reference, q.gradient_texts(), sections)
 
     def __repr__(self) -> str:
@@ -286,7 +282,7 @@ def audit(
     symbols = {s.name: s for s in known_symbols([expr])}
     noise = tuple(symbols[name] for name in record.noise)
 
-    # What enters some of several gradients may cancel in others; of one it is known.
+    # An input that enters some of several gradients may cancel in others.
     cancelling = frozenset(
         u for u in noise if (e := record.noise[u.name].enters) is False or (e and len(record.values) > 1)
     )

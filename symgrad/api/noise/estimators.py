@@ -1,11 +1,11 @@
-"""Estimators of one gradient, side by side: bias, variance and cost."""
+"""`compare_estimators`: bias, variance and cost of several estimators of one gradient."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -34,10 +34,10 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 
-_SECONDS = 4.0  # for the proof that an estimator has no bias
+_SECONDS = 4.0  # of the proof that an estimator is unbiased
 _NUMERIC = "numeric"
 _WHY_NUMERIC = "numeric: no closed form is known; at() computes it at numbers, by quadrature or from draws"
-_SHORTER = 2 / 3  # how long a formula in names is against one in symbols, which is shown otherwise
+_SHORTER = 2 / 3  # largest relative length of a formula in names that replaces one in symbols
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Estimator:
     """One way to estimate a gradient.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         audit: its noise audit, over all its random inputs together.
-        truth: that of the expression whose mean is differentiated.
+        truth: the audit of the target, whose mean is differentiated.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Estimator:
 
     @property
     def gradient(self) -> Expr:
-        """What is computed for one draw."""
+        """The estimate of one draw."""
         return self.audit.gradient
 
     @property
@@ -74,16 +74,16 @@ class Estimator:
         """The sum of the variances of its entries, which is the trace of its covariance; of a scalar its variance."""
         if not self.gradient.shape:
             return self.variance
-        return _short(self.audit.told(_total(self.moments["variance"])))
+        return _short(self.audit.result(_total(self.moments["variance"])))
 
     @cached_property
     def bias(self) -> Any:
-        """Its mean less the gradient that is to be estimated: an Expr, or an `Estimated`."""
-        return _short(self.audit.told(self.moments["bias"]))
+        """Its mean less the gradient of the target: an Expr, or an `Estimated`."""
+        return _short(self.audit.result(self.moments["bias"]))
 
     @cached_property
     def unbiased(self) -> Verdict | None:
-        """The verdict on the claim that it has no bias; None where there is no formula to judge."""
+        """The verdict on the claim that it has no bias; None without formulas."""
         mean, target = self.audit.expectation, self.truth.reference
         if isinstance(mean, Estimated) or isinstance(target, Estimated):
             return None
@@ -91,13 +91,13 @@ class Estimator:
 
     @property
     def operations(self) -> int:
-        """Operations for one draw, shared ones once, and one for a whole array: of the value and of the gradient."""
+        """The number of operations of value and gradient for one draw; shared ones and array operations count once."""
         question = self.audit.question
         return sum(bool(n.args) for n in topological([question.y.node, *question.gradients]))
 
     @property
     def how(self) -> str:
-        """By which method bias and variance are known: of both the less certain one."""
+        """The method of bias and variance: the less certain of both."""
         return least_certain([m.how for m in self.moments.values()])
 
     @cached_property
@@ -118,13 +118,13 @@ class Estimator:
         """
         question = self.audit.question
         (target,) = self.truth.question.references
-        given = question.bound([*self.moments.values(), target.moment], values)
-        found = {name: m.at(*given) for name, m in self.moments.items()}
+        bound = question.bound([*self.moments.values(), target.moment], values)
+        found = {name: m.at(*bound) for name, m in self.moments.items()}
         return {**found, "total variance": _sum_of(found["variance"])}
 
 
 def _short(found: Any) -> Any:
-    """Return a formula in its simplest form: a sum of simplified parts may simplify further."""
+    """Return a formula in its simplest form; a sum of simplified parts may simplify further."""
     if isinstance(found, Estimated):
         return found
     return Expr(simplest(found.node), listings=found.listings, origins=found.origins)
@@ -177,14 +177,14 @@ class Comparison(Mapping[str, Estimator], Reported):
 
     @property
     def target(self) -> Any:
-        """The gradient that is estimated, that of a mean: an Expr, or an `Estimated`."""
+        """The estimated gradient, that of a mean: an Expr, or an `Estimated`."""
         return _short(self._truth.reference)
 
     def __str__(self) -> str:
-        return comparison_text(*self.told())
+        return comparison_text(*self.table())
 
-    def told(self) -> tuple[str, list[ComparisonRow], tuple[str, list[ComparisonRow]] | None, list[str]]:
-        """Return what is printed: a head, rows, rows at numbers, and notes (internal)."""
+    def table(self) -> tuple[str, list[ComparisonRow], tuple[str, list[ComparisonRow]] | None, list[str]]:
+        """Return the printed table: a head, rows, rows at numbers, and notes (internal)."""
         notes = dict.fromkeys(n for e in self.values() for m in e.moments.values() for n in m.notes)
         if any(m.how not in ("closed form", "none") for e in self.values() for m in e.moments.values()):
             notes[_WHY_NUMERIC] = None
@@ -196,9 +196,9 @@ class Comparison(Mapping[str, Estimator], Reported):
             else f"Estimators of the gradient of the mean by {self._wrt}"
         )
         head += f" = {target[0]}" if len(target) == 1 else "".join(f"\n  {t}" for t in target)
-        return head, [(name, self._told(e)) for name, e in self.items()], self._numbers(), list(notes)
+        return head, [(name, self._row(e)) for name, e in self.items()], self._numbers(), list(notes)
 
-    def _told(self, e: Estimator) -> list[tuple[str, list[str]]]:
+    def _row(self, e: Estimator) -> list[tuple[str, list[str]]]:
         y = e.audit.question.y
         return [
             ("gradient", formula_lines(*resolve_texts(y, [_short(e.gradient).node]))),
@@ -210,7 +210,7 @@ class Comparison(Mapping[str, Estimator], Reported):
     def spreads(self) -> tuple[float, dict[str, float], list[tuple[str, float, float]]] | None:
         """Return the gradient at numbers, these, and each estimator's mean and standard deviation there (internal).
 
-        None for arrays; without numbers they are chosen, where that costs no search: of closed forms.
+        Without numbers, choose some if all moments have closed forms. None for arrays, and if none are found.
         """
         closed = all(m.how == "closed form" for e in self.values() for m in e.moments.values())
         if self._truth.gradient.shape or not (self._values or closed):
@@ -236,7 +236,7 @@ class Comparison(Mapping[str, Estimator], Reported):
         return {name: e.at(**self._values) for name, e in self.items()}
 
     def _numbers(self) -> tuple[str, list[ComparisonRow]] | None:
-        """Return what is told at the numbers that were given."""
+        """Return bias and variance at the numbers of the caller."""
         if not self._values:
             return None
         rows: list[ComparisonRow] = []
@@ -291,7 +291,7 @@ class Comparison(Mapping[str, Estimator], Reported):
 
 
 def _lines(found: Any, y: Expr) -> list[str]:
-    """Return the lines in which a formula is printed, in the names of a program."""
+    """Return the printed lines of a formula, in the names of a program."""
     from symgrad.printing.texts.audit import with_decimals  # for start-up time
 
     if isinstance(found, Estimated):
@@ -304,7 +304,7 @@ def _lines(found: Any, y: Expr) -> list[str]:
 
 
 def _bias_lines(e: Estimator) -> list[str]:
-    """Return the lines that tell a bias: 0 where that is proved, else a formula, and what is known of it."""
+    """Return the printed lines of a bias: 0 if that is proved, else a formula and the verdict."""
     verdict = e.unbiased
     if verdict is not None and verdict.status == "proved":
         return ["0 (proved)"]
@@ -367,10 +367,10 @@ def compare_estimators(
         >>> print(c.target, "|", c["score"].unbiased.status, "|", c["reparameterised"].variance)
         2*mu | proved | 4
     """
-    given: Any = programs
-    if not isinstance(given, Mapping) or not given:
+    named = isinstance(cast("Any", programs), Mapping)
+    if not named or not programs:
         raise UsageError(
-            "there is nothing to compare" if isinstance(given, Mapping) else "the programs have no names",
+            "there is nothing to compare" if named else "the programs have no names",
             expected="programs by name, such as {'score': p['score']}",
             cure="give each a name: sg.compare_estimators({'plain': y, 'other': z}, wrt, target)",
         )
@@ -404,12 +404,10 @@ def compare_estimators(
 
 
 def _check_default(name: str, program: Formula, wrt: Wrt) -> None:
-    """Refuse a target by default whose draws depend on what one differentiates by: a surrogate, and no loss."""
-    expr = differentiable(program)
-    drawn = [i for i in expr.inputs if i.node.declaration.distribution is not None]
-    moved = {s.name for i in drawn for s in symbols_of(i.node.declaration.formulas)}
+    """Refuse a default target whose draws depend on the variable: a surrogate loss."""
+    random_inputs = [i for i in differentiable(program).inputs if i.node.declaration.distribution is not None]
     by = wrt if isinstance(wrt, str) else str(wrt.name)
-    if by in moved:
+    if by in {s.name for i in random_inputs for s in symbols_of(i.node.declaration.formulas)}:
         raise UsageError(
             f"no target was given, and '{name}' is none: its draws depend on {by}, its mean is not the loss",
             expected="target=, the expression whose mean is differentiated",
@@ -418,7 +416,7 @@ def _check_default(name: str, program: Formula, wrt: Wrt) -> None:
 
 
 def _audit_program(what: str, program: Formula, wrt: Wrt, options: Mapping[str, Any]) -> Audit:
-    """Return the audit of one of the programs; an error says which it is."""
+    """Return the audit of a program; errors name the program."""
     expr = differentiable(program)
     if expr.shape:
         raise NotScalarError(

@@ -1,4 +1,4 @@
-"""`lint`: what in a program may give another gradient, or value, than its author meant."""
+"""`lint`: find places in a program whose gradient or value may differ from the author's intention."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Finding", "Findings", "lint"]
 
 
 class Findings(Sequence[Finding], Reported):
-    """What `lint` found: a sequence of `Finding`, sorted by place, then by code; `print` shows them all."""
+    """The results of `lint`: a sequence of `Finding`, sorted by place, then by code; `print` shows them all."""
 
     def __init__(self, found: Sequence[Finding]) -> None:
         self._found = tuple(found)
@@ -115,7 +115,7 @@ def lint(
             cure="pass one, such as sg.lint(p['y']), or text: sg.lint('x : real\\ny = x**2')",
         )
     seconds = validate_seconds(time_limit)
-    given = _codes(ignore)
+    ignored = _codes(ignore)
 
     def nodes(names: Wrt | Wrts | None) -> tuple[Node, ...]:
         return () if names is None else tuple(e.node for e in targets_of(expr, names))
@@ -136,7 +136,7 @@ def lint(
                     command=f"leave it out of --noise, or differentiate by another input than {u.declaration.name}",
                 ),
             )
-    asked = LintQuestion(
+    question = LintQuestion(
         y=expr.node,
         wrt=by,
         named=wrt is not None,
@@ -147,10 +147,11 @@ def lint(
         naming=naming_of(expr.node, listing),
         end=now() + seconds,
     )
-    return Findings([_told(f, expr) for f in findings(asked, given)])
+    return Findings([_with_expr(f, expr) for f in findings(question, ignored)])
 
 
-def _told(finding: Finding, of: Expr) -> Finding:
+def _with_expr(finding: Finding, of: Expr) -> Finding:
+    """Return a finding with an Expr in the place of the repaired node."""
     if finding.repaired is None:
         return finding
     return replace(finding, repaired=Expr(finding.repaired, listings=of.listings))
@@ -162,15 +163,15 @@ def _codes(ignore: Any) -> tuple[str, ...]:
         raise UsageError(
             f"ignore is {ignore!r}", expected="codes of checks", cure=f"write ignore=({known[0]!r},)"
         )
-    given = (ignore,) if isinstance(ignore, str) else tuple(cast("Iterable[Any]", ignore))
-    for code in given:
+    codes = (ignore,) if isinstance(ignore, str) else tuple(cast("Iterable[Any]", ignore))
+    for code in codes:
         if code not in known:
             raise UsageError(
                 f"no check has the code {code!r}",
                 expected=f"one of {', '.join(known)}",
                 cure=suggest(str(code), known),
             )
-    return given
+    return codes
 
 
 def _random(nodes: Sequence[Node]) -> tuple[Node, ...]:

@@ -1,4 +1,4 @@
-"""`placement`: where a stop_gradient belongs, so that a gradient is the one without noise."""
+"""`placement`: find the fewest stop_gradients that remove noise from a gradient."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.analysis.explain.naming import Naming, join_texts
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
 from symgrad.api.claims.verify import validate_seconds
-from symgrad.api.derivatives.gradient_override import fixed_at
+from symgrad.api.derivatives.gradient_override import fixed_at, outside_domain
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
@@ -192,31 +192,29 @@ def placement(
     if noise is None:
         raise _no_noise(expr)
     seconds = validate_seconds(time_limit)
-    by, drawn = targets_of(expr, wrt), targets_of(expr, noise)
-    for what, given, such in (("to differentiate by", by, "wrt='x'"), ("that is noise", drawn, "noise='u'")):
-        if not given:
+    by, noise_inputs = targets_of(expr, wrt), targets_of(expr, noise)
+    for what, exprs, such in (
+        ("to differentiate by", by, "wrt='x'"),
+        ("that is noise", noise_inputs, "noise='u'"),
+    ):
+        if not exprs:
             raise UsageError(f"there is nothing {what}", cure=f"name at least one input: {such}")
-    _check(by, drawn)
-    fixed = fixed_at(drawn, at)
+    _check(by, noise_inputs)
+    fixed = list(zip(noise_inputs, fixed_at(noise_inputs, at), strict=True))
     listing = joined_listing(expr.listings)
     naming = naming_of(expr.node, listing)
     below = set(topological([expr.node]))
-    read = [(u, f) for u, f in zip(drawn, fixed, strict=True) if u.node in below]
-    text = _goal_text(by, read or list(zip(drawn, fixed, strict=True)), at)
+    read = [(u, f) for u, f in fixed if u.node in below]
+    text = _goal_text(by, read or fixed, at)
     if not read:
-        names = join_texts([naming.text(u.node) for u in drawn])
+        names = join_texts([naming.text(u.node) for u in noise_inputs])
         reason = f"{naming.text(expr.node)} does not depend on {names}"
         return Placement(True, (), expr, (), None, "proved", reason, None, (), {}, text)
     try:
         found = place(expr.node, [w.node for w in by], {u.node: f.node for u, f in read}, naming, seconds)
-    except DomainError as error:  # such as a position that is half a number
-        where = ", ".join(f"{u} = {f}" for u, f in read)
-        raise UsageError(
-            f"the noise cannot be fixed at {where}: {error.what}",
-            expected="values that it takes",
-            cure=f"say which: at={{{str(read[0][0])!r}: 1}}",
-        ) from None
-    return _made(expr, found, naming, listing, text)
+    except DomainError as error:
+        raise outside_domain(error, read) from None
+    return _placement(expr, found, naming, listing, text)
 
 
 def _no_noise(expr: Expr) -> UsageError:
@@ -251,7 +249,7 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
 
 
 def _goal_text(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> str:
-    """Describe the goal of the placement in words."""
+    """Describe the goal of the placement."""
     names = [str(u.name or u) for u, _ in fixed]
     if isinstance(at, str):
         what = f"{join_texts(names)} at {'its mean' if len(names) == 1 else 'their means'}"
@@ -260,7 +258,7 @@ def _goal_text(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) 
     return f"the gradient by {join_texts([str(w.name or w) for w in by])} is that with {what}"
 
 
-def _made(
+def _placement(
     expr: Expr, found: PlacementOutcome, naming: Naming, listing: Listing | None, text: str
 ) -> Placement:
     y, outer = expr.node, found.outer
@@ -268,22 +266,22 @@ def _made(
     names = dict(naming.names)
     if found.removed:
         names |= {n: names[m] for m, n in without_stops([y], set(found.removed)).items() if m in names}
-    there = replace(naming, names=names)
+    naming_after = replace(naming, names=names)
     extra: dict[Node, str] = {}
     if outer is not None and outer.calm.args and outer.calm not in names:
         extra[outer.calm] = free_name("g", {*names.values(), *(() if listing is None else listing.names)})
-    lines = _lines(y, nodes, there, extra) if nodes else ()
-    made = None if not nodes else _expr(expr, nodes, listing, extra)
-    given = found.cut or found.removed or found.possible
+    lines = _lines(y, nodes, naming_after, extra) if nodes else ()
+    changed = _expr(expr, nodes, listing, extra) if nodes else None
+    has_program = found.cut or found.removed or found.possible
     return Placement(
         found.possible,
-        tuple(_edge(e, there) for e in found.cut),
-        (expr if made is None else made) if given else None,
+        tuple(_edge(e, naming_after) for e in found.cut),
+        (expr if changed is None else changed) if has_program else None,
         tuple(naming.body(s) for s in found.removed),
         found.verdict,
         found.minimal,
         found.reason,
-        made if outer is not None else None,
+        changed if outer is not None else None,
         lines,
         found.tried,
         text,
@@ -300,7 +298,7 @@ def _edge(edge: ValueEdge, naming: Naming) -> StopEdge:
 
 
 def _lines(y: Node, nodes: Mapping[Node, Node], naming: Naming, extra: Mapping[Node, str]) -> tuple[str, ...]:
-    """Return the lines of a program that read otherwise now, after those of new names."""
+    """Return the changed lines of a program, after the definitions of new names."""
     known = {nodes[n]: name for n, name in naming.names.items() if n in nodes and (n.args or nodes[n] is n)}
     after = replace(naming, names={**known, **extra})
     lines = [f"{name} = {after.body(n, _WIDTH)}" for n, name in extra.items()]
@@ -315,7 +313,7 @@ def _lines(y: Node, nodes: Mapping[Node, Node], naming: Naming, extra: Mapping[N
 
 
 def _expr(expr: Expr, nodes: Mapping[Node, Node], listing: Listing | None, extra: Mapping[Node, str]) -> Expr:
-    """Return the value as it is now, in a program with the same names."""
+    """Return the changed value, in a program with the same names."""
     if listing is None:
         return Expr(nodes[expr.node])
     symbols = {n: s for n, s in listing.symbols.items() if s.op is SYMBOL}

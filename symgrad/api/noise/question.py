@@ -39,11 +39,11 @@ ReferenceName: TypeAlias = Literal["noise at its mean", "expected value"]
 
 
 class Estimated:
-    """A moment that has no formula: it is computed at numbers. Call it with values by name; a float or an array.
+    """A moment without a formula, computed at numbers. Call it with values by name; it returns a float or an array.
 
     Attributes:
         how: ``"quadrature"``, ``"monte carlo"``, or ``"none"`` for a moment that does not exist.
-        reason: why there is none.
+        reason: why it does not exist.
     """
 
     def __init__(self, moment: Moment, question: AuditQuestion) -> None:
@@ -70,19 +70,19 @@ class Estimated:
 
 @dataclass(frozen=True)
 class AuditQuestion:
-    """A gradient, the random inputs over which moments are taken, and what it is held against."""
+    """A gradient, the random inputs of its moments, and the reference of its bias."""
 
     y: Expr
     wrt: tuple[Expr, ...]
     gradients: tuple[Node, ...]
     over: tuple[Node, ...]
-    cancelling: frozenset[Node]  # those of them that are not known to enter each gradient
+    cancelling: frozenset[Node]  # random inputs that may cancel in some gradient
     reference: ReferenceName
     budget: MomentBudget
 
     @cached_property
     def _averaged(self) -> list[Node]:
-        """The gradients with a number for each random input that is proved to cancel in them."""
+        """The gradients, with a number for each random input that provably cancels."""
         found: list[Node] = []
         for gradient in self.gradients:
             read = set(symbols_of([gradient]))
@@ -117,15 +117,15 @@ class AuditQuestion:
         needed = symbols_needed(moments, self.gradients, self.over)
         names = {s.name for s in needed}
         others = [s for s in known_symbols([self.y]) if s.name not in names]
-        # What is not read tells how long things are all the same.
+        # Values of inputs that no moment reads still give sizes.
         unread = [s for s in others if s.name in values]
-        told = check_shapes(unread, [values[str(s.name)] for s in unread], together=False)
+        lengths = check_shapes(unread, [values[str(s.name)] for s in unread], together=False)
         values = {name: value for name, value in values.items() if name not in {s.name for s in others}}
-        sizes = sizes_by_name(self.y, needed, {**told, **values})
-        for name in told.keys() & sizes.keys():
-            if told[name] != sizes[name]:
+        sizes = sizes_by_name(self.y, needed, {**lengths, **values})
+        for name in lengths.keys() & sizes.keys():
+            if lengths[name] != sizes[name]:
                 raise ShapeError(
-                    f"size {name} is {sizes[name]} and {told[name]}", expected="one size for one name"
+                    f"size {name} is {sizes[name]} and {lengths[name]}", expected="one size for one name"
                 )
         values = {name: value for name, value in values.items() if name not in sizes}
         together = is_elementwise(self.gradients)
@@ -137,7 +137,7 @@ class AuditQuestion:
 
     @property
     def rows(self) -> tuple[tuple[str, Sequence[Moment]], ...]:
-        """The moments of each gradient, with what they are called."""
+        """The moments of each gradient, with labels."""
         return (
             ("mean", self.expectation),
             ("variance", self.variance),
@@ -146,8 +146,8 @@ class AuditQuestion:
         )
 
     @cached_property
-    def _spoken(self) -> tuple[AuditQuestion, Literals] | None:
-        """The same question of the program with long numbers as symbols, which formulas are told in."""
+    def _lifted(self) -> tuple[AuditQuestion, Literals] | None:
+        """The same question about the program with long numbers as symbols, for printing; None without any."""
         found = lift_constants(self.y, self.wrt)
         if found is None:
             return None
@@ -158,34 +158,34 @@ class AuditQuestion:
 
     def gradient_texts(self) -> list[str]:
         """Return the gradients in the names of the program."""
-        question, literals = self._spoken or (self, None)
+        question, literals = self._lifted or (self, None)
         texts = resolve_texts(question.y, question.gradients, literals)
         return [gradient_text(self.y, [w], text) for w, text in zip(self.wrt, texts, strict=True)]
 
-    def told(self) -> list[tuple[str, list[str]]]:
-        """Return what is printed: label, and a formula for each gradient, in the names of the program."""
-        if self._spoken is None:
-            return [(label, [self._text(m) for m in moments]) for label, moments in self.rows]
-        question, literals = self._spoken
+    def texts(self) -> list[tuple[str, list[str]]]:
+        """Return the moments as text: a label, and a formula for each gradient, in the names of the program."""
+        question, literals = self._lifted or (self, None)
         return [
-            (label, [self._text(m, question, s, literals) for m, s in zip(moments, spoken, strict=True)])
-            for (label, moments), (_, spoken) in zip(self.rows, question.rows, strict=True)
+            (
+                label,
+                [
+                    self._text(m, question, lifted, literals)
+                    for m, lifted in zip(moments, others, strict=True)
+                ],
+            )
+            for (label, moments), (_, others) in zip(self.rows, question.rows, strict=True)
         ]
 
     def _text(
-        self,
-        moment: Moment,
-        spoken: AuditQuestion | None = None,
-        again: Moment | None = None,
-        literals: Literals | None = None,
+        self, moment: Moment, question: AuditQuestion, lifted: Moment, literals: Literals | None
     ) -> str:
-        """Return a moment as text: as a spoken question has it, if that has a formula that depends on anything."""
+        """Return a moment as text, by the formula of the lifted question if that depends on any input."""
         from symgrad.printing.texts.audit import with_decimals  # for start-up time
 
         formula, y = moment.formula, self.y
         if formula is None:
             return str(Estimated(moment, self))
-        if again is not None and again.formula is not None and spoken is not None and symbols_of([formula]):
-            formula, y = again.formula, spoken.y
+        if lifted.formula is not None and symbols_of([formula]):
+            formula, y = lifted.formula, question.y
         (text,) = resolve_texts(y, [formula], literals)
         return with_decimals(text, formula)

@@ -1,1 +1,1 @@
-"""Turn results into reports, one module for each kind of result."""
+"""Turn results into reports, one module for each kind of result. Open `gradients.py` first."""

@@ -1,4 +1,4 @@
-"""The claim of a verdict as a block of a report, with its formulas."""
+"""The claim of a verdict as the subject of a report, with its formulas."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _CHARACTERS = 120  # of a claim in a title
 
 
 def claimed_derivative(value: Expr, target: Expr, claim: Expr | str) -> Subject:
-    """Return the claim that a derivative is what somebody wrote."""
-    told = title(value, [target]) if value.name else f"the derivative of {_brief(str(value))} by {target}"
-    written = claim if isinstance(claim, str) else str(claim)
-    right = _written(claim, value, target)
-    claimed = Maths(f"{told} = {written}", rf"{leibniz_of(value, [target])} &\overset{{?}}{{=}} {right}")
-    blocks = program_blocks(listing_of([value]), [value], [] if right is None else [claimed])
+    """Return the subject of a claim about a derivative."""
+    left = title(value, [target]) if value.name else f"the derivative of {_brief(str(value))} by {target}"
+    text = claim if isinstance(claim, str) else str(claim)
+    right = _claim_latex(claim, value, target)
+    formula = Maths(f"{left} = {text}", rf"{leibniz_of(value, [target])} &\overset{{?}}{{=}} {right}")
+    blocks = program_blocks(listing_of([value]), [value], [] if right is None else [formula])
     if right is None:
-        blocks.append(Code(f"{told} = {written}", "symgrad", "The claim"))
-    return Subject(f"Is {told} = {_brief(written)}?", tuple(blocks), ("the derivative", "the claim"))
+        blocks.append(Code(f"{left} = {text}", "symgrad", "The claim"))
+    return Subject(f"Is {left} = {_brief(text)}?", tuple(blocks), ("the derivative", "the claim"))
 
 
 def claimed_equality(a: SideLike, b: SideLike) -> Subject:
-    """Return the claim that two formulas are equal."""
+    """Return the subject of a claim that two formulas are equal."""
     texts = [side if isinstance(side, str) else str(side) for side in (a, b)]
     found = [_side(side, other) for side, other in ((a, b), (b, a))]
     blocks: list[Block] = []
@@ -53,20 +53,20 @@ def _brief(text: str) -> str:
     return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"
 
 
-def _written(claim: Expr | str, value: Expr, target: Expr) -> str | None:
-    """Return a claim as LaTeX, in the names of the program; None if it cannot be read as it stands."""
+def _claim_latex(claim: Expr | str, value: Expr, target: Expr) -> str | None:
+    """Return a claim as LaTeX, in the names of the program; None if it cannot be read."""
     known = {**names_in(target), **names_in(value)}
     if not isinstance(claim, str):
         return latex(claim.node, {n: name for name, n in known.items() if n.args})
-    # As it was written: a name stands for itself, and a part that has a name elsewhere stays as it is.
-    alike = {
+    # Symbols in the place of named values keep the text of the claim: names stay names, formulas stay formulas.
+    names = {
         name: symbol(Declaration(name, shape=n.shape))
         if (n.args or n.is_number()) and n.dtype == "real"
         else n
         for name, n in known.items()
     }
     try:
-        return latex(parse_expression(claim, alike, "the claim"))
+        return latex(parse_expression(claim, names, "the claim"))
     except SymgradError:
         return None
 

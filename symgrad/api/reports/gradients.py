@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from symgrad.api.derivatives.targets import as_list
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formatting import format_many, leibniz_of, title
@@ -55,8 +56,8 @@ def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Re
     """Return derivatives as a report.
 
     Args:
-        y: what is differentiated.
-        partials: its derivatives, by what they are by.
+        y: the function.
+        partials: its derivatives, by their variables.
     """
     exprs = list(partials.values())
     texts, below, notes = format_many(exprs)
@@ -68,18 +69,18 @@ def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Re
     blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
     if below:
         blocks.append(Code("\n".join(below), "symgrad", "In program notation, new names stand for"))
-    said = [
+    items = [
         prose(Literal(title(y, by)), f": {note}")
         for by, each in zip(partials, notes, strict=True)
         for note in each
     ]
-    said += [
+    items += [
         prose(Literal(title(y, by)), f" is {e.nothing}")
         for by, e in partials.items()
         if e.nothing is not None
     ]
-    if said:
-        blocks.append(Items(tuple(said)))
+    if items:
+        blocks.append(Items(tuple(items)))
     by = dict.fromkeys(str(w) for key in partials for w in key)
     return Report(f"Derivatives of {y.name or y} by {', '.join(by)}", tuple(blocks))
 
@@ -95,13 +96,9 @@ def program_report(program: Program, *, text: bool = True) -> Report:
 
     Args:
         program: the program.
-        text: whether its text is to be there, which a cell of a notebook has above.
+        text: whether to include its text, which a notebook shows already.
     """
-    outputs = (
-        list(program.outputs.values())
-        if program.result is None
-        else [*program.outputs.values(), program.result]
-    )
+    outputs = [*program.outputs.values(), *([] if program.result is None else [program.result])]
     blocks: list[Block] = program_blocks(program.listing, outputs)
     if text:
         blocks += [Heading("In program notation"), Code(str(program), "symgrad")]
@@ -127,29 +124,29 @@ def formula_report(e: Expr) -> Report:
 
 
 def _accuracy(e: Expr) -> list[Block]:
-    """Return how many bits of a formula are wrong as it stands, and in its stable form, where that is another one."""
+    """Return a figure of the wrong bits of a formula and of its stable form, if that differs."""
     x = sole_variable([e.node])
     if x is None:
         return []
     naive, stable = e.canonical() if e.derived else e, e.stable()
     if stable.node is naive.node:
         return []
-    drawn = accuracy_figure(
+    figure = accuracy_figure(
         e.node,
         {"as it stands": lambda at: naive(**{x.name: at}), "stable form": lambda at: stable(**{x.name: at})},
     )
-    if drawn is None:
+    if figure is None:
         return []
-    shown = Maths(stable.text(), stable.latex())
+    formula = Maths(stable.text(), stable.latex())
     return [
         Heading("In floating point"),
-        Paragraph(prose("The form that loses fewer digits is ", shown, ".")),
-        drawn,
+        Paragraph(prose("The form that loses fewer digits is ", formula, ".")),
+        figure,
     ]
 
 
 def effective_report(found: Effective) -> Report:
-    """Return what a program with stop_gradients computes, forward and backward."""
+    """Return the formulas of a program without stop_gradients, forward and backward, as a report."""
     y, wrt = found.of, found.backward.wrt
     blocks: list[Block] = program_blocks(joined_listing(y.listings), [y])
     if y.shape and found.order == 1:
@@ -157,11 +154,7 @@ def effective_report(found: Effective) -> Report:
             ("", leibniz_of(y, [])),
             *((w.name or str(w), rf"\\overline{{{w.latex(expand=True)}}}") for w in wrt),
         ]
-        exprs = (
-            [found.value, *found.backward()]
-            if isinstance(found.backward(), list)
-            else [found.value, found.backward()]
-        )
+        exprs = [found.value, *as_list(found.backward())]
     else:
         named = {str(w.name or w): w for w in wrt}
         lefts = [
@@ -179,7 +172,7 @@ def effective_report(found: Effective) -> Report:
 
 
 def placement_report(found: Placement) -> Report:
-    """Return where stop_gradients belong, or why none will do."""
+    """Return the places of stop_gradients, or the reason why there are none, as a report."""
     tone: Tone = "good" if found.possible else "bad" if found.possible is False else "open"
     head, *rest = str(found).split("\n")
     blocks: list[Block] = [Banner(head.rstrip(":"), tone, prose(f"{found.reason}.") if found.reason else ())]
@@ -190,9 +183,9 @@ def placement_report(found: Placement) -> Report:
             (prose(Literal(e.argument)), prose(Literal(e.equation or "the result"))) for e in found.edges
         )
         blocks.append(Table("Where they stand", (Column("on"), Column("in")), rows))
-    said = [line for line in rest if not line.startswith("  ")]
-    if said:
-        blocks.append(Items(tuple(prose(line) for line in said)))
+    remarks = [line for line in rest if not line.startswith("  ")]
+    if remarks:
+        blocks.append(Items(tuple(prose(line) for line in remarks)))
     if found.verdict is not None:
         blocks += [
             Heading("The verdict on it"),
@@ -202,8 +195,8 @@ def placement_report(found: Placement) -> Report:
 
 
 def comparison_report(found: Comparison) -> Report:
-    """Return estimators of one gradient side by side."""
-    head, rows, numbers, notes = found.told()
+    """Return estimators of one gradient side by side as a report."""
+    head, rows, numbers, notes = found.table()
     first, *lines = head.split("\n")
     blocks: list[Block] = [Code("\n".join(line.strip() for line in lines), "symgrad")] if lines else []
     blocks.append(_compared("Bias, variance and cost of each", rows))
@@ -218,24 +211,24 @@ def comparison_report(found: Comparison) -> Report:
 
 
 def _spreads_figure(found: Comparison) -> Figure | None:
-    """Return mean and standard deviation of each estimator as a picture; None for what is not drawn."""
+    """Return a figure of the mean and standard deviation of each estimator; None without finite numbers."""
     try:
         known = found.spreads()
-    except SymgradError:  # a number at which one of them has no value
+    except SymgradError:  # one of them has no value at the numbers
         return None
     if known is None or not all(map(isfinite, (known[0], *(v for _, *pair in known[2] for v in pair)))):
         return None
     truth, values, rows = known
     where = ", ".join(f"{name} = {value:g}" for name, value in values.items())
     title = f"Mean and standard deviation where {where}" if where else "Mean and standard deviation"
-    said = "; ".join(f"{name}: {mean:.4g} ± {spread:.4g}" for name, mean, spread in rows)
+    intervals = "; ".join(f"{name}: {mean:.4g} ± {spread:.4g}" for name, mean, spread in rows)
     svg = spreads_svg([Spread(*row) for row in rows], truth, title, "the gradient of the mean")
-    return Figure(svg, title, f"The gradient of the mean is {truth:.4g}; {said}.")
+    return Figure(svg, title, f"The gradient of the mean is {truth:.4g}; {intervals}.")
 
 
 def _compared(caption: str, rows: Sequence[tuple[str, Sequence[tuple[str, Sequence[str]]]]]) -> Table:
     columns = [Column("estimator"), *(Column(label, number=label == "operations") for label, _ in rows[0][1])]
     cells: list[tuple[Prose, ...]] = [
-        (prose(name), *(prose(Literal("; ".join(text))) for _, text in told)) for name, told in rows
+        (prose(name), *(prose(Literal("; ".join(text))) for _, text in row)) for name, row in rows
     ]
     return Table(caption, tuple(columns), tuple(cells))

@@ -1,4 +1,4 @@
-"""Graphs that one looks into: what their boxes tell, the values and gradients at a point."""
+"""Interactive graphs whose boxes show values and gradients at a point."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ def _graph(
     """Return the graph of a formula, with values and gradients at a point.
 
     Args:
-        y: the formula; of an array its boxes tell values alone.
-        values: a value for each input, by name; or none, for equations alone.
-        names: the nodes that have a name.
-        highlight: what to point out.
+        y: the formula; boxes of an array show values alone.
+        values: a value for each input, by name; without any, boxes show equations alone.
+        names: the names of nodes.
+        highlight: the paths to emphasise.
         title: a line above the picture.
     """
-    told: dict[str, str] = {}
+    notes_by_text: dict[str, str] = {}
 
     def noted(nodes: Sequence[Node]) -> list[str]:
         naming = Naming(names)
         notes = [_equation(n, naming) for n in nodes]
-        called = [naming.text(n, GRADIENT_CHARACTERS) for n in nodes]
+        texts = [naming.text(n, GRADIENT_CHARACTERS) for n in nodes]
         if values or not inputs_of([y]):
             below = _numbers(y, nodes, values)
             notes = ["\n".join([note, *lines]) for note, lines in zip(notes, below, strict=True)]
-        told.update(zip(called, notes, strict=True))
+        notes_by_text.update(zip(texts, notes, strict=True))
         return notes
 
     svg = graph_svg([y.node], names, highlight=highlight, title=title, limit=BOXES, noted=noted)
-    return Graph(title, svg, told)
+    return Graph(title, svg, notes_by_text)
 
 
 def _equation(node: Node, naming: Naming) -> str:

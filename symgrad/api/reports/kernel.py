@@ -16,11 +16,11 @@ __all__ = ["kernel_subject"]
 
 
 def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
-    """Return what a kernel is about.
+    """Return the subject of a kernel.
 
     Args:
-        exprs: what was compiled.
-        kernel: what it became.
+        exprs: the compiled expressions.
+        kernel: their kernel.
     """
     listing = listing_of(exprs)
     plain = [e for e in exprs if not e.derived]
@@ -29,10 +29,10 @@ def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
     if rows:
         blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
     for k, e in enumerate(exprs):
-        drawn = _accuracy(e, k, kernel)
-        if drawn is not None:
+        figure = _accuracy(e, k, kernel)
+        if figure is not None:
             title = "Accuracy" if len(exprs) == 1 else f"Accuracy of output {k + 1}"
-            blocks += [Heading(title), drawn]
+            blocks += [Heading(title), figure]
     return Subject(kernel.name, tuple(blocks))
 
 

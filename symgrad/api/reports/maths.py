@@ -1,4 +1,4 @@
-"""Expressions and programs as formulas of a report: in program notation and as LaTeX, in the names of the program."""
+"""Expressions and programs as formulas of a report, in program notation and LaTeX."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def program_blocks(
 
     Args:
         listing: the program; None where there is none.
-        outputs: what it computes.
-        more: what follows below its lines.
+        outputs: its outputs.
+        more: formulas to append.
     """
     nodes = [e.node for e in outputs]
     below = set(topological(nodes))
@@ -52,8 +52,8 @@ def program_blocks(
     if listing is not None:
         names = {n: s for n, s in listing.name_of().items() if n in below}
         assigned = {s: n for s, n in listing.assignments.items() if n in below and n.op is not SYMBOL}
-    called = _called(names, listing)
-    rows = [_line(name, node, called) for name, node in list(assigned.items())[:_LINES]]
+    in_formulas = _names_in_formulas(names, listing)
+    rows = [_line(name, node, in_formulas) for name, node in list(assigned.items())[:_LINES]]
     rows += [Maths(_text(n, {}), f"& {latex(n)}") for n in nodes if n not in names]
     rows += more
     blocks = input_items(nodes)
@@ -64,11 +64,8 @@ def program_blocks(
     return blocks
 
 
-def _called(names: Mapping[Node, str], listing: Listing | None) -> dict[Node, str]:
-    """Return the names that stand in formulas for what they were given to.
-
-    A short number, such as 2, also stands for much that has nothing to do with the name of a constant.
-    """
+def _names_in_formulas(names: Mapping[Node, str], listing: Listing | None) -> dict[Node, str]:
+    """Return the names that replace their values in formulas: all but those of short numbers such as 2."""
     if listing is None:
         return {}
     literals = Literals.of(listing)

@@ -1,4 +1,4 @@
-"""Where a search for a minimum, or training, ended: as reports."""
+"""Results of minimisation and training as reports."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _HEADS: Mapping[Established, str] = {
 }
 
 _POINTS = 400
-"""Steps of a training that are drawn."""
+"""Points of the curve of a training."""
 
 
 def minimum_report(found: Minimum) -> Report:
-    """Return where a search for a minimum ended as a report."""
+    """Return the end of a search for a minimum as a report."""
     known = found.established == "minimum"
     blocks: tuple[Block, ...] = (
         Banner(_HEADS[found.established], "good" if known else "warn", prose(found.message)),
@@ -43,20 +43,20 @@ def minimum_report(found: Minimum) -> Report:
 
 
 def training_report(done: Training) -> Report:
-    """Return where training ended as a report, with the loss over the steps."""
+    """Return the end of training as a report, with the loss over the steps."""
     first, last = float(done.history[0]), done.value
-    said = f"{done.message}; loss {first:.6g} at first, {last:.6g} at last"
+    losses = f"{done.message}; loss {first:.6g} at first, {last:.6g} at last"
     blocks: list[Block] = [
-        Banner(f"{done.method}, {done.steps:,} steps", "plain", prose(said)),
+        Banner(f"{done.method}, {done.steps:,} steps", "plain", prose(losses)),
         _values(done.solution, "The loss of the last step", last, done.frozen),
     ]
     if np.isfinite(done.history).any() and done.steps > 1:
-        # The mean of as many steps as fall on a point: a minibatch says little by itself.
+        # Each point is the mean of several steps, because losses of minibatches scatter.
         parts = np.array_split(done.history, min(done.steps, _POINTS))
         ends = np.cumsum([len(p) for p in parts])
-        drawn = Curve("loss", [float(e) for e in ends], [float(np.mean(p)) for p in parts])
+        curve = Curve("loss", [float(e) for e in ends], [float(np.mean(p)) for p in parts])
         title = "Loss over the steps"
-        blocks.append(Figure(plot_svg([drawn], title, "step", "loss"), title, said))
+        blocks.append(Figure(plot_svg([curve], title, "step", "loss"), title, losses))
     return Report("Training", tuple(blocks))
 
 

@@ -57,12 +57,12 @@ def audit_report(audit: Audit) -> Report:
         blocks.append(Heading("All random inputs together"))
         blocks += _moments(question, audit.notes, "Moments of the gradient over all of them")
     if audit:
-        said = f"Bias is the mean less the reference, which is {AGAINST[question.reference]}."
-        blocks.append(Paragraph(prose(said), soft=True))
-    said = " ".join(f"{v}." for v in d.noise.values())
+        bias = f"Bias is the mean less the reference, which is {AGAINST[question.reference]}."
+        blocks.append(Paragraph(prose(bias), soft=True))
+    verdicts = " ".join(f"{v}." for v in d.noise.values()) or "No random input."
     blocks += [
         Heading("Graph"),
-        Figure(derivation_svg(d, by_dot=True), f"The graph of {title_text(d)}", said or "No random input."),
+        Figure(derivation_svg(d, by_dot=True), f"The graph of {title_text(d)}", verdicts),
     ]
     if d.steps:
         blocks += [Heading("Steps, from the output back"), steps_block(d, folded=True)]
@@ -70,7 +70,7 @@ def audit_report(audit: Audit) -> Report:
 
 
 def _resolved(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[Maths]:
-    """Return formulas without stop_gradient in the names of a program, with the texts that are printed of them."""
+    """Return formulas without stop_gradient in the names of a program, with their printed texts."""
     found = resolve_formulas(y, formulas)
     return [Maths(text, latex(node)) for text, (node, _) in zip(texts, found, strict=True)]
 
@@ -78,12 +78,12 @@ def _resolved(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[M
 def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Iterator[Block]:
     several = len(question.wrt) > 1
     rows: list[tuple[Prose, ...]] = []
-    for (label, texts), (_, moments) in zip(question.told(), question.rows, strict=True):
+    for (label, texts), (_, moments) in zip(question.texts(), question.rows, strict=True):
         for w, text, moment in zip(question.wrt, texts, moments, strict=True):
             shown = prose(text)
             if moment.formula is not None:
                 ((node, short),) = resolve_formulas(question.y, [moment.formula])
-                # Behind a formula stands about what it is in decimals, where that is not plain.
+                # Decimals follow a formula of numbers alone.
                 short = short if short is not None and text.startswith(f"{short}, ") else text
                 shown = prose(Maths(short, latex(node)), text[len(short) :])
             rows.append((prose(f"{label} by {w}" if several else label), shown, prose(moment.how)))

@@ -1,1 +1,1 @@
-"""Searches and training."""
+"""Minimise losses: quasi-Newton searches, and training by stochastic gradients. Open `minimize.py` first."""

@@ -1,8 +1,9 @@
-"""Feed training steps: data, in full batches or minibatches, and samples of random inputs."""
+"""Feed training steps with data, in full batches or minibatches, and with samples of random inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from operator import index
 from typing import Any, TypeAlias, cast
 
@@ -17,7 +18,7 @@ from symgrad.ir.values.inputs import bind
 from symgrad.ops.random.laws import drawn as random_draw
 from symgrad.support.errors import MissingInputError, ShapeError, UsageError
 
-__all__ = ["Values", "bind_values", "count_from_one", "feed"]
+__all__ = ["Values", "bind_values", "check_scalar", "count_from_one", "feed"]
 
 Values: TypeAlias = "dict[Node, np.ndarray[Any, Any]]"
 
@@ -31,7 +32,7 @@ def feed(
     seed: int,
     dtype: np.dtype[Any],
 ) -> Iterator[Values]:
-    """Return the values for one step after the other; they end with the data, if these do.
+    """Yield the values of each step, as long as there are data.
 
     Args:
         data: values by name, or such mappings one after the other.
@@ -47,14 +48,14 @@ def feed(
     """
     rows, noise = np.random.default_rng(seed).spawn(2)
     if isinstance(data, Mapping) or data is None:
-        given = cast("Mapping[str, Any]", data or {})
-        drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in given]
-        values = bind_values([s for s in symbols if s not in drawn], given, known, parameters, dtype)
-        counts = _counts(batch, values, drawn, parameters)
-        fixed = {size: count for size, count in counts.items() if not _cut(size, values)}
-        cuts = {size: count for size, count in counts.items() if size not in fixed}
-        steps = _minibatches(values, cuts, rows) if cuts else _again(values)
-        return _with_samples(steps, drawn, parameters, fixed, noise, dtype)
+        arrays = cast("Mapping[str, Any]", data or {})
+        sampled, values = _bind_data(arrays, symbols, known, parameters, dtype)
+        counts = _counts(batch, values, sampled, parameters)
+        lengths = {_first(s) for s in values}
+        fixed = {size: count for size, count in counts.items() if size not in lengths}
+        cuts = {size: count for size, count in counts.items() if size in lengths}
+        steps = _minibatches(values, cuts, rows) if cuts else repeat(values)
+        return _with_samples(steps, sampled, parameters, fixed, noise, dtype)
     if batch is not None:
         raise UsageError("batch with data that come in batches", cure="leave batch out")
     return _repeat_data(data, symbols, known, parameters, noise, dtype)
@@ -62,28 +63,28 @@ def feed(
 
 def bind_values(
     symbols: Sequence[Node],
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     known: Iterable[str],
     parameters: Values,
     dtype: np.dtype[Any],
     what: str = "data",
 ) -> Values:
-    """Return values as the arrays that a kernel takes without a copy.
+    """Return values as arrays that a kernel takes without a copy.
 
     Args:
         symbols: the inputs that need values.
-        given: their values by name.
-        known: further names that may be there.
-        parameters: values that are there already, with which the sizes have to agree.
+        arguments: their values by name.
+        known: further names that are allowed.
+        parameters: values of other inputs, whose sizes must agree.
         dtype: of real numbers.
-        what: the argument that they come from, for messages.
+        what: the name of the argument in messages.
 
     Raises:
-        MissingInputError: for a value that is missing, or of an unknown name.
-        ShapeError: if a value has not the declared shape.
+        MissingInputError: if a value is missing, or a name unknown.
+        ShapeError: if a value does not have the declared shape.
     """
     names, taken = [s.name for s in symbols], {s.name for s in parameters}
-    for name in given:
+    for name in arguments:
         if name in taken:
             raise MissingInputError(f"'{name}' is in start and in {what}", expected="one value")
         if name not in names and name not in known:
@@ -92,32 +93,48 @@ def bind_values(
                 expected=f"{what} for {', '.join(names)}" if names else f"no {what}",
                 cure=suggest(name, names),
             )
-    absent = [name for name in names if name not in given]
+    absent = [name for name in names if name not in arguments]
     if absent:
         raise MissingInputError(f"no {what} for {absent[0]}", cure=f"pass {what}={{{absent[0]!r}: ...}}")
-    everything = {**{s.name: v for s, v in parameters.items()}, **{n: given[n] for n in names}}
+    everything = {**{s.name: v for s, v in parameters.items()}, **{n: arguments[n] for n in names}}
     found: Values = {}
     starts = symbols if what == "start" else [*parameters]
     for s, value in bind([*parameters, *symbols], (), everything, together=False, starts=starts).items():
         if s in parameters:
             continue
-        if not s.shape and np.shape(value):
-            raise ShapeError(
-                f"input '{s.name}' has shape {np.shape(value)}, and the loss is of one {s.name}",
-                expected=str(s.declaration),
-                cure="declare it with a shape, and sum the loss over it",
-            )
+        check_scalar(s, value)
         kind: Any = {"int": np.int64, "bool": np.bool_}.get(s.dtype, dtype)
         found[s] = np.ascontiguousarray(value, kind).reshape(np.shape(value))
     return found
 
 
-# Where the values of a step come from
+def check_scalar(s: Node, value: Any) -> None:
+    """Check that a scalar input has one value.
+
+    Raises:
+        ShapeError: if it has an array of them.
+    """
+    if not s.shape and np.shape(value):
+        raise ShapeError(
+            f"input '{s.name}' has shape {np.shape(value)}, and the loss is of one {s.name}",
+            expected=str(s.declaration),
+            cure="declare it with a shape, and sum the loss over it",
+        )
 
 
-def _again(values: Values) -> Iterator[Values]:
-    while True:
-        yield values
+# The values of the steps
+
+
+def _bind_data(
+    data: Mapping[str, Any],
+    symbols: Sequence[Node],
+    known: Iterable[str],
+    parameters: Values,
+    dtype: np.dtype[Any],
+) -> tuple[list[Node], Values]:
+    """Return the random inputs that are not among the data, and the values of all other inputs."""
+    sampled = [s for s in symbols if s.declaration.distribution is not None and s.name not in data]
+    return sampled, bind_values([s for s in symbols if s not in sampled], data, known, parameters, dtype)
 
 
 def _repeat_data(
@@ -128,7 +145,7 @@ def _repeat_data(
     noise: np.random.Generator,
     dtype: np.dtype[Any],
 ) -> Iterator[Values]:
-    """Yield what the data yield, again from the beginning where they have one."""
+    """Yield the values of the batches; iterate again over data that are not an iterator."""
     try:
         once = iter(data) is data
     except TypeError:
@@ -145,11 +162,10 @@ def _repeat_data(
                     f"a batch of the data is of type {type(values).__name__}",
                     expected="a dictionary of values by name",
                 )
-            values = cast("Mapping[str, Any]", values)
-            drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in values]
-            here = bind_values([s for s in symbols if s not in drawn], values, known, parameters, dtype)
+            arrays = cast("Mapping[str, Any]", values)
+            sampled, bound = _bind_data(arrays, symbols, known, parameters, dtype)
             empty = False
-            yield from _with_samples(iter([here]), drawn, parameters, {}, noise, dtype)
+            yield from _with_samples(iter([bound]), sampled, parameters, {}, noise, dtype)
         if empty and not begun:
             raise UsageError("data has no batches", expected="at least one")
         if empty:
@@ -158,7 +174,7 @@ def _repeat_data(
 
 
 def _minibatches(values: Values, cuts: Mapping[str, int], rows: np.random.Generator) -> Iterator[Values]:
-    """Yield rows of the arrays, written to the same memory every time: each row once an epoch, in a new order."""
+    """Yield minibatches of rows in reused buffers: each row once an epoch, in a new order."""
     buffers = {
         s: np.empty((min(cuts[_first(s)], len(v)), *v.shape[1:]), v.dtype)
         for s, v in values.items()
@@ -173,9 +189,9 @@ def _minibatches(values: Values, cuts: Mapping[str, int], rows: np.random.Genera
         where = {size: next(order) for size, order in orders.items()}
         step = dict(values)
         for s, buffer in buffers.items():
-            chosen = where[_first(s)]
-            step[s] = buffer[: len(chosen)]
-            np.take(values[s], chosen, axis=0, out=step[s], mode="clip")  # "raise" would copy
+            positions = where[_first(s)]
+            step[s] = buffer[: len(positions)]
+            np.take(values[s], positions, axis=0, out=step[s], mode="clip")  # "raise" would copy
         yield step
 
 
@@ -188,20 +204,20 @@ def _order(length: int, count: int, rows: np.random.Generator) -> Iterator[np.nd
 
 def _with_samples(
     steps: Iterator[Values],
-    drawn: Sequence[Node],
+    sampled: Sequence[Node],
     parameters: Values,
     fixed: Mapping[str, int],
     noise: np.random.Generator,
     dtype: np.dtype[Any],
 ) -> Iterator[Values]:
     """Add new draws of random inputs to the values of every step."""
-    if not drawn:
+    if not sampled:
         yield from steps
         return
     for step in steps:
         sizes = {**_sizes(parameters), **_sizes(step), **fixed}
         draws: Values = {}
-        for s in drawn:
+        for s in sampled:
             absent = [n for n in names_of(s.shape) if n not in sizes]
             if absent:
                 raise MissingInputError(
@@ -217,17 +233,17 @@ def _with_samples(
         yield {**step, **draws}
 
 
-def _parameters(s: Node, given: Values, sizes: Mapping[str, int]) -> dict[Node, Any]:
-    """Return the values of the formulas that a random input is drawn with."""
+def _parameters(s: Node, values: Values, sizes: Mapping[str, int]) -> dict[Node, Any]:
+    """Return the values of the parameters of a random input."""
     formulas = list(s.declaration.formulas)
-    absent = [read.name for read in symbols_of(formulas) if read not in given]
+    absent = [read.name for read in symbols_of(formulas) if read not in values]
     if absent:
         raise MissingInputError(
             f"'{s.name}' is drawn from {s.declaration.distribution}, and '{absent[0]}' has no value",
             expected=f"values of what the loss reads, or of '{s.name}' itself",
             cure=f"pass draws: data={{{s.name!r}: ...}}",
         )
-    return dict(zip(formulas, evaluate(formulas, given, sizes), strict=True)) if formulas else {}
+    return dict(zip(formulas, evaluate(formulas, values, sizes), strict=True)) if formulas else {}
 
 
 # Sizes
@@ -246,16 +262,12 @@ def _sizes(values: Values) -> dict[str, int]:
     }
 
 
-def _cut(size: str, values: Values) -> bool:
-    return any(_first(s) == size for s in values)
-
-
-def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Values) -> dict[str, int]:
-    """Return how many rows a step reads by the name of their size."""
+def _counts(batch: Any, values: Values, sampled: Sequence[Node], parameters: Values) -> dict[str, int]:
+    """Return the number of rows of a step, by the name of their size."""
     if batch is None:
         return {}
     of_parameters = {*names_of(*(s.shape for s in parameters))}
-    first = {_first(s): None for s in (*values, *drawn)}
+    first = {_first(s): None for s in (*values, *sampled)}
     offered = [s for s in first if isinstance(s, str) and s not in of_parameters]
     if isinstance(batch, Mapping):
         counts = {str(size): _rows(n) for size, n in cast("Mapping[Any, Any]", batch).items()}
@@ -276,7 +288,7 @@ def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Value
                 expected=one_of(offered) if offered else "no size: none can be cut",
                 cure=suggest(size, offered),
             )
-        for s in (*values, *drawn):
+        for s in (*values, *sampled):
             if any(size in names_of(length) for length in s.shape[1:]) or (
                 s.shape and s.shape[0] != size and size in names_of(s.shape[0])
             ):
@@ -293,7 +305,7 @@ def _rows(value: Any) -> int:
 
 
 def count_from_one(name: str, value: Any, otherwise: str = "") -> int:
-    """Return an argument that is a whole number from 1 on; a UsageError names it, and what else it may be."""
+    """Return an argument as a positive integer; a UsageError names it, and its alternatives."""
     try:
         count = index(value)
     except TypeError:

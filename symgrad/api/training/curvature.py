@@ -1,4 +1,4 @@
-"""The curvature of a loss at a point: directions in which it rises, falls and is flat, and Newton's step."""
+"""The quadratic model of a loss at a point: Newton's step, and directions of negative and zero curvature."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["Curvature", "curvature_at"]
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
 _FLAT = 1e-9
-"""Beside the largest curvature, one that rounding of the Hessian may have made."""
+"""Curvature relative to the largest one that may be a rounding error of the Hessian."""
 _SCALINGS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Curvature:
-    """The quadratic model of a loss in those variables that are free.
+    """The quadratic model of a loss in the free variables.
 
     Args:
-        step: Newton's step, away from saddle points: curvatures count without their signs.
-        gain: how much the loss falls by it, in the model.
+        step: Newton's step with the absolute values of curvatures, which leads away from saddle points.
+        gain: the decrease of the loss by this step, in the model.
         gain_of: the same for another gradient.
-        unit: the unit of each variable in which the Hessian has entries of size 1; 1 for variables that are not free.
-        falling: the directions of the lowest curvature, if that is below zero.
-        flat: directions without curvature; where there is no Hessian, some of which it is not known.
-        all_rise: whether the curvature is positive in every direction, which all were looked at for.
-        all_fall: whether it is negative in every direction.
+        unit: the unit of each variable in which the Hessian has entries of size 1; 1 for fixed variables.
+        falling: a direction of the lowest curvature, if that is negative.
+        flat: directions of zero or unknown curvature.
+        all_rise: whether the curvature is known and positive in every direction.
+        all_fall: whether it is known and negative in every direction.
     """
 
     step: Vector
@@ -76,14 +76,14 @@ def curvature_at(
         lambda other: np.inf if other.any() else 0.0,
         np.ones_like(x),
         (),
-        [_axis(len(places), k) for k in range(min(len(places), FLAT_DIRECTIONS))],
+        list(np.eye(min(len(places), FLAT_DIRECTIONS), len(places))),
         all_rise=False,
         all_fall=False,
     )
 
 
 def _from_matrix(matrix: Vector, slope: Vector, places: Vector, count: int) -> Curvature:
-    # The signs of the curvatures do not change with the units of the variables; what rounding hides does.
+    # Units of the variables do not change the signs of curvatures, but balance their rounding errors.
     unit = np.ones(len(slope))
     for _ in range(_SCALINGS):
         rows = np.max(np.abs(matrix * unit * unit[:, None]), axis=1, initial=0.0)
@@ -114,7 +114,7 @@ def _from_matrix(matrix: Vector, slope: Vector, places: Vector, count: int) -> C
 
 
 def _from_products(times: Callable[[Vector], Vector], slope: Vector, count: int) -> Curvature:
-    """Return the curvature in the directions that the gradient, and one by chance, lead to: it is not known in all."""
+    """Return the curvature in the Krylov spaces of the gradient and of a random vector."""
     random = np.random.default_rng(0).standard_normal(len(slope))
     length = float(np.linalg.norm(slope))
     basis, values, vectors = _krylov(times, slope if length else random)
@@ -136,7 +136,7 @@ def _from_products(times: Callable[[Vector], Vector], slope: Vector, count: int)
 
 
 def _krylov(times: Callable[[Vector], Vector], first: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return an orthonormal basis (rows) that a matrix makes of a vector, and its eigenvalues and vectors in it."""
+    """Return an orthonormal basis (rows) of the Krylov space of a vector, and the eigenvalues and vectors in it."""
     rows = [first / np.linalg.norm(first)]
     images: list[Vector] = []
     for _ in range(KRYLOV_DIRECTIONS):
@@ -158,12 +158,6 @@ def _krylov(times: Callable[[Vector], Vector], first: Vector) -> tuple[Vector, V
     return basis, values, vectors
 
 
-def _axis(count: int, place: int) -> Vector:
-    axis = np.zeros(count)
-    axis[place] = 1.0
-    return axis
-
-
 def _signed(vector: Vector) -> Vector:
-    """Return a vector or its opposite: that whose largest entry is positive."""
+    """Return v or -v so that the entry of the largest magnitude is positive."""
     return vector if vector[np.argmax(np.abs(vector))] > 0 else -vector

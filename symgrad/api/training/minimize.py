@@ -11,11 +11,12 @@ import numpy as np
 
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.derivatives.jacobians import hessian, hvp
-from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
+from symgrad.api.derivatives.targets import Wrt, Wrts, scalar_to_differentiate
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
+from symgrad.api.training.batches import check_scalar
 from symgrad.api.training.scipy_methods import choose_method, method_name
 from symgrad.api.training.search import search_minimum
 from symgrad.api.training.stationary_points import Established
@@ -26,16 +27,15 @@ from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.short_value import short_value
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.inputs import bind
-from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
-from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.support.errors import MissingInputError, UsageError
 
 __all__ = ["Minimum", "minimize"]
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum(Reported):
-    """Where a search for a minimum ended.
+    """The end of a search for a minimum.
 
     Attributes:
         solution: the value of each variable by name, in its own shape; ``m["w"]`` is one of them.
@@ -76,7 +76,7 @@ _HEADS: Mapping[Established, str] = {
     "maximum": "a maximum, no minimum",
     "nothing": "no minimum",
 }
-"""What each end of a search is called."""
+"""The names of the ends of a search."""
 
 
 def minimize(
@@ -132,17 +132,12 @@ def minimize(
         >>> bool(m.success), round(float(m["a"]), 6)
         (True, 1.0)
     """
-    expr = differentiable(loss)
-    if expr.shape:
-        raise NotScalarError(
-            f"minimize needs a scalar, got shape {shape_text(expr.node.shape)}",
-            cure="minimise its sum or mean over all axes",
-        )
+    expr = scalar_to_differentiate(loss, "minimize", "minimise its sum or mean over all axes")
     variables = variables_of(expr, over)
-    for word, given in cast("dict[str, Any]", {"start": start, "data": {} if data is None else data}).items():
-        if not isinstance(given, Mapping):
+    for word, table in cast("dict[str, Any]", {"start": start, "data": {} if data is None else data}).items():
+        if not isinstance(table, Mapping):
             raise UsageError(
-                f"{word} is of type {type(given).__name__}",
+                f"{word} is of type {type(table).__name__}",
                 expected="a dictionary of values by name",
                 cure=f"pass {word}={{{variables[0].name!r}: ...}}" if word == "start" else None,
             )
@@ -175,7 +170,7 @@ class _Problem:
         self._fixed = [values[s] for s in inputs[len(variables) :]]
 
     def split(self, flat: Any) -> list[Any]:
-        """Return the variables that a vector holds."""
+        """Return the variables in a vector."""
         parts: list[Any] = []
         position = 0
         for shape in self.shapes:
@@ -185,7 +180,7 @@ class _Problem:
         return parts
 
     def function(self, outputs: Sequence[Expr], extra: Sequence[Expr] = ()) -> Callable[..., Sequence[Any]]:
-        """Return a compiled function of a vector (and of further vectors like it) with these outputs."""
+        """Compile outputs to a function of a vector (and of further vectors, for extra inputs)."""
         kernel = compile(list(outputs), inputs=[*self._symbols, *extra])
 
         def call(flat: Any, *directions: Any) -> Sequence[Any]:
@@ -240,7 +235,7 @@ def _joined(parts: Sequence[Any]) -> Any:
 
 
 def _inputs(loss: Expr, variables: Sequence[Expr]) -> list[Node]:
-    """Return the variables and then the inputs that the loss needs beside them."""
+    """Return the variables, then the other inputs of the loss."""
     first = [v.node for v in variables]
     needed = inputs_of([loss])
     absent = [v for v in first if v not in needed]
@@ -293,15 +288,10 @@ def _values(
             if absent
             else f"pass data={{{missing[0]!r}: ...}}, or start if it is to be found",
         )
-    given = {**start, **{n: v for n, v in data.items() if n in others}}
-    values = bind(inputs, (), given, together=False, starts=[v.node for v in variables])
+    everything = {**start, **{n: v for n, v in data.items() if n in others}}
+    values = bind(inputs, (), everything, together=False, starts=[v.node for v in variables])
     for s, value in values.items():
-        if not s.shape and np.shape(value):
-            raise ShapeError(
-                f"input '{s.name}' has shape {np.shape(value)}, and the loss is of one {s.name}",
-                expected=str(s.declaration),
-                cure="declare it with a shape, and sum the loss over it",
-            )
+        check_scalar(s, value)
     for v in variables:
         if not all_in_domain(v.node.declaration.domain, values[v.node]):
             raise UsageError(

@@ -1,8 +1,7 @@
-"""The methods of `train`: a step of each is a program in symgrad's own notation, compiled once.
+"""The methods of `train`: a step of each is an elementwise program in symgrad's own notation, compiled once.
 
-Every program is elementwise. It reads a parameter ``w``, the gradient ``g`` of the loss by it, the step size ``rate``,
-its state and its options, and assigns what follows them: ``w_new``, and ``s_new`` for every state ``s``.
-``beta1_t`` is beta1 to the power t, where t = 1, 2, ... counts the steps.
+A program reads a parameter ``w``, its gradient ``g``, the step size ``rate``, its state and its options, and assigns
+``w_new``, and ``s_new`` for every state ``s``. ``beta1_t`` is beta1 to the power t, where t = 1, 2, ... counts steps.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ class Method:
 
     Args:
         program: the assignments of a step.
-        source: where it was published.
-        state: what is remembered from step to step, all 0 before the first.
-        options: the numbers that can be set, with their defaults; None for one that must be given.
+        source: its publication.
+        state: the names of its state variables, all 0 before the first step.
+        options: its options with their defaults; None for a required one.
         powers: options whose power t the program reads.
-        rate: the published step size, or None where there is none.
+        rate: the published step size, or None.
     """
 
     program: str
@@ -57,14 +56,14 @@ _ADAM_OPTIONS = (("beta1", 0.9), ("beta2", 0.999), ("epsilon", 1e-8))
 
 METHODS: dict[str, Method] = {
     "sgd": Method("w_new = w - rate*g", "Robbins and Monro (1951)"),
-    # w_new - w is the velocity, so that this is w + momentum*(w - what w was) - rate*g.
+    # w - (the previous w) is the velocity, so this is w + momentum*(w - previous w) - rate*g.
     "momentum": Method(
         "velocity_new = momentum*velocity - rate*g\nw_new = w + velocity_new",
         "Polyak (1964), Some methods of speeding up the convergence of iteration methods, equation 9",
         state=("velocity",),
         options=(("momentum", 0.9),),
     ),
-    # In w, the point at which Nesterov's method takes the gradient: Bengio and others (2013), equation 7.
+    # w is the point at which Nesterov's method takes the gradient: Bengio and others (2013), equation 7.
     "nesterov": Method(
         "velocity_new = momentum*velocity - rate*g\nw_new = w + momentum*velocity_new - rate*g",
         "Nesterov (1983), A method of solving a convex programming problem with convergence rate O(1/k**2)",
@@ -101,16 +100,16 @@ def step_kernel(name: str, dtype: str) -> Kernel:
     return compile(outputs, inputs=method.inputs, dtype=dtype, name=name)
 
 
-_ELSEWHERE = {
+_OTHER_NAMES = {
     **dict.fromkeys(("lr", "learning_rate", "step_size"), "write rate=, a number or a function of the step"),
     **dict.fromkeys(("epochs", "iterations", "max_iter"), "write steps=, how many steps are taken"),
     "batch_size": "write batch=, how many rows a step reads",
     "params": "write wrt=, the names of what is trained",
 }
-"""What other libraries call the arguments of `train`."""
+"""Names of the arguments of `train` in other libraries."""
 
 
-def options_of(name: Any, given: Mapping[str, Any]) -> dict[str, float]:
+def options_of(name: Any, options: Mapping[str, Any]) -> dict[str, float]:
     """Return the options of a method with their values.
 
     Raises:
@@ -123,18 +122,18 @@ def options_of(name: Any, given: Mapping[str, Any]) -> dict[str, float]:
             cure=suggest(name.lower(), METHODS) if isinstance(name, str) else None,
         )
     known = dict(METHODS[name].options)
-    for option in given:
+    for option in options:
         if option not in known:
             raise UsageError(
                 f"{name} has no option '{option}'",
                 expected=one_of(known) if known else "no options",
                 cure="method='adamw', whose weight decay is decoupled from the gradient"
                 if option == "weight_decay"
-                else _ELSEWHERE.get(option) or suggest(option, known),
+                else _OTHER_NAMES.get(option) or suggest(option, known),
             )
     found: dict[str, float] = {}
     for option, default in known.items():
-        value = given.get(option, default)
+        value = options.get(option, default)
         if value is None:
             raise UsageError(
                 f"{name} needs {option}", expected="a number from 0 on", cure=f"pass {option}=0.01"
@@ -144,10 +143,10 @@ def options_of(name: Any, given: Mapping[str, Any]) -> dict[str, float]:
 
 
 def number_in(option: str, value: Any, below: float | None = None) -> float:
-    """Return an option as a number that is finite and not negative.
+    """Return an option as a finite nonnegative number.
 
     Raises:
-        UsageError: for another one, and for one that is not below a limit.
+        UsageError: for any other value, or one that is not below a limit.
     """
     try:
         number = float(value)

@@ -1,4 +1,4 @@
-"""The methods of `minimize`: what each of SciPy's reads, and which fits a number of variables and the memory."""
+"""The methods of `minimize`: the derivatives that each of SciPy's reads, and the default for a problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = ["BOUNDED", "READS", "choose_method", "method_name"]
 
-# What each of SciPy's methods reads beside the value; those that take bounds are listed once more below.
+# The derivatives that each of SciPy's methods reads.
 READS: dict[str, str] = {
     "nelder-mead": "value",
     "powell": "value",
@@ -33,7 +33,7 @@ READS: dict[str, str] = {
 BOUNDED = {"nelder-mead", "powell", "cobyla", "cobyqa", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
 _OPTIONS = ("tol", "options", "callback", "constraints")
 
-# Square matrices, with a row for every variable, that a method has at a time: measured, rounded down.
+# Square matrices, with a row for each variable, that a method stores: measured, rounded down.
 _SQUARE = {
     "bfgs": 6,
     "cobyla": 10,
@@ -47,10 +47,10 @@ _SQUARE = {
 
 
 def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
-    """Return the name of a method as SciPy has it, None for none.
+    """Return SciPy's name of a method, None for None.
 
     Raises:
-        UsageError: for another name, or another option than those that `minimize` passes on.
+        UsageError: for an unknown name, or an option that `minimize` does not pass on.
     """
     for option in options:
         if option not in _OPTIONS:
@@ -69,10 +69,10 @@ def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
 
 
 def choose_method(method: str | None, variables: int, *, bounds: bool, constraints: bool) -> str:
-    """Return the method that is asked for, or else the one for so many variables with bounds or constraints.
+    """Return the method, by default the one for a number of variables with bounds or constraints.
 
     Raises:
-        UsageError: if the method would take more memory than there is.
+        UsageError: if the method needs more memory than the machine has.
     """
     if method is None:
         method = "slsqp" if constraints else "l-bfgs-b" if bounds or variables > BFGS_VARIABLES else "bfgs"

@@ -1,4 +1,4 @@
-"""SciPy's search for a minimum of a loss in its own unit, again below saddle points, until its end is a known one."""
+"""Run SciPy's search on a normalised loss; restart it below saddle points and maxima."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FlatLoss(Protocol):
 
     @property
     def start(self) -> Sequence[Vector]:
-        """Return where the search begins, each variable in its shape."""
+        """Return the start, each variable in its shape."""
         ...
 
     def value(self) -> Callable[[Any], float]:
@@ -59,11 +59,11 @@ class FlatLoss(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
-    """Where a search ended.
+    """The end of a search.
 
     Args:
-        place: the point, and what was established of it.
-        message: why SciPy's search stopped, and what was established.
+        place: the point and its classification.
+        message: SciPy's reason for stopping, and the classification.
         scipy: SciPy's result, in the unit of the loss.
     """
 
@@ -77,15 +77,15 @@ def search_minimum(
 ) -> SearchEnd:
     """Search for a minimum.
 
-    The loss is divided by the size of its gradient where a search begins: SciPy's tolerances and first steps are
-    absolute. Where SciPy stops, Newton's steps and the curvature tell what that place is; below a saddle point or a
-    maximum another search begins.
+    SciPy's tolerances and first steps are absolute, so divide the loss by the size of its gradient at the start. Where
+    SciPy stops, Newton's steps and the curvature classify the point; from below a saddle point or a maximum search
+    again.
 
     Args:
         problem: the loss.
         domains: of each variable.
         method: one of SciPy's.
-        options: those of the user for SciPy.
+        options: the user's options for SciPy.
     """
     start = np.concatenate([np.ravel(v) for v in problem.start]).astype(float)
     ends = [_bounds(d, v) for d, v in zip(domains, problem.start, strict=True)]
@@ -93,7 +93,7 @@ def search_minimum(
     both = problem.value_and_gradient()
     try:
         product = problem.hessian_product()
-    except SymgradError:  # a function of the user's own with a first derivative alone
+    except SymgradError:  # a custom op without a second derivative
         product = None
     landscape = Landscape(both, product, low, high, start, both(start)[0])
     bounded = method in BOUNDED and any(map(has_end, domains))
@@ -105,7 +105,7 @@ def search_minimum(
         runner = _Runner(problem, both, product, method, arguments, work)
         x = start
         if not constrained and not both(start)[1].any():
-            # There SciPy's methods would stop at once.
+            # SciPy's methods stop at once at a stationary start.
             x = classify_end(landscape, start, go_on=True, trusted=trusted).x
         rounds = MINIMUM_ROUNDS if len(x) <= CURVED_VARIABLES else MINIMUM_ROUNDS // 4
         while True:
@@ -125,7 +125,7 @@ def search_minimum(
 
 
 class _Runner:
-    """Runs SciPy's search on the loss over its unit, and adds up what several runs took."""
+    """Runs SciPy's search on the loss over its unit, and adds up the counts of several runs."""
 
     _COUNTS: tuple[str, ...] = ("nit", "nfev", "njev", "nhev")
 
@@ -144,7 +144,7 @@ class _Runner:
         self._value = problem.value() if self._reads == "value" else None
         self._product = product if self._reads == "hvp" and product is not None else None
         if self._reads == "hvp" and product is None:
-            self._product = problem.hessian_product()  # which says why there is none
+            self._product = problem.hessian_product()  # raises the reason
         self._hessian = problem.hessian() if self._reads == "hessian" else None
         self._counts = dict.fromkeys(self._COUNTS, 0)
         self._unit = 1.0
@@ -179,7 +179,7 @@ class _Runner:
         return result
 
     def total(self, result: Any, place: EndPoint) -> Any:
-        """Return the last result with the counts of all runs, and with the end that was found after it."""
+        """Return the last result with the counts of all runs and the final point."""
         for name in self._COUNTS:
             if result.get(name) is not None:
                 result[name] = self._counts[name]
@@ -195,7 +195,7 @@ class _Runner:
         return result
 
     def _left(self) -> dict[str, Any]:
-        """Return the user's options for SciPy, less what earlier runs took of their limits."""
+        """Return the user's options for SciPy, with limits reduced by the counts of earlier runs."""
         found = dict(self._limits)
         for name, taken in (("maxiter", "nit"), ("maxfun", "nfev"), ("maxfev", "nfev")):
             if isinstance(found.get(name), int):
@@ -204,7 +204,7 @@ class _Runner:
 
 
 _IN_UNITS = {"grad": 1, "hess": 1, "lagrangian_grad": 1, "multipliers": 1, "v": 1, "hess_inv": -1}
-"""What of SciPy's results is in a power of the unit of the loss."""
+"""The power of the unit of the loss in SciPy's results."""
 
 
 def _over(function: Callable[..., Any], unit: float) -> Callable[..., Any]:
@@ -223,13 +223,13 @@ def _unit(value: float, slope: Vector) -> float:
         sizes = (float(np.linalg.norm(slope)), abs(value))
     for size in sizes:
         if np.isfinite(size) and size > 0:
-            # Within what a float times it, or over it, is exact in.
+            # Products and quotients with this power of two are exact.
             return float(np.ldexp(1.0, int(np.clip(np.frexp(size)[1], -1000, 1000))))
     return 1.0
 
 
 def _in_unit(callback: Any, unit: float) -> Any:
-    """Return a callback that sees the loss itself; by the name of its argument SciPy knows what to pass."""
+    """Wrap a callback so that it sees the loss itself; SciPy passes a result to an argument of this name."""
     try:
         whole = set(inspect.signature(callback).parameters) == {"intermediate_result"}
     except (TypeError, ValueError):
@@ -245,13 +245,13 @@ def _in_unit(callback: Any, unit: float) -> Any:
 
 
 def _has_tolerance(options: Mapping[str, Any]) -> bool:
-    """Tell whether the user says with which tolerance a search is to end."""
+    """Tell whether the user set a tolerance."""
     limits = cast("Mapping[str, Any]", options.get("options") or {})
     return options.get("tol") is not None or any("tol" in name or name == "eps" for name in limits)
 
 
 def _was_stopped(message: str) -> bool:
-    """Tell whether a limit or a callback ended a search, from which nobody wants it to go on."""
+    """Tell whether a limit or a callback ended a search, which must then not go on."""
     message = message.lower()
     return any(word in message for word in ("max", "limit", "callback"))
 
@@ -263,10 +263,10 @@ def _scipy() -> Any:
 
 
 def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
-    """Return the lowest and highest value of every entry that a search may try.
+    """Return the bounds of every entry.
 
-    Not the float next to the end of an open domain: log and 1/x have slopes of 1e308 there, from which line searches do
-    not come back (L-BFGS-B stops where it is and reports success).
+    The float next to the end of an open domain is no bound: log and 1/x have slopes of 1e308 there, at which line
+    searches fail (L-BFGS-B stops and reports success).
     """
     start = np.asarray(start)
     low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)

@@ -1,4 +1,4 @@
-"""The parameters that `train` moves, and where a kernel writes their gradients."""
+"""The parameters of `train`, and the buffers of their gradients."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class State:
 
     Args:
         kernel: of the loss, the gradients of the dense parameters, and the positions and rows of each table.
-        parameters: the values of all parameters, which are not written to.
-        dense: those that move as wholes.
-        tables: those of which rows move.
+        parameters: the values of all parameters, which are copied.
+        dense: parameters of which every entry moves.
+        tables: parameters of which only rows move.
 
     Attributes:
         point: all dense parameters, one after the other.
@@ -56,7 +56,7 @@ class State:
         self._out = (self._value, *self.gradients.values(), *(None,) * (2 * len(tables)))
 
     def evaluate(self, step: Values) -> float:
-        """Compute the loss, which is returned, and the gradients where they are."""
+        """Return the loss, and write the gradients to their buffers."""
         arrays = [self.values[s] if s in self.values else step[s] for s in self.kernel.symbols]
         if not self._positions:
             self.kernel(*arrays, out=self._out)
@@ -67,12 +67,12 @@ class State:
         return float(self._value)
 
     def _gather(self, s: Node, ids: Any, rows: Any) -> None:
-        """Add up the gradients of each row that is read, in the order in which a scatter_add would."""
+        """Add up the gradients of each row, in the order of a scatter_add."""
         length = len(self.values[s])
         unique: Any = np.unique
-        positions, place = unique(np.where(ids < 0, ids + length, ids), return_inverse=True)
+        positions, inverse = unique(np.where(ids < 0, ids + length, ids), return_inverse=True)
         total = np.zeros((len(positions), *self.values[s].shape[1:]), self.kernel.dtype)
-        np.add.at(total, place, rows)
+        np.add.at(total, inverse, rows)
         self._positions[s], self.gradients[s] = positions, total
 
     def move_rows(self, rate: float) -> None:
@@ -81,11 +81,11 @@ class State:
             self.values[s][positions] -= self.kernel.dtype.type(rate) * self.gradients[s]
 
     def moved(self, s: Node) -> np.ndarray[Any, Any]:
-        """Return what the last step moved of a parameter."""
+        """Return the entries of a parameter that the last step moved."""
         return self.values[s][self._positions[s]] if s in self._positions else self.values[s]
 
     def seems_finite(self) -> bool:
-        """Tell whether all gradients are finite; they may be where it says no, if they are very large."""
+        """Tell whether the sums of the gradients are finite; very large finite gradients may fail."""
         return isfinite(float(self.slope.sum())) and all(
             isfinite(float(self.gradients[s].sum())) for s in self._positions
         )

@@ -1,7 +1,7 @@
 """Classify the end of a search by exact derivatives: a minimum, a saddle point, or a direction of descent.
 
-All tests compare changes of the loss, or steps, with others of their kind: with how far the search came down, with how
-far it went, and with rounding. None changes with the unit of the loss or of a variable.
+All tests are relative: they compare changes of the loss, and steps, with those of the whole search and with rounding.
+So they do not depend on the units of the loss and the variables.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Established: TypeAlias = Literal["minimum", "no lower value", "stationary", "sad
 
 _EPSILON = float(np.finfo(float).eps)
 _GAIN = 1e-12
-"""Of how far the loss came down, what a further step may gain at a minimum: six digits of the variables."""
+"""Largest gain of a further step at a minimum, relative to the decrease of the loss: six digits of the variables."""
 _OF_THE_WAY = 1e-3
-"""Of how far the variables came, what a further step may be: where a loss falls for ever, it stays larger."""
+"""Largest further step, relative to the distance from the start: on an unbounded descent it stays larger."""
 _NEAR = 1e-5
-"""Of the variables themselves, what such a step may be otherwise."""
+"""Largest further step relative to the variables, the alternative."""
 _OCTAVES = range(-120, 121, 2)
-"""Powers of two of the steps at which a value beside an end is looked at: any unit of the variables."""
+"""Exponents of the steps at which values beside an end are compared: they cover any unit of the variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Landscape:
         return self.both(x)[0]
 
     def noise(self, x: Vector, value: float, slope: Vector) -> float:
-        """Return how much of a change of the loss may be rounding.
+        """Return the rounding error of a change of the loss.
 
-        Beside its last digit that is what differs at the next floats from what the gradient says.
+        Besides the last digit, this is the deviation at neighbouring floats from the linear model.
         """
         found = 0.0
         for pattern in (1, 2, 3, 5):
@@ -71,21 +71,21 @@ class Landscape:
         return 2 * found + 4 * _EPSILON * abs(value)
 
     def fallen(self, value: float) -> float:
-        """Return by how much the loss came down since the start."""
-        fallen = self.begun - value
-        return max(0.0, fallen) if np.isfinite(fallen) else 0.0
+        """Return the decrease of the loss since the start."""
+        decrease = self.begun - value
+        return max(0.0, decrease) if np.isfinite(decrease) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class EndPoint:
-    """Where a search is.
+    """A point of a search.
 
     Args:
         x: the variables.
         value: the loss.
         slope: its gradient.
-        established: what is known of the place.
-        lower: whether the search has to go on from here: Newton's steps were not enough, or this is a point below a
+        established: the classification of the point.
+        lower: whether the search must continue from here: Newton's steps were not enough, or the point lies below a
             saddle point or a maximum.
     """
 
@@ -137,7 +137,7 @@ def _classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool
                 landscape, EndPoint(x, value, slope, "nothing"), shape, free, threshold, go_on=True
             )
         if found is None:
-            # No step that the derivatives suggest leads down: a kink, or no derivative of second order.
+            # No Newton step leads down: there is a kink, or no second derivative.
             found = _first_change(landscape, x, value, -slope * free, threshold)
         if found is None:
             end = EndPoint(x, value, slope, "nothing")
@@ -170,7 +170,7 @@ def _is_stationary(
 def _newton_descent(
     landscape: Landscape, x: Vector, value: float, step: Vector, shape: Curvature, free: Any, noise: float
 ) -> Vector | None:
-    """Return where Newton's step leads, or a part of it, if that is further down; None if none is."""
+    """Return a lower point along Newton's step, None if there is none."""
     if not np.isfinite(step).all():
         return None
     for halvings in range(40):
@@ -180,7 +180,7 @@ def _newton_descent(
         then, slope = landscape.both(trial)
         if then < value - noise:
             return trial
-        # Where rounding hides the change of the loss, the gradient tells: it has more digits there.
+        # If rounding hides the change of the loss, compare gradients, which have more digits there.
         if then <= value + noise and shape.gain_of(slope[free]) < shape.gain / 2:
             return trial
     return None
@@ -189,7 +189,7 @@ def _newton_descent(
 def _classify_point(
     landscape: Landscape, at: EndPoint, shape: Curvature, free: Any, threshold: float, *, go_on: bool
 ) -> EndPoint:
-    """Return what a stationary point is, or a point below it."""
+    """Classify a stationary point, or return a lower point."""
     for direction in _directions(shape, free):
         found = _first_change(landscape, at.x, at.value, direction, threshold) if go_on else None
         if found is not None:
@@ -200,7 +200,7 @@ def _classify_point(
 
 
 def _classify_near_kink(landscape: Landscape, at: EndPoint, free: Any, threshold: float) -> EndPoint:
-    """Return what a point is at which the gradient is not zero, and against which no step leads down."""
+    """Classify a point with a nonzero gradient from which no step leads down, or return a lower point."""
     for k in np.flatnonzero(free)[:FLAT_DIRECTIONS]:
         axis = np.zeros_like(at.x)
         axis[k] = 1.0
@@ -212,7 +212,7 @@ def _classify_near_kink(landscape: Landscape, at: EndPoint, free: Any, threshold
 
 
 def _directions(shape: Curvature, free: Any) -> Iterator[Vector]:
-    """Yield both ways along which a loss falls by its curvature, and those along which it has none."""
+    """Yield both directions of negative curvature, then those of zero curvature."""
     for part in (*shape.falling, *shape.flat[:FLAT_DIRECTIONS]):
         whole = np.zeros(len(free))
         whole[free] = part
@@ -222,10 +222,9 @@ def _directions(shape: Curvature, free: Any) -> Iterator[Vector]:
 def _first_change(
     landscape: Landscape, x: Vector, value: float, direction: Vector, threshold: float
 ) -> Vector | None:
-    """Go along a direction to where the loss changes first; return a point there if it is lower, else None.
+    """Follow a direction to the first change of the loss; return a lower point there, or None if the loss rises.
 
-    Further out there may be lower values behind a hill, which are no answer to what the point itself is. If it is
-    lower, the way goes on while the loss falls as fast as a curvature makes it fall.
+    Lower values behind a hill do not count. From a lower point, continue while the loss falls quadratically.
     """
     size = float(np.max(np.abs(direction), initial=0.0))
     if not size:

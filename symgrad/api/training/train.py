@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.derivatives.row_gradient import RowGradient, row_gradient
-from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
+from symgrad.api.derivatives.targets import Wrt, Wrts, scalar_to_differentiate, targets_of
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
@@ -22,13 +22,11 @@ from symgrad.api.training.state import State
 from symgrad.api.training.variables import all_in_domain, has_end, variables_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
-from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
 from symgrad.support.errors import (
     ArrayTypeError,
     ConvergenceError,
     MissingInputError,
-    NotScalarError,
     UsageError,
 )
 from symgrad.support.progress import reports_progress
@@ -165,12 +163,7 @@ def train(
         >>> t["w"].round(6)
         array([ 3., -1.])
     """
-    expr = differentiable(loss)
-    if expr.shape:
-        raise NotScalarError(
-            f"train needs a scalar, got shape {shape_text(expr.node.shape)}",
-            cure="train on its sum or mean over all axes",
-        )
+    expr = scalar_to_differentiate(loss, "train", "train on its sum or mean over all axes")
     settings = options_of(method, options)
     total = count_from_one("steps", steps)
     schedule = _schedule(method, rate)
@@ -198,7 +191,7 @@ def train(
 
 
 def _step_function(method: str, settings: Mapping[str, float], state: State) -> Callable[[int, float], None]:
-    """Return what takes a step, counted from 0, of a size."""
+    """Return a function that takes a step, from its number, counted from 0, and its size."""
     kernel, powers = step_kernel(method, state.kernel.dtype.name), METHODS[method].powers
     memory = [np.zeros_like(state.point) for _ in METHODS[method].state]
     targets = (state.point, *memory)
@@ -220,12 +213,12 @@ def _run(
     callback: _Callback | None,
     method: str,
 ) -> tuple[np.ndarray[Any, Any], str]:
-    """Take the steps; return the losses, and why there are no more."""
+    """Take the steps; return the losses, and the reason of the end."""
     history = np.empty(total)
     ends = [s for s in state.trained if has_end(s.declaration.domain)]
     shown = {s.name: _read_only(v) for s, v in state.values.items()}
     done, message = 0, f"{total:,} steps"
-    # Parameters that run away are infinities at first, which the checks find: no warnings beside.
+    # The checks report infinities, so NumPy need not warn.
     with (
         reports_progress("training", f"training by {method}", total) as shown_work,
         np.errstate(over="ignore", invalid="ignore"),
@@ -255,32 +248,32 @@ def _run(
     return history[:done], message
 
 
-# What is given
+# Arguments
 
 
 def _schedule(method: str, rate: Any) -> Callable[[int], float]:
-    given = METHODS[method].rate if rate is None else rate
-    if given is None:
+    size = METHODS[method].rate if rate is None else rate
+    if size is None:
         raise UsageError(
             f"{method} needs a rate", expected="a number or a function of the step", cure="pass rate=0.01"
         )
-    if not callable(given):
-        fixed = number_in("rate", given)
+    if not callable(size):
+        fixed = number_in("rate", size)
         return lambda step: fixed
-    return lambda step: number_in(f"rate({step})", given(step))
+    return lambda step: number_in(f"rate({step})", size(step))
 
 
 def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, list[Node]]:
-    """Return the values of all parameters, and which of them are trained."""
+    """Return the values of all parameters, and the trained ones."""
     if not isinstance(start, Mapping):
         raise UsageError(
             f"start is of type {type(start).__name__}",
             expected="a dictionary of values by name",
             cure="pass start={'w': ...}",
         )
-    given = cast("Mapping[str, Any]", start)
+    values = cast("Mapping[str, Any]", start)
     known = {s.name: s for s in (*known_symbols([loss]), *inputs_of([loss]))}
-    for name in given:
+    for name in values:
         if name not in known:
             raise MissingInputError(
                 f"start has '{name}', which is no input of the loss",
@@ -290,9 +283,9 @@ def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, l
     try:
         kind = np.dtype(dtype)
     except TypeError:
-        kind = np.dtype("float64")  # compile says what is wrong
-    parameters = bind_values([known[name] for name in given], given, (), {}, kind, "start")
-    trained = [v.node for v in variables_of(loss, list(given) if wrt is None else wrt, "train", "wrt")]
+        kind = np.dtype("float64")  # `compile` raises the error
+    parameters = bind_values([known[name] for name in values], values, (), {}, kind, "start")
+    trained = [v.node for v in variables_of(loss, list(values) if wrt is None else wrt, "train", "wrt")]
     for s in trained:
         if s not in parameters:
             raise MissingInputError(f"no start for {s.name}", cure=f"pass start={{{s.name!r}: ...}}")
@@ -309,7 +302,7 @@ def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, l
 
 
 def _tables(loss: Expr, sparse: Any, trained: Sequence[Node], method: str) -> dict[Node, RowGradient]:
-    """Return the gradients of the parameters of which only rows move."""
+    """Return the row gradients of the sparse parameters."""
     found = targets_of(loss, sparse)
     if found and method != "sgd":
         raise UsageError(
@@ -339,11 +332,11 @@ def _gradients(loss: Expr, trained: Sequence[Node]) -> list[Expr]:
     return gradients
 
 
-# What goes wrong on the way
+# Errors of a step
 
 
 def _check(state: State, step: Values, loss: float, k: int) -> None:
-    """Say of a step what is not finite, if anything is."""
+    """Raise an error that names a value that is not finite, if there is one."""
     if isfinite(loss):
         for s, gradient in state.gradients.items():
             if not np.isfinite(gradient).all():
@@ -352,7 +345,7 @@ def _check(state: State, step: Values, loss: float, k: int) -> None:
                     expected="finite numbers",
                     cure=f"check_domain(grad(loss, {s.name!r})) finds where the formula is no number",
                 )
-        return  # the sum was too large, not the entries
+        return  # only the sum overflowed
     values = {**state.values, **{s: v for s, v in step.items() if s in state.kernel.symbols}}
     for s, value in values.items():
         if value.dtype.kind == "f" and not np.isfinite(value).all():

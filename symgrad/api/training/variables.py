@@ -1,4 +1,4 @@
-"""The inputs of a loss that a search moves, and whether they are where they may be."""
+"""Check the variables of a search, and whether values lie in their domains."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["all_in_domain", "has_end", "variables_of", "in_domain"]
 
 
 def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str = "over") -> list[Expr]:
-    """Return the inputs of a loss that are to move.
+    """Return the variables of a search among the inputs of a loss.
 
     Args:
         loss: the loss.
         over: Exprs or names, one or several.
-        verb: what is done to them, for messages.
-        option: the argument that has them.
+        verb: the verb of messages.
+        option: the name of the argument in messages.
 
     Raises:
-        NotInProgramError: for what is not in the program of the loss.
-        UsageError: for none, for one twice, and for what is no real input.
-        UnsupportedError: for a matrix that is declared symmetric.
+        NotInProgramError: if one is not in the program of the loss.
+        UsageError: if there is none, one twice, or one that is no real input.
+        UnsupportedError: if one is declared symmetric.
     """
     found = differentiation_targets(loss, over)
     if not found:

@@ -82,7 +82,7 @@ def run_demo(directory: Path, seed: int) -> None:
             if verdict.enters:
                 click.echo(f"    path: {' <- '.join(verdict.path)}")
         click.echo("\n  against the gradient without noise:")
-        for label, texts in symgrad.audit(z, x).question.told():
+        for label, texts in symgrad.audit(z, x).question.texts():
             if label in _MOMENTS:
                 click.echo(f"    {label:<8}  {texts[0]}")
         click.echo()

@@ -1,1 +1,1 @@
-"""Kernels as C99: the instructions that LLVM gets, written as statements."""
+"""Write kernels as C99: translate the instructions for LLVM to statements. Open `source.py` first."""

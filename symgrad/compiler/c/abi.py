@@ -13,13 +13,13 @@ __all__ = ["Abi", "ArrayAbi", "entries"]
 
 @dataclass(frozen=True, slots=True)
 class Abi:
-    """What C calls things, and their types.
+    """The names and types of the functions of an elementwise kernel in C.
 
     Args:
         contiguous, strided, point: the three functions.
         inputs, outputs: their arguments.
         types: of the elements of inputs, then outputs.
-        length: the argument that says how many points there are.
+        length: the argument with the number of points.
     """
 
     contiguous: str
@@ -53,7 +53,7 @@ class Abi:
 
 @dataclass(frozen=True, slots=True)
 class ArrayAbi:
-    """What C calls the function of an array program, and its types.
+    """The names and types of the function of an array program in C.
 
     Args:
         name: the function.
@@ -71,18 +71,18 @@ class ArrayAbi:
         """Return its declaration, without a semicolon."""
         arrays = [f"{t} *{x}" for t, x in zip(self.types, (*self.inputs, *self.outputs), strict=True)]
         nin = len(self.inputs)
-        given = [*(f"const {x}" for x in arrays[:nin]), *(f"int64_t {n}" for n in self.sizes), *arrays[nin:]]
-        return f"int {self.name}({', '.join(given)})"
+        parameters = [*(f"const {x}" for x in arrays[:nin]), *(f"int64_t {n}" for n in self.sizes)]
+        return f"int {self.name}({', '.join([*parameters, *arrays[nin:]])})"
 
 
 def _strides(names: Sequence[str]) -> dict[str, str]:
-    """Return the arguments for the strides of arguments."""
-    made = c_identifiers([*names, *(f"{name}_stride" for name in names)])
-    return dict(zip(names, made[len(names) :], strict=True))
+    """Return the names of the strides of arguments."""
+    identifiers = c_identifiers([*names, *(f"{name}_stride" for name in names)])
+    return dict(zip(names, identifiers[len(names) :], strict=True))
 
 
 def entries(abi: Abi, real: FloatType, *, single: bool, directly: bool) -> str:
-    """The three functions; contiguous arrays without a detour where that is quicker."""
+    """Return the three functions; ``directly`` computes contiguous arrays without the strided function."""
     contiguous, strided, point = abi.prototypes()
     nin, nout = max(len(abi.inputs), 1), len(abi.outputs)
     stride = _strides([*abi.inputs, *abi.outputs, abi.length])

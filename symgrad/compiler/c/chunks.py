@@ -1,4 +1,4 @@
-"""What a chunk of equations loads, computes and stores, in C."""
+"""Write chunks of equations for C: inputs, outputs and spilled values are places."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Names as C identifiers: what every compiler of C and C++ takes, whatever headers stand before, and no two alike.
+"""Turn names into distinct identifiers that every compiler of C and C++ accepts, after any headers.
 
-Parameters of a prototype may have the names of functions. They may not have those of keywords, nor of macros, which a
-header of the library may define: by custom they are in capitals, and the others are listed here.
+Parameters of a prototype may have the names of functions, but not those of keywords, nor of macros, which a header of
+the library may define. Macros are in capitals by convention; the exceptions are listed here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEYWORDS = """
 
     int64_t
 """
-# Of the headers of C and POSIX, of compilers themselves, and of Windows. Macros with arguments hurt functions alone.
+# Of the headers of C and POSIX, of compilers, and of Windows. Macros with arguments conflict with functions only.
 _MACROS = """
     I complex errno imaginary math_errhandling noreturn stderr stdin stdout L_ctermid L_cuserid L_tmpnam P_tmpdir
     AF_DECnet PF_DECnet msg_cbytes d_fileno h_addr h_errno sa_handler sa_sigaction sched_priority
@@ -44,14 +44,14 @@ _NO_SYMBOLS = """
     min minor offsetof setjmp sigmask signbit signbitf signbitl sigsetjmp std strdupa strndupa timeradd timerclear
     timercmp timerisset timersub toascii_l unreachable va_arg va_copy va_end va_start
 """
-"""What headers call functions and libraries do not have under that name, as macros with arguments."""
+"""Macros with arguments in headers that are no functions of libraries."""
 
 _LATER = """
     acospi asinpi atan2pi atanpi compoundn cospi exp10 exp10m1 exp2m1 fmaximum fmaximum_mag fmaximum_mag_num
     fmaximum_num fminimum fminimum_mag fminimum_mag_num fminimum_num fromfp fromfpx llogb log10p1 log2p1 logp1
     nextdown nextup pow10 pown powr rootn roundeven rsqrt sinpi tanpi ufromfp ufromfpx
 """
-"""Functions that C23 has, and libraries of before have not."""
+"""Functions of C23 that earlier libraries lack."""
 
 _FUNCTION_FAMILIES = re.compile(
     r"\w+_t"  # types
@@ -67,43 +67,41 @@ _NO_FUNCTION = frozenset(
 def c_identifier(name: str) -> str:
     """Turn a name into an identifier of C and C++.
 
-    It begins with a letter and has no two underscores in a row, as the others are the compiler's own; and it is no
-    keyword and no macro without arguments of their libraries.
+    It begins with a letter and has no two adjacent underscores, because other identifiers are reserved; and it is
+    neither a keyword nor a macro without arguments of the libraries.
 
     Example:
         >>> [c_identifier(name) for name in ("loss", "a-b", "double", "2x", "_x", "NAN", "W", "σ", "*/", "")]
         ['loss', 'a_b', 'double_', 'x2x', 'x', 'NAN_', 'W', 'u03C3', 'x', 'x']
     """
-    written = (c if c.isascii() and c.isalnum() else _letter(c) for c in name)
-    plain = re.sub("__+", "_", "".join(written)).lstrip("_")
+    letters = (c if c.isascii() and c.isalnum() else _letter(c) for c in name)
+    plain = re.sub("__+", "_", "".join(letters)).lstrip("_")
     if not plain[:1].isalpha():
         plain = "x" + plain
     return plain + "_" if plain in _NO_NAME or _FAMILIES.fullmatch(plain) else plain
 
 
 def c_identifiers(names: Iterable[str]) -> list[str]:
-    """Turn names into identifiers, no two of which are the same: the names that are identifiers stay as they are.
+    """Turn names into distinct identifiers; names that are identifiers stay.
 
     Example:
         >>> c_identifiers(["double", "double_", "a-b", "a b"])
         ['double_2', 'double_', 'a_b', 'a_b_2']
     """
-    given = list(names)
-    wanted = [c_identifier(name) for name in given]
-    found = ["" for _ in given]
-    taken: set[str] = set()
-    for k in sorted(range(len(given)), key=lambda k: wanted[k] != given[k]):
-        found[k] = _beside(wanted[k], taken)
-        taken.add(found[k])
+    originals = list(names)
+    wanted = [c_identifier(name) for name in originals]
+    found = [""] * len(originals)
+    for k in sorted(range(len(originals)), key=lambda k: wanted[k] != originals[k]):
+        found[k] = _distinct(wanted[k], found)
     return found
 
 
 def c_function(name: str, called: Collection[str] = ()) -> str:
-    """Turn a name into one for a function: nothing else that a program is linked with is called so.
+    """Turn a name into an identifier of a function that no library defines.
 
     Args:
         name: the name.
-        called: what the function's own code calls.
+        called: the functions that its code calls.
 
     Example:
         >>> c_function("loss"), c_function("sqrt"), c_function("isnan"), c_function("size_t")
@@ -113,14 +111,14 @@ def c_function(name: str, called: Collection[str] = ()) -> str:
     known = found in _NO_FUNCTION or _FUNCTION_FAMILIES.fullmatch(found)
     if known or found in called or is_in_c_library(found):
         found = found.removesuffix("_") + "_"
-    return _beside(found, called)
+    return _distinct(found, called)
 
 
 def _letter(c: str) -> str:
     return "_" if c.isascii() else f"_u{ord(c):04X}"
 
 
-def _beside(name: str, taken: Collection[str]) -> str:
+def _distinct(name: str, taken: Collection[str]) -> str:
     k, found = 1, name
     while found in taken:
         k += 1

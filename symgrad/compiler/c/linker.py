@@ -1,4 +1,4 @@
-"""Shared libraries: by the C compiler of this machine, or its linker alone."""
+"""Link shared libraries with the C compiler or the linker of this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shared_library(code: bytes, libraries: Sequence[str]) -> bytes:
 
     Args:
         code: the object file.
-        libraries: options for what it calls.
+        libraries: options for the libraries that it calls.
 
     Raises:
         KernelError: if there is no linker, or it fails.
@@ -33,13 +33,13 @@ def shared_library(code: bytes, libraries: Sequence[str]) -> bytes:
             cure="write an object (.o), and link that elsewhere",
         )
     with tempfile.TemporaryDirectory(prefix="symgrad-") as folder:
-        made = Path(folder) / "kernel.so"
+        library = Path(folder) / "kernel.so"
         (Path(folder) / "kernel.o").write_bytes(code)
-        command = [linker, "-shared", "-o", str(made), "kernel.o", *libraries]
+        command = [linker, "-shared", "-o", str(library), "kernel.o", *libraries]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        if done.returncode or not made.exists():
+        if done.returncode or not library.exists():
             raise KernelError(
                 f"{Path(linker).name} could not link the kernel: {done.stderr.strip() or 'it says nothing'}",
                 cure="write an object (.o), and link that by hand",
             )
-        return made.read_bytes()
+        return library.read_bytes()

@@ -1,15 +1,14 @@
-"""A schedule as one file of C99 that needs nothing but ``<math.h>``.
+"""Write a schedule as one file of C99 that needs only ``<math.h>``.
 
     NAME          the C function on contiguous arrays
-    NAME_strided  on arrays of any strides, counted in elements
+    NAME_strided  on arrays of any strides, in elements
     NAME_point    on numbers
-    NAME_formula  the equations on one point, where they are one piece; else NAME_chunk_K, the pieces, on a few points
-    NAME_block    up to BLOCK points in buffers of their own, so that an output may be an input
-    NAME_exp ...  functions of ours (`symgrad/compiler/llvm/maths/`)
+    NAME_formula  the equations of one chunk at one point; of several, NAME_chunk_K at a few points
+    NAME_block    up to BLOCK points in local buffers, so that an output may be an input
+    NAME_exp ...  mathematical functions (`symgrad/compiler/llvm/maths/`)
 
-Code for rare numbers (an exponential that overflows, the sine of a large number) stands in branches, which would keep a
-compiler from computing several points at once. So the points of a block are first computed as usual, and once more,
-carefully, if one of them was rare: the bits are the same.
+Code for rare numbers (an exponential that overflows, the sine of a large number) is in branches, which would prevent
+vectorisation. So a block is first computed without it, and once more with it if a point was rare. Bits are the same.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy as np
 
 from symgrad.compiler.c.abi import Abi, entries
 from symgrad.compiler.c.chunks import Chunks
-from symgrad.compiler.c.parts import (
+from symgrad.compiler.c.common import (
     BITS,
     HEAD,
     argument_names,
@@ -30,7 +29,7 @@ from symgrad.compiler.c.parts import (
     check_called,
     function_names,
     function_text,
-    one_or_other,
+    select_fused,
     structures,
 )
 from symgrad.compiler.c.statements import C99, Statements
@@ -47,23 +46,23 @@ from symgrad.ir.graph import SYMBOL, Node
 __all__ = ["c_source"]
 
 _BLOCK = 64
-"""Points at once: enough for any vector, and few enough for the buffers to stay in the first-level cache."""
+"""Points of a block: enough for any vector, and few enough for buffers in the first-level cache."""
 
 _SPILLED = 32_768
-"""Bytes of values that wait between pieces, for all points of a block."""
+"""Bytes of spilled values between chunks, for all points of a block."""
 
 _MOST_INLINED = 32
-"""Calls of functions of ours that are put in place: beyond, code grows faster than its time shrinks."""
+"""Calls of mathematical functions that are inlined; more make the code larger, but not faster."""
 
 
 _OWN = "in out slot i j m careful rare bits_of of_bits memcpy NAN INFINITY BLOCK INLINE UINT64_C"
 _PARTS = (f"{kind}_{count}" for kind in ("doubles", "singles") for count in range(2, 5))
 _TAKEN = (*_OWN.split(), *_PARTS, *sorted(C99))
-"""Names of the file's own."""
+"""Names that the file defines or uses."""
 
 
 _FEW = 6
-"""Arrays of which a compiler checks at run time that they do not overlap: of more it computes one point at a time."""
+"""Arrays whose overlap compilers check at run time; with more they do not vectorise."""
 
 
 _FILE = """\
@@ -81,29 +80,29 @@ def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
     """Write a schedule as C.
 
     Args:
-        plan: what to compute.
+        plan: the schedule.
         real: the format of all numbers.
-        abi: what to call it.
+        abi: the names and types.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
-        UnsupportedError: if an equation calls a function that C99 has not.
+        UnsupportedError: if an equation calls a function that C99 lacks.
     """
     abi = _inside(abi)
     with np.errstate(all="ignore"), gc_paused():  # constants are folded
         with_fma, without = (_Writer(plan, real, abi, fused=fused).code() for fused in (True, False))
-    code = one_or_other(with_fma, without, real)
+    code = select_fused(with_fma, without, real)
     single = len(plan.chunks) < 2
     few = len(abi.types) <= _FEW and "unsigned char" not in abi.types
     directly = single and few and f"{abi.contiguous}_rare(" not in code
-    written = {
+    parts = {
         "about": f"{abi.contiguous}({', '.join(abi.inputs)}): {', '.join(abi.outputs)}. Written by symgrad.",
         "head": HEAD,
         "block": str(_block(plan, real)),
         "code": (BITS if "bits_of(" in code or "of_bits(" in code else "") + code,
         "entries": entries(abi, real, single=single, directly=directly),
     }
-    return fill_template(_FILE, written)
+    return fill_template(_FILE, parts)
 
 
 def _block(plan: Schedule, real: FloatType) -> int:
@@ -114,7 +113,7 @@ def _block(plan: Schedule, real: FloatType) -> int:
 
 
 class _Writer:
-    """Writes the equations, and the functions of ours that they call, for processors with or without fma."""
+    """Writes the equations and the mathematical functions that they call, with or without fused multiply-add."""
 
     def __init__(self, plan: Schedule, real: FloatType, abi: Abi, *, fused: bool) -> None:
         self._plan = plan
@@ -129,8 +128,8 @@ class _Writer:
 
     def code(self) -> str:
         chunks = self._chunks()
-        used = [(made, calls) for made, calls in self._declarations.maths.values() if calls]
-        functions = [made.function for made, _ in used]
+        used = [(maths, calls) for maths, calls in self._declarations.maths.values() if calls]
+        functions = [maths.function for maths, _ in used]
         check_called(
             [*self._declarations.scipy, *self._declarations.libm, *(f for m, _ in used for f in m.libm)]
         )
@@ -146,38 +145,40 @@ class _Writer:
 
     def _chunks(self) -> list[list[str | Instruction]]:
         plan = self._plan
-        asked: dict[Node, list[int]] = {}
+        outputs: dict[Node, list[int]] = {}
         for i, node in enumerate(plan.outputs):
-            asked.setdefault(node, []).append(len(plan.inputs) + i)
+            outputs.setdefault(node, []).append(len(plan.inputs) + i)
         found: list[list[str | Instruction]] = []
         chunks = plan.chunks or (Chunk((), {}, {}),)
         for index, chunk in enumerate(chunks):
             writer = Chunks(self._builder(), self._constants, self._position, plan.fusable)
-            writer.run(chunk, asked)
+            writer.run(chunk, outputs)
             if index == len(chunks) - 1:
                 for node in plan.outputs:
                     if node in self._constants or node.op is SYMBOL:
-                        writer.store(node, chunk, asked.pop(node, ()))
+                        writer.store(node, chunk, outputs.pop(node, ()))
             found.append(list(writer.builder.finished()))
         return found
 
     def _one(self, lines: Sequence[str | Instruction], names: Mapping[str, str], flags: str) -> list[str]:
-        """The equations on one point, and on a block."""
+        """Return the equations at one point, and on a block."""
         abi, name = self._abi, self._abi.contiguous
         nin, nout = len(abi.inputs), len(abi.outputs)
         places = {f"%in.{k}": x for k, x in enumerate(abi.inputs)}
         places |= {f"%out.{k}": f"*{y}" for k, y in enumerate(abi.outputs)}
-        said = Statements(places, names, prefix=_prefix(abi), flagged=bool(flags)).of(lines)
-        words = {word for line in said for word in re.findall(r"\w+", line)}
+        statements = Statements(places, names, prefix=_prefix(abi), flagged=bool(flags)).of(lines)
+        words = set(re.findall(r"\w+", "\n".join(statements)))
         unread = [f"    (void){x};" for x in abi.inputs if x not in words]
         if flags and not {"careful", "rare"} <= words:
             unread.append("    (void)careful; (void)rare;")
-        taken = [f"{self._real.c} {x}" for x in abi.inputs] + [f"{self._real.c} *{y}" for y in abi.outputs]
-        formula = [f"\nINLINE void {name}_formula({', '.join(taken)}{flags})", "{", *unread, *said, "}", ""]
+        kind = self._real.c
+        parameters = ", ".join([*(f"{kind} {x}" for x in abi.inputs), *(f"{kind} *{y}" for y in abi.outputs)])
+        head = f"\nINLINE void {name}_formula({parameters}{flags})"
+        formula = [head, "{", *unread, *statements, "}", ""]
         where = ", ".join([f"in[{k}][j]" for k in range(nin)] + [f"&out[{k}][j]" for k in range(nout)])
         point = ", ".join([f"in[{k}]" for k in range(nin)] + [f"&out[{k}]" for k in range(nout)])
         parts = {
-            "real": self._real.c,
+            "real": kind,
             "name": name,
             "usual": f"{name}_formula({where}{', 0, &rare' if flags else ''});",
             "point": f"{name}_formula({point}{', 1, &rare' if flags else ''});",
@@ -187,23 +188,25 @@ class _Writer:
         return ["\n".join(formula), fill_template(_CAREFULLY if flags else _PLAINLY, parts)]
 
     def _many(self, chunks: Sequence[Sequence[str | Instruction]], names: Mapping[str, str]) -> list[str]:
-        """The pieces on some points each, and on a block one after the other."""
+        """Return the chunks on a block each, and the function that calls them one after the other."""
         abi, name, real = self._abi, self._abi.contiguous, self._real.c
         nin, nout = len(abi.inputs), len(abi.outputs)
         places = {f"%in.{k}": f"in[{k}][j]" for k in range(nin)}
         places |= {f"%out.{k}": f"out[{k}][j]" for k in range(nout)}
         places |= {f"%slot.{k}": f"slot[{k}][j]" for k in range(self._plan.slots)}
-        given = f"int m, {real} (*restrict in)[BLOCK], {real} (*restrict out)[BLOCK], {real} (*restrict slot)[BLOCK]"
-        made: list[str] = []
+        parameters = ", ".join(["int m", *(f"{real} (*restrict {x})[BLOCK]" for x in ("in", "out", "slot"))])
+        functions: list[str] = []
         for k, lines in enumerate(chunks):
-            said = ["    " + line for line in Statements(places, names).of(lines)]
-            words = {word for line in said for word in re.findall(r"\w+", line)}
+            statements = ["    " + line for line in Statements(places, names).of(lines)]
+            words = set(re.findall(r"\w+", "\n".join(statements)))
             unread = [f"    (void){x};" for x in ("in", "out", "slot") if x not in words]
-            head = [f"\nstatic void {name}_chunk_{k}({given})", "{", "    int j;", *unread]
-            made.append("\n".join([*head, "    for (j = 0; j < m; j++) {", *said, "    }", "}", ""]))
+            head = [f"\nstatic void {name}_chunk_{k}({parameters})", "{", "    int j;", *unread]
+            functions.append(
+                "\n".join([*head, "    for (j = 0; j < m; j++) {", *statements, "    }", "}", ""])
+            )
         calls = "".join(f"    {name}_chunk_{k}(m, in, out, slot);\n" for k in range(len(chunks)))
         parts = {"real": real, "name": name, "calls": calls, "slots": str(max(self._plan.slots, 1))}
-        return [*made, fill_template(_PIECES, parts)]
+        return [*functions, fill_template(_PIECES, parts)]
 
 
 _PLAINLY = """
@@ -258,7 +261,7 @@ ${calls}}
 
 
 def _prefix(abi: Abi) -> str:
-    """What variables are called, so that no argument is called like one."""
+    """Return a prefix of variables that no argument has."""
     prefix = "v"
     while any(re.match(rf"{prefix}\d", name) for name in (*abi.inputs, *abi.outputs)):
         prefix += "v"
@@ -266,7 +269,7 @@ def _prefix(abi: Abi) -> str:
 
 
 def _inside(abi: Abi) -> Abi:
-    """Arguments as the file calls them: not like a function or a variable of its own."""
+    """Rename the arguments so that none has the name of a function or a variable of the file."""
     taken = (*_TAKEN, abi.strided, abi.point)
     names = argument_names([*abi.inputs, *abi.outputs, abi.length], taken, abi.contiguous)
     nin = len(abi.inputs)

@@ -1,8 +1,7 @@
-"""Instructions on vectors of one lane as statements of C99: one instruction, one statement, in the same order.
+"""Translate LLVM instructions on vectors of one lane to statements of C99, one by one.
 
-What is translated is what LLVM gets (`symgrad/compiler/llvm/text/instructions.py`), so that C has its
-operations and roundings. Each value is a variable of its own: C rounds where it assigns, on processors too
-that compute with more digits.
+So C has the operations and roundings of LLVM (`symgrad/compiler/llvm/text/instructions.py`). Each value has its own
+variable, because C rounds at assignments also on processors that compute with more digits.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 
-from symgrad.compiler.llvm.text.instructions import Instruction, Splat
+from symgrad.compiler.llvm.text.instructions import Instruction, Splat, eliminate_dead_code
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode, member_types, unwrap_single_lane
 from symgrad.support.errors import InternalError
 
 __all__ = ["C99", "SIGNS", "TYPES", "Statements", "code_of", "compared", "number", "structure"]
 
 TYPES = {"double": "double", "float": "float", "i64": "uint64_t", "i1": "_Bool"}
-"""Of lanes, in C: what is declared."""
+"""The types of variables, by LLVM's types of lanes."""
 
 _NAMES = """
     acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 log log10 log1p log2 logb cbrt fabs
@@ -41,7 +40,7 @@ _COMPARISONS = {
 
 
 def number(value: float, single: bool = False) -> str:
-    """Write a number of a format exactly: as a decimal one where that is short, else with its bits.
+    """Write a number exactly: as a short decimal, or else in hexadecimal.
 
     Example:
         >>> number(0.5), number(1 / 3), number(-float("inf")), number(-0.0), number(0.25, single=True)
@@ -57,17 +56,17 @@ def number(value: float, single: bool = False) -> str:
     return short + "f" if single else short
 
 
-def structure(gives: str) -> str:
-    """Name the structure of C for what a function of several values gives."""
-    kinds = [unwrap_single_lane(kind) for kind in member_types(gives)]
+def structure(returns: str) -> str:
+    """Return the name of the structure that a function with several results returns."""
+    kinds = [unwrap_single_lane(kind) for kind in member_types(returns)]
     return f"{'single' if 'float' in kinds else 'double'}s_{len(kinds)}"
 
 
 def compared(how: str, a: str, b: str) -> str:
-    """Write how two numbers compare, where LLVM has a word for it.
+    """Write a comparison of two numbers, from LLVM's predicate.
 
     Raises:
-        InternalError: if there is no such word here.
+        InternalError: for an unknown predicate.
     """
     if how not in _COMPARISONS:
         raise InternalError(f"no C for the comparison {how!r}")
@@ -76,10 +75,10 @@ def compared(how: str, a: str, b: str) -> str:
 
 
 def code_of(line: str | Instruction) -> Opcode:
-    """Return what an instruction does.
+    """Return the opcode of an instruction.
 
     Raises:
-        InternalError: if it is text alone.
+        InternalError: if it is plain text.
     """
     code = line.code if isinstance(line, Instruction) else line
     if not isinstance(code, Opcode):
@@ -91,10 +90,10 @@ class Statements:
     """Translates the lines of one function.
 
     Args:
-        places: what inputs, outputs and slots are called in C, by their names among the instructions.
-        functions: what functions of ours are called in C, by their names among the instructions.
-        prefix: of variables: no place begins so.
-        flagged: whether code for rare numbers runs only if ``careful`` is set, and ``*rare`` is set elsewhere.
+        places: the names of inputs, outputs and slots in C, by their names in the instructions.
+        functions: the names of mathematical functions in C, by their names in the instructions.
+        prefix: the prefix of variables, which no place has.
+        flagged: whether code for rare numbers runs only if ``careful`` is set, and else sets ``*rare``.
     """
 
     def __init__(
@@ -109,15 +108,15 @@ class Statements:
         self._functions = functions
         self._prefix = prefix
         self._flagged = flagged
-        self._same: dict[str, str] = {}  # values that are another one, under their names
-        self._several: dict[str, tuple[str, ...]] = {}  # values of structures that are being made
+        self._same: dict[str, str] = {}  # aliases of values
+        self._several: dict[str, tuple[str, ...]] = {}  # members of incomplete structures
         self._lines: list[str] = []
         self._depth = 1
-        self._open: list[tuple[str, int]] = []  # the numbers of branches that are open, and their depths
+        self._open: list[tuple[str, int]] = []  # the numbers of open branches, and their depths
 
     def of(self, lines: Sequence[str | Instruction]) -> list[str]:
-        """Return the statements; of values that nobody reads there are none."""
-        lines = _read(lines)
+        """Return the statements, without those of unread values."""
+        lines = eliminate_dead_code(lines)
         joins = _joins(lines)
         for line in lines:
             if isinstance(line, Label):
@@ -145,7 +144,7 @@ class Statements:
         return [self._value(x) for x in line.operands]
 
     def _factors(self, line: Instruction) -> list[str]:
-        """The operands, with parentheses around negative numbers, which stand after a sign."""
+        """Return the operands, with parentheses around negative numbers."""
         return [f"({x})" if x.startswith("-") else x for x in self._operands(line)]
 
     def _say(self, statement: str) -> None:
@@ -161,7 +160,7 @@ class Statements:
         source, kind = (unwrap_single_lane(x) for x in (code.kinds[0] if code.kinds else "", code.kind))
         if op in SIGNS:
             self._define(name, TYPES[kind], SIGNS[op].format(*self._factors(line)))
-        elif op in ("bitcast", "icmp") and source == "i1":  # whether any lane is set: there is one lane
+        elif op in ("bitcast", "icmp") and source == "i1":  # "any lane is set", of one lane
             self._same[name] = self._operands(line)[0]
         elif op in ("fcmp", "icmp"):
             a, b = self._factors(line)
@@ -185,9 +184,8 @@ class Statements:
             self._define(name, TYPES[kind], f"{self._operands(line)[0]}.part{code.how}")
         elif op == "ret":
             several = self._several.get(line.operands[0])
-            gives = structure(kind) if several else ""
-            given = f"({gives}){{{', '.join(several)}}}" if several else self._operands(line)[0]
-            self._say(f"return {given};")
+            value = f"({structure(kind)}){{{', '.join(several)}}}" if several else self._operands(line)[0]
+            self._say(f"return {value};")
         elif op == "load":
             place = self._places[line.operands[0]]
             self._define(name, TYPES[kind], f"{place} != 0" if kind == "i1" else place)
@@ -196,26 +194,26 @@ class Statements:
             self._say(f"{self._places[place]} = {self._value(value)};")
         elif op == "br":
             self._branch(line, code)
-        elif op != "phi":  # whose values are assigned where they are known
+        elif op != "phi":  # labels assign the values of a phi
             raise InternalError(f"no C for the instruction {code!r}")
 
     def _call(self, line: Instruction, code: Opcode) -> None:
-        called, given = code.how, self._operands(line)
+        called, arguments = code.how, self._operands(line)
         if called.startswith("llvm."):
             function = called.split(".")[1] + ("f" if unwrap_single_lane(code.kind) == "float" else "")
         elif called.startswith("lanes."):
             function = called.removeprefix("lanes.")
         else:
             function = self._functions[called]
-            given += ["careful", "rare"] if self._flagged else []
+            arguments += ["careful", "rare"] if self._flagged else []
         kind = structure(code.kind) if code.kind.startswith("{") else TYPES[unwrap_single_lane(code.kind)]
-        self._define(line.name, kind, f"{function}({', '.join(given)})")
+        self._define(line.name, kind, f"{function}({', '.join(arguments)})")
 
     # rare numbers
 
     def _branch(self, line: Instruction, code: Opcode) -> None:
         if len(code.labels) == 1:
-            return  # the label that follows ends the braces
+            return  # the next label closes the braces
         which, index = _numbered(code.labels[0])
         if which == "rare":
             self._open.append((index, self._depth))
@@ -251,21 +249,8 @@ class Statements:
     _waiting = ""
 
 
-def _read(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
-    """Drop what defines a value that nobody reads. What is read stands before, but for what joins branches."""
-    kept: list[str | Instruction] = []
-    read: set[str] = set()
-    for line in reversed(lines):
-        if isinstance(line, Instruction):
-            if line.name and line.name not in read:
-                continue
-            read.update(line.operands)
-        kept.append(line)
-    return kept[::-1]
-
-
 def _joins(lines: Sequence[str | Instruction]) -> dict[str, list[Instruction]]:
-    """The values that branches join to, by the numbers of the branches."""
+    """Return the phis at the ends of branches, by the numbers of the branches."""
     found: dict[str, list[Instruction]] = {}
     index = ""
     for line in lines:
@@ -279,13 +264,13 @@ def _joins(lines: Sequence[str | Instruction]) -> dict[str, list[Instruction]]:
 
 
 def _numbered(label: str) -> tuple[str, str]:
-    """Split the name of a block, as rare24, work24, join24, from its number."""
+    """Split the label of a block, such as rare24, work24, join24, into a word and a number."""
     which = label.rstrip("0123456789")
     return which, label.removeprefix(which)
 
 
 def _literal(kind: str, digits: str) -> str:
-    """Write a number of LLVM's."""
+    """Write a literal of LLVM."""
     if kind in ("double", "float"):
         value = struct.unpack("<d", struct.pack("<Q", int(digits, 16)))[0]
         return number(value, kind == "float")

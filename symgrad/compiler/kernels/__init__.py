@@ -1,1 +1,1 @@
-"""The callable: a NumPy ufunc around machine code, and object files."""
+"""Kernels: NumPy ufuncs around machine code, and files of it. Open `compile.py` first."""

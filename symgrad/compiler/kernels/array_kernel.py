@@ -12,12 +12,17 @@ import numpy as np
 from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position, guards_of
 from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.calls.output_pool import OutputPool
-from symgrad.compiler.kernels.calls.plain import call_batch
+from symgrad.compiler.kernels.calls.plain import (
+    call_batch,
+    copy_shared,
+    refuse_masked,
+    refuse_where,
+)
 from symgrad.compiler.kernels.calls.threads import in_pieces, targets, work_of, worthwhile
 from symgrad.compiler.kernels.kernel import Kernel, Saver, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
-from symgrad.compiler.kernels.ufunc import MAX_ARGS, Core, ufunc_from_loop
+from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, RunnableProgram
 from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.compiler.llvm.text.types import FloatType
@@ -32,7 +37,6 @@ from symgrad.support.errors import (
     OutOfMemoryError,
     ShapeError,
     SymgradError,
-    UnsupportedError,
 )
 
 __all__ = ["ArrayKernel", "ProgramCode"]
@@ -40,14 +44,11 @@ __all__ = ["ArrayKernel", "ProgramCode"]
 _FLOAT64 = np.dtype(np.float64)
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _MANY = 2**13
-"""Elements of an input from which on it pays to look whether the outputs are large."""
-
-_MAX_AXES = 32
-"""So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
+"""Elements of an input above which the outputs may be large, so that a pool of outputs pays."""
 
 
 class ProgramCode(RunnableProgram, Protocol):
-    """What a kernel must know of the code of an array program (``symgrad/compiler/llvm/arrays/array_code.py``)."""
+    """The interface of the code of an array program (``symgrad/compiler/llvm/arrays/array_code.py``)."""
 
     @property
     def kinds(self) -> tuple[str, ...]: ...
@@ -66,7 +67,7 @@ Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
 
 @final
 class ArrayKernel(Kernel):
-    """The kernel of a program with ops that take arrays as wholes.
+    """The kernel of an array program.
 
     Attributes:
         signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
@@ -131,30 +132,14 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
-            self._ufunc = self._as_ufunc(found, kinds)
+        self._ufunc = ufunc_of_arrays(self._loop, found, kinds, name, self.inputs, self._loop)
         several = threads > 1 and self._ufunc
         self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
         self._spares = OutputPool(self.kinds[nin:])
 
-    def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc | None:
-        core = Core(
-            found.text, tuple(i for axes in found.axes for i in axes), found.frozen, self._loop.process
-        )
-        return ufunc_from_loop(
-            self._loop.loop,
-            self._loop.plan,
-            kinds,
-            found.nin,
-            name=self.name,
-            doc=f"{self.name}({', '.join(self.inputs)})",
-            code=self._loop,
-            core=core,
-        )
-
     @property
     def code(self) -> ProgramCode:
-        """The code of the program, and what it says of its arrays."""
+        """The code of the program, with the shapes of its arrays."""
         return self._code
 
     @property
@@ -166,7 +151,7 @@ class ArrayKernel(Kernel):
         return self._code.needs
 
     def scratch_bytes(self, /, **sizes: int) -> int:
-        """Return how much memory a call needs beside its inputs and outputs.
+        """Return the bytes of scratch memory of a call.
 
         Args:
             sizes: a value for every named size.
@@ -194,7 +179,7 @@ class ArrayKernel(Kernel):
         count = len(self.sizes)
         table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
         found = int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
-        if found < 0:  # the sum of arrays, none of which is too large
+        if found < 0:  # the total overflowed, although no array is too large
             raise out_of_memory(f"a call of kernel '{self.name}'", LARGEST)
         return found
 
@@ -212,27 +197,25 @@ class ArrayKernel(Kernel):
                         exchanged = self._exchanged(arrays, out, where)
                         if exchanged is not None:
                             return exchanged[0]
-                    arrays = tuple([self._unmasked(k, self._admit(k, a)) for k, a in enumerate(arrays)])
+                    arrays = tuple(
+                        [refuse_masked(self.inputs[k], self._admit(k, a)) for k, a in enumerate(arrays)]
+                    )
                     break
             if self._guards:
                 self._check_values(arrays)
             for k, symbol in self._symmetric:
                 check_symmetric(symbol, arrays[k])
-            if where is not True:
-                raise UnsupportedError(
-                    "an array program has no where=",
-                    cure="compute everything and choose with np.where, or select from the batch",
-                )
+            refuse_where(where)
             if out is not None:
-                arrays = _apart(arrays, as_tuple(out))
+                arrays = copy_shared(arrays, as_tuple(out))
             if self.threads > 1:
                 found = self._in_threads(arrays, out)
                 if found is not None:
                     return found
             call = self._ufunc or self._call_plainly
             if out is None:
-                made = self._spare_outputs(arrays)
-                return call(*arrays) if made is None else _scalars(call(*arrays, out=made))
+                outputs = self._outputs_from_pool(arrays)
+                return call(*arrays) if outputs is None else _scalars(call(*arrays, out=outputs))
             return call(*arrays, out=out)
         except (TypeError, ValueError, MemoryError) as error:
             exchanged = None if out is None else self._exchanged(arrays, out, where)
@@ -261,17 +244,6 @@ class ArrayKernel(Kernel):
 
     # Checks
 
-    def _unmasked(self, k: int, value: Any) -> Any:
-        """Refuse a masked array, whose mask has no meaning for a sum over what it hides."""
-        if isinstance(value, np.ma.MaskedArray):
-            name = self.inputs[k]
-            raise ArrayTypeError(
-                f"input '{name}' is a masked array",
-                expected="an array without a mask",
-                cure=f"pass {name}.filled(value), with the value that masked entries should have",
-            )
-        return value
-
     def _check_values(self, arrays: Sequence[Any]) -> None:
         sizes = self._shapes.fit(arrays).sizes
         check_lengths(self._guards.lengths, sizes)
@@ -287,8 +259,8 @@ class ArrayKernel(Kernel):
                 computed.append(position)
         if not computed:
             return
-        # Without errors on the way: a position that is out of range delivers 0 in compiled code, and the array of
-        # positions that is to blame comes before all that are computed from it.
+        # Compiled code reads 0 at a position out of range; the check of that position comes before the checks of all
+        # positions that are computed from it.
         if self._indices is None:
             distinct = list(dict.fromkeys(p.index for p in computed))
             self._indices = self._compile(distinct, symbols_for(distinct, self.symbols))
@@ -300,7 +272,7 @@ class ArrayKernel(Kernel):
             check_position(position, values[position.index], sizes)
 
     def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
-        """Say in the formula's words what NumPy refused."""
+        """Return the error of the formula for an error of NumPy."""
         try:
             fit = self._shapes.fit(arrays)
             check_arrays(self._code.arrays, fit.sizes)
@@ -311,7 +283,7 @@ class ArrayKernel(Kernel):
         if isinstance(error, MemoryError):
             return self._out_of_memory(fit, arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
-            if not _is_array(target):
+            if not isinstance(target, np.ndarray):
                 continue
             shape, wanted = np.shape(target), self._shapes.of_outputs(fit)[k]
             core = wanted[len(fit.batch) :]
@@ -334,21 +306,17 @@ class ArrayKernel(Kernel):
         for k, (node, shape, kind) in enumerate(zip(nodes, shapes, self.kinds, strict=True)):
             if k >= len(arrays):
                 needed += math.prod(shape) * kind.itemsize
-            elif (
-                self._code.read[k] and not np.asarray(arrays[k]).flags.c_contiguous
-            ):  # copied, one of a batch at a time
+            elif self._code.read[k] and not np.asarray(arrays[k]).flags.c_contiguous:
+                # Each entry of the batch is copied.
                 needed += math.prod(shape[len(shape) - len(node.shape) :]) * kind.itemsize
         try:
             return out_of_memory(f"a call of kernel '{self.name}'", needed + self.scratch_bytes(**fit.sizes))
         except OutOfMemoryError as found:
             return found
 
-    def _spare_outputs(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
-        """Return arrays for the outputs if an input is large, and the outputs are."""
-        for array in arrays:
-            if type(array) is np.ndarray and array.size >= _MANY:
-                break
-        else:
+    def _outputs_from_pool(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
+        """Return arrays of the pool for large outputs of large inputs, else None."""
+        if not any(type(a) is np.ndarray and a.size >= _MANY for a in arrays):
             return None
         if self._ufunc is None or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
             return None
@@ -357,7 +325,7 @@ class ArrayKernel(Kernel):
     # Calls in threads, and without a ufunc
 
     def _in_threads(self, arrays: Sequence[Any], out: Any) -> Any:
-        """Do what the ufunc would do, with a large batch in pieces; None if the ufunc itself should be called."""
+        """Call the ufunc on pieces of a large batch; None if the whole call is better."""
         fit = self._shapes.fit(arrays)
         batch, shapes = fit.batch, self._shapes.of_outputs(fit)
         amount = max([*map(np.size, arrays), *map(math.prod, shapes)])
@@ -365,43 +333,26 @@ class ArrayKernel(Kernel):
             return None
         kinds = self.kinds[len(arrays) :]
         outs = (None,) * len(kinds) if out is None else as_tuple(out)
-        made = targets(arrays, outs, shapes, kinds)
-        if made is None:
+        results = targets(arrays, outs, shapes, kinds)
+        if results is None:
             return None
         ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
-        assert self._ufunc is not None  # or nothing would be large
-        in_pieces(self._ufunc, arrays, made, batch, ranks, self.threads)
-        return made[0] if len(made) == 1 else made
+        assert self._ufunc is not None  # `_large` is infinite without a ufunc
+        in_pieces(self._ufunc, arrays, results, batch, ranks, self.threads)
+        return results[0] if len(results) == 1 else results
 
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
         nodes = (*self.symbols, *self.outputs)
         return call_batch(self._loop, self._shapes, self._core, nodes, self.kinds, arrays, out)
 
 
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
-
-
-def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
-    """Copy inputs that an output may overwrite.
-
-    NumPy does so too, but not where both are one view: that the same memory can be a batch of rows for the output and
-    one matrix for an input, it does not see.
-    """
-    apart: list[Any] = []
-    for value in arrays:
-        shared = any(_is_array(t) and np.may_share_memory(value, t) for t in outs)
-        apart.append(np.array(value) if shared else value)
-    return tuple(apart)
-
-
 def _scalars(found: np.ndarray | tuple[np.ndarray, ...]) -> Any:
-    """Return results as a ufunc gives them: without axes they are scalars."""
+    """Return results as ufuncs do: those without axes as scalars."""
     if isinstance(found, tuple):
         return tuple([a if a.ndim else a[()] for a in found])
     return found if found.ndim else found[()]
 
 
 def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
-    """Return the symbols that the outputs need: those they read, and those whose shapes give their sizes."""
+    """Return the symbols of the outputs: those that they read, and arrays, whose shapes give sizes."""
     return [s for s in symbols if s.shape or s in set(symbols_of(outputs))]

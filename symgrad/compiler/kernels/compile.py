@@ -1,4 +1,4 @@
-"""From nodes to a kernel: the passes after those of `symgrad/compiler/forms/pipeline.py`, down to machine code."""
+"""Compile nodes to a kernel: the passes from `symgrad/compiler/forms/pipeline.py` to machine code."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
 
 Keeper: TypeAlias = "Callable[[bytes], None]"
-"""What keeps code for other processes."""
+"""Caches code for other processes."""
 
 _ARRAYS = b"arrays\n"
-"""What kept code of an array program begins with, which that of an elementwise one does not: a number."""
+"""The first line of cached code of an array program; that of an elementwise one begins with a number."""
 
 
 def compile_nodes(
@@ -69,8 +69,8 @@ def compile_nodes(
         fast: whether functions need only be within four units of the last place.
         effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
             code at once; array programs are compiled with all effort.
-        save: what writes the kernel to a file; None for what this layer has, all but sources in Python.
-        keep: is given the code when it is there, the better code of an elementwise program, for `kept_kernel`.
+        save: writes the kernel to a file; by default in all formats but Python.
+        keep: caches the code, of an elementwise program the optimised code, for `kept_kernel`.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -91,21 +91,21 @@ def compile_nodes(
     outputs = tuple(outputs)
     if not outputs:
         raise UsageError("there is nothing to compile", expected="at least one output")
-    order = topological(outputs)  # a large graph is walked once
+    order = topological(outputs)  # one traversal for all uses
     used = symbols_of(outputs, order)
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
-    # Slopes that were given are for differentiation, which is over: values are left.
+    # Custom derivatives have no effect after differentiation: only values remain.
     written, outputs = outputs, tuple(as_computed(outputs, order))
     order = order if outputs == written else topological(outputs)
     real = float_type(dtype)
     threads = checked_threads(threads)
-    # Where each element is computed by itself one loop does it, with code of its own: asked before anything is lowered.
+    # Elementwise programs have one loop, and code generators of their own.
     if _elementwise(outputs, inputs, order):
         with gc_paused(), reports_progress("lower", "ordering equations"):
-            # One order of equations, in functions of bounded size, for quick code and better code alike.
+            # One schedule, in functions of bounded size, for quick and for optimised code.
             plan = schedule(outputs, inputs, fusable=fusable, fast=fast, order=order)
-        # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
+        # LLVM IR (`emit`), and its machine code (`Engine`): quick code first, optimised code when it pays.
         measure = measured(outputs, inputs, order)
         code = ElementwiseCode(plan, real, effort=effort, keep=None if keep is None else _with(measure, keep))
         info(
@@ -164,23 +164,23 @@ def kept_kernel(
     effort: Effort,
     save: Saver,
 ) -> Kernel:
-    """Make a kernel of what `keep` of `compile_nodes` was given, without what it computes until that is asked for.
+    """Rebuild a kernel of code that `keep` of `compile_nodes` cached; derive its nodes on first use.
 
     Args:
         kept: the code.
-        forms: makes the nodes that it computes, and those that may be fused.
+        forms: returns the nodes that it computes, and those that may be fused.
         inputs: the symbols in the order of the kernel's arguments.
-        dtype: as there; so are all others.
+        dtype: as of `compile_nodes`, like all other options.
         name: the kernel's name.
-        threads: in how many threads a call with large arrays runs.
-        fast: whether functions need only be within four units of the last place.
-        effort: what was asked for.
-        save: what writes the kernel to a file.
+        threads: the number of threads of a call with large arrays.
+        fast: whether an accuracy of four units in the last place is enough for functions.
+        effort: ``auto`` or ``high``.
+        save: writes the kernel to a file.
 
     Raises:
         KernelError: if the C library lacks a function that it calls.
-        UsageError: for a number of threads that cannot be.
-        ValueError: if it is something else.
+        UsageError: for an invalid number of threads.
+        ValueError: if it is no such code.
     """
     threads = checked_threads(threads)
     real = float_type(dtype)
@@ -215,9 +215,9 @@ def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any
     """Compile elementwise equations for NVIDIA's GPUs.
 
     Args:
-        outputs: what to compute.
+        outputs: the outputs.
         inputs: the symbols in the order of the kernel's arguments.
-        how: dtype, name, fusable and fast, as `compile_nodes` has them.
+        how: dtype, name, fusable and fast, as of `compile_nodes`.
 
     Raises:
         MissingInputError, UsageError: as `compile_nodes`.
@@ -258,7 +258,7 @@ def _array_kernel(
     kept: bytes = b"",
 ) -> ArrayKernel:
     from symgrad.compiler.kernels.array_kernel import (
-        ArrayKernel,  # some thirty modules that other programs do not need
+        ArrayKernel,  # thirty modules that elementwise programs do not need
     )
 
     if kept:
@@ -267,9 +267,9 @@ def _array_kernel(
         code = CachedArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
         outputs = code.outputs
     else:
-        from symgrad.compiler.llvm.arrays.array_code import ArrayCode  # what is kept does without
+        from symgrad.compiler.llvm.arrays.array_code import ArrayCode  # cached code does not need it
 
-        # Loop nests and memory (`plan_arrays`), the text of LLVM, and machine code of it (`Engine`).
+        # Loop nests and memory (`plan_arrays`), LLVM IR, and its machine code (`Engine`).
         code = ArrayCode(outputs, inputs, real, fast=fast, keep=keep)
     return ArrayKernel(
         code,
@@ -295,7 +295,7 @@ def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType
 
 
 def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...], order: Sequence[Node]) -> bool:
-    """Tell whether a ufunc computes the outputs: element by element, all of the shape to which the inputs broadcast."""
+    """Tell whether the program is elementwise, and all outputs have the shape to which the inputs broadcast."""
     if not all_pointwise(order):
         return False
     shapes = {node.shape for node in (*outputs, *inputs)}

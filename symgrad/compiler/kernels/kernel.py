@@ -1,4 +1,4 @@
-"""The compiled callable: what kernels of elementwise and of array programs have in common."""
+"""`Kernel`: the base class of kernels of elementwise and of array programs."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ __all__ = ["Forms", "Kernel", "Saver", "as_tuple"]
 
 
 Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
-"""What writes a kernel to a file: given, for it imports more than a kernel needs."""
+"""Writes a kernel to a file; passed in, because it imports more than a kernel needs."""
 
 Forms: TypeAlias = "Callable[[], tuple[Sequence[Node], Collection[Node]]]"
-"""What makes the nodes that a kernel computes, and those that may be fused, when they are asked for."""
+"""Returns the nodes that a kernel computes, and those that may be fused; called on first use."""
 
 _LOADED = 8
-"""Loaded kernels that are kept for the next time: schedulers load one again for every task."""
+"""Size of the cache of unpickled kernels: schedulers unpickle one for every task."""
 
 
 _INTERNAL = frozenset(("about", "called", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
-"""What other rooms ask of a kernel, most of it of nodes."""
+"""Attributes for other packages, most of them nodes."""
 
 
 class Kernel(Reported, AtPoints, ABC):
@@ -127,7 +127,7 @@ class Kernel(Reported, AtPoints, ABC):
         self.called: Callable[[], Sequence[str | None]] | None = None
 
     def __dir__(self) -> list[str]:
-        """Leave out what is internal: completion is for users."""
+        """Leave out internal attributes, so that completion shows public ones."""
         return [name for name in super().__dir__() if name not in _INTERNAL]
 
     @property
@@ -136,7 +136,7 @@ class Kernel(Reported, AtPoints, ABC):
 
     @property
     def output_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)
-        """What the outputs are called in C: ``f`` and ``df_dx`` where the program has such names, else ``out0``, ..."""
+        """The names of the outputs in C: ``f`` and ``df_dx`` if the program has such names, else ``out0``, ..."""
         count = len(self.kinds) - len(self.inputs)
         names = [None] * count if self.called is None else self.called()
         return tuple([name or ("out" if count == 1 else f"out{k}") for k, name in enumerate(names)])
@@ -147,7 +147,7 @@ class Kernel(Reported, AtPoints, ABC):
         return self._arranged()[1]
 
     def _arranged(self) -> tuple[tuple[Node, ...], frozenset[Node]]:
-        """Return what it computes, and what may be fused: of kept code when it is first asked for."""
+        """Return the outputs and the nodes that may be fused; cached code derives them on first use."""
         if callable(self._forms):
             outputs, fusable = self._forms()
             self._forms = tuple(outputs), frozenset(fusable)
@@ -177,12 +177,12 @@ class Kernel(Reported, AtPoints, ABC):
 
     @property
     def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
-        """The kernel's name, as a function has one; without what Dask takes names apart at."""
+        """The kernel's name, as of a function; without hyphens, at which Dask splits names."""
         return self.name.replace("-", "_")
 
     @property
     def quick(self) -> bool:
-        """Whether it runs quick code still, which better code will replace when it pays."""
+        """Whether it still runs quick code, which optimised code will replace when that pays."""
         return False
 
     @property
@@ -283,10 +283,10 @@ class Kernel(Reported, AtPoints, ABC):
 
     @abstractmethod
     def native(self) -> Native:
-        """Return what a caller without Python must know; compiles the better code if there is only quick code yet."""
+        """Return the interface for callers without Python; compile optimised code if there is only quick code."""
 
     def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
-        """Make a call with arrays of another library, and return the result in a tuple; None if there are none."""
+        """Call with arrays of another library, and return the result in a tuple; None if there are none."""
         library = library_of((*arrays, *as_tuple(out)))
         if library is None:
             return None
@@ -296,13 +296,13 @@ class Kernel(Reported, AtPoints, ABC):
         return (called_with_arrays(partial(self, **more), library, self.inputs, arrays, out),)
 
     def _blockwise(self, arrays: Sequence[Any]) -> Any:
-        """Return what a call with arrays of Dask gives: arrays of Dask, whose blocks this kernel computes.
+        """Return the Dask arrays of a call with Dask arrays; this kernel computes their blocks.
 
-        NumPy would hand over the ufunc, which does not travel to other processes.
+        NumPy would pass on the ufunc, which cannot be pickled.
         """
         da = cast("Any", sys.modules["dask.array"])  # one of the arrays is Dask's, so Dask is there
         kinds = self.kinds[len(self.inputs) :]
-        # Axes of the batch are cut in the same places; they are aligned from the end. Others keep their blocks.
+        # Unify the chunks of batch axes, which are aligned from the end; core axes keep their chunks.
         labelled: list[Any] = []
         for k, array in enumerate(arrays):
             core = len(self._declared.axes[k])
@@ -321,7 +321,7 @@ class Kernel(Reported, AtPoints, ABC):
         """Return input k as something the ufunc takes without loss, or raise."""
         return admitted(self.symbols[k], self.kinds[k], self._real, value)
 
-    # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
+    # A Kernel is immutable, so a copy is itself. Machine code cannot be pickled, so a pickle holds the graph.
 
     def __copy__(self) -> Kernel:
         return self
@@ -342,7 +342,7 @@ class Kernel(Reported, AtPoints, ABC):
 
 
 def as_tuple(out: Any) -> tuple[Any, ...]:
-    """Return what was passed as ``out=`` with one entry an output."""
+    """Return ``out=`` as a tuple with one entry for each output."""
     return out if isinstance(out, tuple) else (out,)  # pyright: ignore[reportUnknownVariableType]  (of arrays)
 
 
@@ -359,27 +359,17 @@ def _load(
 ) -> Kernel:
     nodes = rebuild(graph)
     first, last = counts[0], sum(counts)
-    # Where it is loaded there may be fewer processors.
-    how = dtype, name, min(threads, cores()), fast, effort, save
-    return _compiled(compile_again, tuple(nodes[:first]), tuple(nodes[first:last]), tuple(nodes[last:]), *how)
+    options: dict[str, Any] = {"dtype": dtype, "name": name, "effort": effort, "save": save}
+    options["threads"] = min(threads, cores())  # this machine may have fewer processors
+    if nodes[last:]:
+        options["fusable"] = tuple(nodes[last:])
+    if fast:
+        options["fast"] = True
+    return _compiled(compile_again, tuple(nodes[:first]), tuple(nodes[first:last]), **options)
 
 
 @lru_cache(_LOADED)
 def _compiled(
-    compile_again: Callable[..., Kernel],
-    outputs: tuple[Node, ...],
-    inputs: tuple[Node, ...],
-    fusable: tuple[Node, ...],
-    dtype: str,
-    name: str,
-    threads: int,
-    fast: bool,
-    effort: Effort,
-    save: Saver,
+    compile_again: Callable[..., Kernel], outputs: tuple[Node, ...], inputs: tuple[Node, ...], **options: Any
 ) -> Kernel:
-    more: dict[str, Any] = {"fusable": fusable} if fusable else {}
-    if fast:
-        more["fast"] = True
-    return compile_again(
-        outputs, inputs, dtype=dtype, name=name, threads=threads, effort=effort, save=save, **more
-    )
+    return compile_again(outputs, inputs, **options)

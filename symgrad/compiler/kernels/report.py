@@ -1,4 +1,4 @@
-"""A kernel as a report: what it computes, what it takes, how it runs."""
+"""A kernel as a report: its formulas, inputs and options."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def kernel_report(kernel: Kernel) -> Report:
     accuracy = (
         "fast, where a form may lose a digit" if kernel.fast else "as accurate as the form that was chosen"
     )
-    said = f"It returns {gives} in {kernel.dtype}, computed by {threads}, {accuracy}."
-    blocks.append(Paragraph(prose(said)))
+    blocks.append(
+        Paragraph(prose(f"It returns {gives} in {kernel.dtype}, computed by {threads}, {accuracy}."))
+    )
     return Report(f"Kernel {kernel.name}({', '.join(kernel.inputs)})", tuple(blocks))

@@ -1,4 +1,4 @@
-"""The shapes that an array program declares, and what those of a call's inputs make of them."""
+"""Match the shapes of a call's inputs with the declared shapes of an array program."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Fit", "Shapes"]
 
 @dataclass(slots=True)
 class Fit:
-    """What follows from the shapes of inputs.
+    """The result of matching the shapes of inputs.
 
     Args:
         shapes: of the inputs.
-        batch: of the batch.
-        sizes: the value of every name of a size.
-        outputs: the shapes of the outputs, once they are needed.
+        batch: the shape of the batch.
+        sizes: the value of every named size.
+        outputs: the shapes of the outputs, computed on first use.
     """
 
     shapes: list[tuple[int, ...]]
@@ -35,11 +35,11 @@ class Fit:
 
 
 class Shapes:
-    """The declared shapes of one program. It remembers the last call: most have the shapes of the one before.
+    """The declared shapes of one program. It caches the last call, because consecutive calls often have equal shapes.
 
     Args:
         inputs: the symbols.
-        outputs: what is computed of them.
+        outputs: the outputs.
     """
 
     __slots__ = ("_extents", "_fitted", "_inputs", "_outputs")
@@ -51,15 +51,15 @@ class Shapes:
         self._fitted: Fit | None = None
 
     def fit(self, arrays: Sequence[Any]) -> Fit:
-        """Check the shapes of inputs, if they are not those of the last call, and return what follows from them.
+        """Match the shapes of inputs, with a fast path for those of the last call.
 
         Raises:
-            ShapeError: naming the inputs that do not agree.
+            ShapeError: with the inputs that disagree.
         """
         shapes = [a.shape if type(a) is np.ndarray else np.shape(a) for a in arrays]
         found = self._fitted
         if found is None or found.shapes != shapes:
-            found = self._fitted = self._checked(shapes)
+            found = self._fitted = self._match(shapes)
         return found
 
     def of_outputs(self, fit: Fit) -> list[tuple[int, ...]]:
@@ -70,8 +70,8 @@ class Shapes:
             ]
         return fit.outputs
 
-    def _checked(self, shapes: list[tuple[int, ...]]) -> Fit:
-        sizes: dict[str, tuple[int, int]] = {}  # the value of a name, and the input that has it
+    def _match(self, shapes: list[tuple[int, ...]]) -> Fit:
+        sizes: dict[str, tuple[int, int]] = {}  # the value of a name, and the input that defines it
         batches: list[tuple[int, ...]] = []
         for k, (symbol, shape) in enumerate(zip(self._inputs, shapes, strict=True)):
             rank = len(symbol.shape)

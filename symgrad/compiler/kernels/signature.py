@@ -1,10 +1,11 @@
-"""Declared shapes as the signature of a generalised ufunc."""
+"""Write declared shapes as the signature of a generalised ufunc."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size
@@ -18,7 +19,7 @@ class Signature:
 
     Args:
         text: in NumPy's notation.
-        sizes: every different size once, in order of appearance: the core dimensions.
+        sizes: the core dimensions: the distinct sizes, in order of appearance.
         axes: for every argument the core dimension of each axis.
         nin: how many arguments are inputs.
     """
@@ -30,14 +31,14 @@ class Signature:
 
     @property
     def frozen(self) -> tuple[int, ...]:
-        """The sizes that stand as numbers in the text, -1 for the others."""
+        """The sizes that are numbers in the text, -1 for the others."""
         return tuple(size if isinstance(size, int) and size else -1 for size in self.sizes)
 
 
 def signature_of(inputs: Sequence[Shape], outputs: Sequence[Shape]) -> Signature:
     """Return the signature of a program.
 
-    A size that is computed gets a name of its own; so does 0, which NumPy does not take as a number.
+    A computed size gets a new name; so does 0, which NumPy does not accept as a number.
 
     Example:
         >>> signature_of([("n", 5), (5,)], [(), ("n",)]).text
@@ -45,16 +46,15 @@ def signature_of(inputs: Sequence[Shape], outputs: Sequence[Shape]) -> Signature
         >>> signature_of([("σ", 0)], [("σ",)]).text
         '(_u03C3,_0)->(_u03C3)'
     """
-    spelled: dict[Size, str] = {}
-    for shape in (*inputs, *outputs):
-        for size in shape:
-            if size not in spelled:
-                spelled[size] = _spell(size, set(spelled.values()))
-    numbers = {size: i for i, size in enumerate(spelled)}
-    texts = [f"({','.join(spelled[size] for size in shape)})" for shape in (*inputs, *outputs)]
+    names: dict[Size, str] = {}
+    for size in chain(*inputs, *outputs):
+        if size not in names:
+            names[size] = _spell(size, set(names.values()))
+    numbers = {size: i for i, size in enumerate(names)}
+    texts = [f"({','.join(names[size] for size in shape)})" for shape in (*inputs, *outputs)]
     return Signature(
         text=",".join(texts[: len(inputs)]) + "->" + ",".join(texts[len(inputs) :]),
-        sizes=tuple(spelled),
+        sizes=tuple(names),
         axes=tuple(tuple(numbers[size] for size in shape) for shape in (*inputs, *outputs)),
         nin=len(inputs),
     )

@@ -1,9 +1,9 @@
-"""A NumPy ufunc around machine code, made through NumPy's C API with ctypes, so that no compiler is needed.
+"""Create NumPy ufuncs around machine code, through NumPy's C API with ctypes, without a compiler.
 
-``PyUFunc_FromFuncAndDataAndSignature`` is a slot of the table in the capsule ``_UFUNC_API``; another is the type
-``numpy.ufunc`` itself, which tells us that we read the right table. The ufunc borrows its buffers and the
-machine code, so it is given a reference to their owner in its field ``obj``, which NumPy releases with the
-ufunc. Where ufuncs are not laid out as known there are none, and kernels call their inner loops themselves.
+``PyUFunc_FromFuncAndDataAndSignature`` is a slot of the table in the capsule ``_UFUNC_API``; another slot is the type
+``numpy.ufunc``, by which the table is recognised. A ufunc borrows its buffers and the machine code; a reference to
+their owner goes to its field ``obj``, which NumPy releases with the ufunc. If the layout of ufuncs is unknown, none are
+created, and kernels call their inner loops themselves.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from itertools import accumulate
-from typing import Any, NamedTuple, cast
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -28,10 +28,16 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
 )
 from symgrad.support.errors import InternalError
 
-__all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufuncs_are_known"]
+if TYPE_CHECKING:
+    from symgrad.compiler.kernels.signature import Signature
+
+__all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufunc_of_arrays", "ufuncs_are_known"]
 
 MAX_ARGS = 64
 """The largest number of arguments of a ufunc (NPY_MAXARGS of NumPy 2)."""
+
+_MAX_AXES = 32
+"""Largest number of axes of all outputs: NumPy's iterator has 64 for these and the batch."""
 
 _NUMBERS = {t: np.dtype(t).num for t in ("bool", "int64", "float32", "float64")}
 _NO_IDENTITY = -1  # PyUFunc_None
@@ -42,8 +48,8 @@ class Core(NamedTuple):
 
     Args:
         signature: in NumPy's notation, as ``(n,5),(5)->(n)``.
-        axes: for all axes of all arguments, one after the other, the number of the core dimension.
-        frozen: for every core dimension its size in the signature, or -1.
+        axes: the numbers of the core dimensions of all axes of all arguments.
+        frozen: the size of every core dimension in the signature, or -1.
         process: address of ``int(PyUFuncObject *, intp *core_dim_sizes)``, which checks sizes and fills in those
             that are -1, or 0.
     """
@@ -56,7 +62,7 @@ class Core(NamedTuple):
 
 @cache
 def _constructor() -> Any:
-    """Return NumPy's function that makes ufuncs, or None if the table of its functions is another than known."""
+    """Return NumPy's function that creates ufuncs, None if the table of its functions is not recognised."""
     capsule = cast(Any, import_module("numpy._core._multiarray_umath"))._UFUNC_API
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -75,9 +81,9 @@ def _constructor() -> Any:
 
 
 class _Buffers:
-    """Everything that a ufunc points to and does not own.
+    """The memory that a ufunc points to and does not own.
 
-    One piece of memory, for ctypes makes a type for every length of array, which takes as long as all else here.
+    It is one piece: ctypes creates a type for every length of array, which takes as long as everything else here.
     """
 
     __slots__ = ("_memory", "code", "datas", "doc", "functions", "name", "signature", "types")
@@ -108,7 +114,7 @@ class _Buffers:
         self.signature = None if signature is None else at
 
     def ufunc(self, nin: int, nout: int) -> Any:
-        """Return a ufunc that points to them, and does not keep them."""
+        """Return a ufunc that points to the buffers, without a reference to them."""
         return _constructor()(
             self.functions,
             self.datas,
@@ -126,32 +132,61 @@ class _Buffers:
 
 @cache
 def ufuncs_are_known(*, of_arrays: bool = False) -> bool:
-    """Tell whether the fields of ufuncs are where the table of places says, by a ufunc whose fields are known.
+    """Tell whether the layout of ufuncs agrees with the table of fields, by a ufunc with known fields.
 
     Args:
-        of_arrays: whether the fields of generalised ufuncs are asked for, which have core dimensions.
+        of_arrays: whether to test also the fields of generalised ufuncs, which have core dimensions.
     """
     if sys.implementation.name != "cpython":
         return False
-    called = np.frompyfunc(max, 2, 1)  # NumPy keeps the function in the field in which we keep our buffers
-    if _constructor() is None or read_field("ufunc.obj", called) != id(max):
+    python_ufunc = np.frompyfunc(max, 2, 1)  # its field for the function is ours for the buffers
+    if _constructor() is None or read_field("ufunc.obj", python_ufunc) != id(max):
         return False
     core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
     for part in (None, core) if of_arrays else (None,):
         signature = part.signature if part else None
         buffers = _Buffers(0, 0, ["float64"] * 5, signature, name="trial", doc="", code=None)
-        made = buffers.ufunc(3, 2)
+        trial = buffers.ufunc(3, 2)
         known = {"nin": 3, "nargs": 5, "obj": 0, "process_core_dims_func": 0}
         known |= {"core_enabled": int(part is not None), "core_num_dim_ix": 2 if part else 0}
         known |= {"functions": buffers.functions, "data": buffers.datas}
         known |= {"types": buffers.types, "name": buffers.name}
-        if type(made) is not np.ufunc or any(
-            read_field(f"ufunc.{name}", made) != value for name, value in known.items()
+        if type(trial) is not np.ufunc or any(
+            read_field(f"ufunc.{name}", trial) != value for name, value in known.items()
         ):
             return False
-        if part and not _same_core(made, part):
+        if part and not _same_core(trial, part):
             return False
     return True
+
+
+class _ArrayLoop(Protocol):
+    @property
+    def loop(self) -> int: ...
+    @property
+    def plan(self) -> int: ...
+    @property
+    def process(self) -> int: ...
+
+
+def ufunc_of_arrays(
+    loop: _ArrayLoop, found: Signature, kinds: Sequence[str], name: str, inputs: Sequence[str], code: object
+) -> np.ufunc | None:
+    """Wrap the loop of an array program as a generalised ufunc; None if it exceeds NumPy's limits.
+
+    Args:
+        loop: the addresses of the loop, its data, and the function that checks sizes.
+        found: the signature.
+        kinds: dtype name of every argument, inputs then outputs.
+        name: the ufunc's name.
+        inputs: the names of the inputs.
+        code: owner of the machine code; it lives as long as the ufunc.
+    """
+    if not inputs or len(kinds) > MAX_ARGS or sum(map(len, found.axes[len(inputs) :])) > _MAX_AXES:
+        return None
+    core = Core(found.text, tuple(chain.from_iterable(found.axes)), found.frozen, loop.process)
+    doc = f"{name}({', '.join(inputs)})"
+    return ufunc_from_loop(loop.loop, loop.plan, kinds, len(inputs), name=name, doc=doc, code=code, core=core)
 
 
 def ufunc_from_loop(
@@ -175,34 +210,34 @@ def ufunc_from_loop(
         name: the ufunc's name.
         doc: its docstring.
         code: owner of the machine code; it lives as long as the ufunc.
-        core: what makes it a generalised ufunc, one of arrays instead of elements.
+        core: the core dimensions of a generalised ufunc.
 
     Returns:
-        None where ufuncs are not laid out as known.
+        None if the layout of ufuncs is unknown.
     """
     if not ufuncs_are_known(of_arrays=core is not None):
         return None
     signature = core.signature if core else None
     owner = _Buffers(loop, data, kinds, signature, name=name, doc=doc, code=code)
-    made = owner.ufunc(nin, len(kinds) - nin)
-    if core and not _same_core(made, core):
+    ufunc = owner.ufunc(nin, len(kinds) - nin)
+    if core and not _same_core(ufunc, core):
         raise InternalError(
             f"NumPy {np.__version__} numbers the axes of a ufunc otherwise than symgrad knows"
         )
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
-    write_field("ufunc.obj", made, id(owner))
+    write_field("ufunc.obj", ufunc, id(owner))
     if core and core.process:
-        write_field("ufunc.process_core_dims_func", made, core.process)
-    return made
+        write_field("ufunc.process_core_dims_func", ufunc, core.process)
+    return ufunc
 
 
-def _same_core(made: np.ufunc, core: Core) -> bool:
-    """Check that NumPy numbered the core dimensions as the loop does, from the first to the last appearance."""
-    count, enabled = read_field("ufunc.core_num_dim_ix", made), read_field("ufunc.core_enabled", made)
+def _same_core(ufunc: np.ufunc, core: Core) -> bool:
+    """Check that NumPy numbered the core dimensions as the loop does, in order of appearance."""
+    count, enabled = read_field("ufunc.core_num_dim_ix", ufunc), read_field("ufunc.core_enabled", ufunc)
     if (count, enabled) != (len(core.frozen), bool(core.frozen)):
         return False
     if not core.frozen:
         return True
-    numbered = read_integers(read_field("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
-    sizes = read_integers(read_field("ufunc.core_dim_sizes", made), len(core.frozen))
+    numbered = read_integers(read_field("ufunc.core_dim_ixs", ufunc), len(core.axes), ctypes.c_int)
+    sizes = read_integers(read_field("ufunc.core_dim_sizes", ufunc), len(core.frozen))
     return numbered == core.axes and sizes == core.frozen

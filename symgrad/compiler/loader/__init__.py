@@ -1,6 +1,7 @@
-"""Kernels that were saved to a file, loaded again: neither SymPy nor the formulas are needed.
+"""Load kernels from files. Open `loading.py` first.
 
-`import symgrad.runtime` takes little more than NumPy and llvmlite do; `symgrad.load` is the same function.
+This package must not import SymPy or derivations: `import symgrad.runtime` takes little longer than NumPy and llvmlite.
+`symgrad.load` is the same function.
 """
 
 from symgrad.compiler.loader.loading import load

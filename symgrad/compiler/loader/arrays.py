@@ -1,36 +1,36 @@
-"""A loaded kernel of an array program: a generalised ufunc again."""
+"""Loaded kernels of array programs: generalised ufuncs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from symgrad.compiler.kernels.artefacts.plain_sizes import as_size
 from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position
-from symgrad.compiler.kernels.calls.plain import call_batch
+from symgrad.compiler.kernels.calls.plain import (
+    call_batch,
+    copy_shared,
+    refuse_masked,
+    refuse_where,
+)
 from symgrad.compiler.kernels.shapes import Shapes
 from symgrad.compiler.kernels.signature import signature_of
-from symgrad.compiler.kernels.ufunc import MAX_ARGS, Core, ufunc_from_loop
+from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
 from symgrad.compiler.loader.base import Loaded, as_tuple
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.values.inputs import check_domain, check_symmetric
-from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 if TYPE_CHECKING:
     from symgrad.compiler.loader.base import OwnedCode
 
 __all__ = ["LoadedArrayKernel"]
 
-_MAX_AXES = 32
-
 
 class _LoadedProgram:
-    """What the loop must know of a program: `Runnable`."""
+    """The program for the loop, see `RunnableProgram`."""
 
     def __init__(self, plain: Mapping[str, Any], addresses: tuple[int, int]) -> None:
         self.names: tuple[str, ...] = tuple(plain["names"])
@@ -41,7 +41,7 @@ class _LoadedProgram:
 
 
 class _Index:
-    """An input that is an array of positions, as `check_position` asks for one."""
+    """An input that is an array of positions, for `check_position`."""
 
     op = SYMBOL
 
@@ -54,13 +54,13 @@ class _Index:
 
 @final
 class LoadedArrayKernel(Loaded):
-    """A kernel from a file that computes with arrays as wholes: as `ArrayKernel`, but without formulas.
+    """A kernel of an array program from a file: an `ArrayKernel` without formulas.
 
-    Positions that the program computes are not checked: one that is out of range reads NaN.
+    Positions that the program computes are not checked: one out of range reads NaN.
 
     Args:
         code: owner of the machine code.
-        note: what was saved with it.
+        note: the metadata of the file.
 
     Attributes:
         signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
@@ -102,29 +102,14 @@ class LoadedArrayKernel(Loaded):
         for k, size in checked["positions"]:
             index: Any = _Index(self.inputs[int(k)])
             self._positions.append((k, Position(index, as_size(size))))
-        if self.inputs and len(self.kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
-            self._ufunc = ufunc_from_loop(
-                loop.loop,
-                loop.plan,
-                [kind.name for kind in self.kinds],
-                nin,
-                name=self.name,
-                doc=f"{self.name}({', '.join(self.inputs)})",
-                code=(loop, code),
-                core=Core(found.text, tuple(i for a in found.axes for i in a), found.frozen, loop.process),
-            )
+        kinds = [kind.name for kind in self.kinds]
+        self._ufunc = ufunc_of_arrays(loop, found, kinds, self.name, self.inputs, (loop, code))
 
     def _computed(self, arrays: Sequence[Any], out: Any, where: Any) -> Any:
-        if where is not True:
-            raise UnsupportedError(
-                "an array program has no where=",
-                cure="compute everything and choose with np.where, or select from the batch",
-            )
+        refuse_where(where)
         self._check(arrays)
-        if out is not None:  # what an output overwrites is read before
-            outs = as_tuple(out)
-            shared = [any(type(t) is np.ndarray and np.may_share_memory(a, t) for t in outs) for a in arrays]
-            arrays = [np.array(a) if copied else a for a, copied in zip(arrays, shared, strict=True)]
+        if out is not None:
+            arrays = copy_shared(arrays, as_tuple(out))
         try:
             if self._ufunc is None:
                 nodes = (*self.symbols, *self.outputs)
@@ -135,13 +120,8 @@ class LoadedArrayKernel(Loaded):
             raise out_of_memory(f"a call of kernel '{self.name}'") from None
 
     def _check(self, arrays: Sequence[Any]) -> None:
-        for symbol, array in zip(self._known, arrays, strict=True):
-            if isinstance(array, np.ma.MaskedArray):
-                raise ArrayTypeError(
-                    f"input '{symbol.name}' is a masked array",
-                    expected="an array without a mask",
-                    cure=f"pass {symbol.name}.filled(value), with the value that masked entries should have",
-                )
+        for name, array in zip(self.inputs, arrays, strict=True):
+            refuse_masked(name, array)
         fit = self._shapes.fit(arrays)
         lengths, filled, bounded = self._checks
         check_lengths(lengths, fit.sizes)

@@ -1,4 +1,4 @@
-"""What loaded kernels of elementwise and of array programs have in common."""
+"""`Loaded`: the base class of loaded kernels of elementwise and of array programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from symgrad.compiler.kernels.points.scalar_calls import AtPoints
-from symgrad.compiler.loader.described import KnownArgument
+from symgrad.compiler.loader.arguments import KnownArgument
 from symgrad.support.errors import ArrayTypeError, KernelError, ShapeError, SymgradError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         """Machine code in memory, as long as this object lives."""
 
         def address(self, name: str) -> int:
-            """Return where a function is."""
+            """Return the address of a function."""
             ...
 
 
@@ -33,7 +33,7 @@ class Loaded(AtPoints):
 
     Args:
         code: owner of the machine code.
-        note: what was saved with it.
+        note: the metadata of the file.
 
     Attributes:
         inputs: names of the inputs, in order.
@@ -64,7 +64,7 @@ class Loaded(AtPoints):
         arguments = [KnownArgument(plain) for plain in (*note["inputs"], *note["outputs"])]
         nin = len(note["inputs"])
         self.inputs: tuple[str, ...] = tuple(a.name for a in arguments[:nin])
-        # What checks inputs asks of a symbol what these have, too.
+        # Checks of inputs read only attributes that these share with symbols.
         self.symbols = cast("Any", tuple(arguments[:nin]))
         self.outputs = cast("Any", tuple(arguments[nin:]))
         self.output_names = tuple([p["name"] for p in note["outputs"]])
@@ -72,13 +72,13 @@ class Loaded(AtPoints):
         self.dtype = np.dtype(note["dtype"])
         self.threads = 1
         self._ufunc: np.ufunc | None = None
-        # Two addresses of the module, of which C knows nothing: `symgrad/compiler/llvm/call_stubs/about_function.py`.
+        # The addresses of two internal functions: `symgrad/compiler/llvm/call_stubs/file_query.py`.
         about = CFUNCTYPE(c_int64, c_int64)(code.address(note["functions"]["about"]))
         self._addresses: tuple[int, int] = (about(0), about(1))
 
     @property
     def _known(self) -> tuple[Any, ...]:
-        """The inputs: `KnownArgument` each, which checks take for symbols."""
+        """The inputs as `KnownArgument`, for checks of symbols."""
         return self.symbols
 
     @property
@@ -139,7 +139,7 @@ class Loaded(AtPoints):
             raise self._explained(error, arrays) from error
 
     def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
-        """Make a call with arrays of another library, and return the result in a tuple; None if there are none."""
+        """Call with arrays of another library, and return the result in a tuple; None if there are none."""
         # for start-up time
         from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
 
@@ -154,17 +154,17 @@ class Loaded(AtPoints):
         from symgrad.compiler.llvm.text.types import float_type
 
         real = float_type(self.dtype)
-        given = zip(self.symbols, self.kinds, arrays, strict=False)
-        return tuple([admitted(symbol, kind, real, value) for symbol, kind, value in given])
+        arguments = zip(self.symbols, self.kinds, arrays, strict=False)
+        return tuple([admitted(symbol, kind, real, value) for symbol, kind, value in arguments])
 
     def _explained(self, error: Exception, arrays: Sequence[Any]) -> SymgradError:
-        """Say in the words of the declarations what NumPy refused."""
+        """Return the error of the declarations for an error of NumPy."""
         if isinstance(error, ValueError) and "read-only" not in str(error):
             named = zip(self.inputs, arrays, strict=True)
-            given = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
+            shapes = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
             declared = "; ".join(str(s) for s in self.symbols if s.shape)
             return ShapeError(
-                f"the shapes do not fit: {given} ({error})",
+                f"the shapes do not fit: {shapes} ({error})",
                 expected=declared or "shapes that broadcast as in NumPy",
             )
         kinds = ", ".join(map(str, self.kinds[len(self.inputs) :]))
@@ -175,7 +175,7 @@ class Loaded(AtPoints):
 
     @abstractmethod
     def _computed(self, arrays: Sequence[Any], out: Any, where: Any) -> Any:
-        """Compute the outputs of values that have the dtypes of the inputs, or come to them without loss."""
+        """Compute the outputs of values that convert to the dtypes of the inputs without loss."""
 
     def __copy__(self) -> Loaded:
         return self
@@ -196,7 +196,7 @@ class Loaded(AtPoints):
 
 
 def as_tuple(out: Any) -> tuple[Any, ...]:
-    """Return what was passed as ``out=`` with one entry an output."""
+    """Return ``out=`` as a tuple with one entry for each output."""
     return cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
 
 

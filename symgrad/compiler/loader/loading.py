@@ -1,4 +1,4 @@
-"""From a file to a kernel: what is checked before any of its code runs."""
+"""`load`: load a kernel from a file, after checks of the file and the machine."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["load"]
 
 _FILE_BYTES = 2**30
-"""Bytes of a file: machine code of a million equations has a tenth."""
+"""Largest size of a file, in bytes: machine code of a million equations has a tenth."""
 
 
 class _Library:
-    """A shared library, which stays loaded as long as the process: nobody can tell who still has an address in it."""
+    """A shared library. It stays loaded, because callers may hold addresses in it."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -89,9 +89,9 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
+        reason = getattr(error, "strerror", None) or error
         raise FileError(
-            f"cannot read {path}: {said}", cure="name a file that exists and may be read"
+            f"cannot read {path}: {reason}", cure="name a file that exists and may be read"
         ) from None
     if len(content) > _FILE_BYTES:
         raise FileError(f"'{path}' is too long", expected=f"at most {_FILE_BYTES:,} bytes")
@@ -101,7 +101,7 @@ def _content(path: Path) -> bytes:
 def _machine_code(content: bytes, note: Mapping[str, Any], path: Path) -> OwnedCode:
     functions: Mapping[str, str] = note["functions"]
     needs = tuple(note["needs"])
-    told = functions["about"].encode()
+    about = functions["about"].encode()
     if content.startswith(_OBJECTS) and not _is_shared(content):
         _provide(needs)
         names = frozenset(
@@ -110,7 +110,7 @@ def _machine_code(content: bytes, note: Mapping[str, Any], path: Path) -> OwnedC
         return Engine.of(ObjectCode(content, names, needs))
     if _is_shared(content):
         return _Library(_dlopened(content, path))
-    if b"define" in content and told in content:
+    if b"define" in content and about in content:
         _provide(needs)
         return Engine(content.decode())
     raise FileError(
@@ -132,14 +132,14 @@ def _is_shared(content: bytes) -> bool:
 
 
 def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
-    """Load a library from a copy of what was checked: a path that was loaded before would give what was there then."""
+    """Load a library from a copy of the checked content: the system would reuse a library of the same path."""
     import tempfile  # most kernels are objects
 
     handle, copy = tempfile.mkstemp(prefix="symgrad-", suffix=path.suffix)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        # All that it calls is looked up now: later the process would end.
+        # Bind all symbols now: a failure of lazy binding ends the process.
         return ctypes.CDLL(copy, mode=os.RTLD_NOW | os.RTLD_LOCAL if hasattr(os, "RTLD_NOW") else 0)
     except OSError as error:
         raise KernelError(
@@ -152,7 +152,7 @@ def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
 
 
 def _provide(needs: tuple[str, ...]) -> None:
-    """Make known what is no function of the C library: routines of BLAS and LAPACK, through SciPy."""
+    """Register routines of BLAS and LAPACK, through SciPy."""
     if any(name.endswith("_") for name in needs):
         from symgrad.compiler.llvm.engine.blas import register_symbols  # for start-up time
 

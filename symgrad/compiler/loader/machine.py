@@ -1,4 +1,4 @@
-"""Whether this machine can run code that was made for another one: asked of its note, never by trying."""
+"""Check by the metadata of a file whether this machine can run its code."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "win": "windo
 
 
 def check_machine(note: Mapping[str, Any], name: str) -> None:
-    """Refuse code that this machine cannot run.
+    """Check that this machine can run the code of a file.
 
     Args:
-        note: of the kernel.
-        name: of the file.
+        note: the metadata of the kernel.
+        name: the name of the file.
 
     Raises:
-        KernelError: naming the kind of machine, or the features that the processor lacks.
+        KernelError: with the kind of machine, or the features that the processor lacks.
     """
     here = host()
     made_for, processor, features = str(note["triple"]), str(note["cpu"]), note["features"]
@@ -52,7 +52,7 @@ def check_machine(note: Mapping[str, Any], name: str) -> None:
 
 
 def _kind(triple: str) -> tuple[str, str]:
-    """Return the processor and the system of a triple, in one spelling each."""
+    """Return the processor and the system of a triple, with normalised names."""
     first, *others = triple.split("-")
     system = next((s for word in others for start, s in _SYSTEMS.items() if word.startswith(start)), "")
     return _SAME.get(first, first), system

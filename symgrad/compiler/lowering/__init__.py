@@ -1,1 +1,1 @@
-"""From a graph to the order in which it is computed; neutral as to the machine."""
+"""Lower a graph to an order of computation, independent of the machine."""

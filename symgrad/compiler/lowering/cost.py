@@ -1,4 +1,4 @@
-"""What operations cost: about how much work each is, and how long a processor waits for its result."""
+"""Cost estimates of operations: work and latency."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from symgrad.ops.record import DIVISION_COST
 __all__ = ["LEAVES", "cycles", "own_cost"]
 
 LEAVES = (NUMBER, CONSTANT, SIZE)
-"""Nodes that are numbers wherever they are read."""
+"""Ops of nodes that are numbers."""
 
 
 def own_cost(node: Node) -> int:
-    """Return about how many simple operations the op of a node takes, by its record."""
+    """Estimate the number of simple operations of a node, by the record of its op."""
     if node.op.name == "pow" and node.args[1].op is NUMBER:
         return 4
     return node.op.cost
 
 
 def cycles(node: Node) -> float:
-    """Return about how long a processor waits for the result of the op of a node."""
+    """Estimate the latency of a node, in cycles."""
     cost = own_cost(node)
     return 90.0 if cost > DIVISION_COST else 4.0 if cost <= 1 else 16.0

@@ -10,8 +10,8 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from symgrad.api.extras import not_installed
 from symgrad.api.kernels.over_data import Data, OverData, Part, add_parts, rows_of
+from symgrad.api.missing_framework import not_installed
 from symgrad.support.errors import UsageError
 
 __all__ = ["LazyTotal", "to_dask"]

@@ -8,8 +8,8 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
+from symgrad.api.missing_framework import not_installed
 from symgrad.interop.exporters.batching import SourceShapes
 from symgrad.interop.exporters.callee import Callee, callee
 from symgrad.interop.exporters.program_source import execute_source, source_of

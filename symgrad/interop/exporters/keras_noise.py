@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from symgrad.api.extras import not_installed
+from symgrad.api.missing_framework import not_installed
 from symgrad.ir.listing import one_of
 from symgrad.ir.types import Distribution
 from symgrad.support.errors import UnsupportedError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from symgrad.api.derivatives.targets import Wrt, Wrts
-from symgrad.api.extras import not_installed
 from symgrad.api.handles.formula_arguments import Formula, Formulas
+from symgrad.api.missing_framework import not_installed
 from symgrad.interop.exporters.callee import callee
 from symgrad.support.errors import UsageError
 

@@ -13,7 +13,7 @@ import symgrad as sg
 from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.kernels.kernel import as_tuple
-from symgrad.compiler.lowering.arrays.simpler import normal
+from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
@@ -152,7 +152,7 @@ def test_whatever_is_asked_of_a_matrix_it_is_eliminated_once() -> None:
     loss = OPS["add"](linalg.logdet(A), OPS["einsum"](b, linalg.solve(A, b), params=(((0,), (0,)), ())))
     X, y = sg.tensor("A", ("n", "n")), sg.tensor("b", ("n",))
     gradients = sg.gradients(sg.linalg.logdet(X) + y @ sg.linalg.solve(X, y), [X, y])
-    order = topological(normal([loss, *(g.node for g in gradients)]))
+    order = topological(to_normal_form([loss, *(g.node for g in gradients)]))
     assert [n.op.name for n in order].count("lu") == 1
 
 

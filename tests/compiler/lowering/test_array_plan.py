@@ -6,8 +6,8 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.lowering.arrays.contractions import is_product_of_matrices
 from symgrad.compiler.lowering.arrays.index import Index, flat, loop, shifted, total
 from symgrad.compiler.lowering.arrays.nests import LibraryCall, Nest
+from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
-from symgrad.compiler.lowering.arrays.simpler import normal
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import symbols_of
@@ -99,7 +99,7 @@ def test_an_operand_that_is_read_elsewhere_is_not_written_over() -> None:
 
 def test_many_operands_are_contracted_in_a_cheap_order() -> None:
     a, b, v = tensor("A", 300, 200), tensor("B", 200, 100), tensor("v", 100)
-    (node,) = normal([contract([a, b, v], [(0, 1), (1, 2), (2,)], (0,))])
+    (node,) = to_normal_form([contract([a, b, v], [(0, 1), (1, 2), (2,)], (0,))])
     inner = [x for x in node.args if x.op.name == "einsum"]
     assert [x.shape for x in inner] == [(200,)]
 
@@ -107,9 +107,9 @@ def test_many_operands_are_contracted_in_a_cheap_order() -> None:
 def test_a_scatter_that_gives_each_entry_one_value_is_a_choice() -> None:
     s, t = tensor("s", "n"), tensor("t", "n", domain=INT)
     iota = OPS["iota"](params=("n",))
-    (node,) = normal([indexing.scatter_add(s, iota, t, params=((0, 1), ("n", 5)))])
+    (node,) = to_normal_form([indexing.scatter_add(s, iota, t, params=((0, 1), ("n", 5)))])
     assert node.op.name == "where"
-    (node,) = normal([indexing.scatter_add(s, t, params=((0,), (5,)))])
+    (node,) = to_normal_form([indexing.scatter_add(s, t, params=((0,), (5,)))])
     assert node.op.name == "scatter_add"
 
 

@@ -1,1 +1,1 @@
-"""Array programs as C99: the functions that LLVM gets for vectors of one lane, written with loops and branches."""
+"""Write array programs as C99: translate LLVM functions of one lane to loops and branches. Open `program.py` first."""

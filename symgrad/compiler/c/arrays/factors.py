@@ -1,10 +1,9 @@
-"""Factors of matrices in C, as plain loops: kernels have them from LAPACK.
+"""LU factors, solutions and exponentials of matrices in C, as plain loops; kernels in memory call LAPACK instead.
 
-And their exponentials, with the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in its
-order.
+Exponentials have the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in the same order.
 
-Matrices lie in columns, as LAPACK sees them. The largest entry of a column is its pivot; exchanges of rows are numbers
-of 32 bits, counted from 1, behind the factors.
+Matrices are stored by columns, as in LAPACK. The pivot of a column is its largest entry; behind the factors follow the
+row exchanges, integers of 32 bits that count from 1.
 """
 
 from __future__ import annotations
@@ -195,7 +194,7 @@ FACTORS_IN_C = {
     "factors.lu_solve": ("solve", _SWAP + _SOLVE),
     "factors.exponential": ("exponential", _EXPONENTIAL),
 }
-"""What is written here, by its names in a module: what C calls it, and the text."""
+"""Functions by their names in a module: the name in C, and the text."""
 
 _PRODUCT = "product.nn"
 CALLED_BY_FACTORS = {"factors.exponential": (_PRODUCT,)}
@@ -203,7 +202,7 @@ CALLED_BY_FACTORS = {"factors.exponential": (_PRODUCT,)}
 
 
 def factor_names(kernel: str) -> dict[str, str]:
-    """Return what the functions are called in the file of a kernel, by their names in a module."""
+    """Return the names of the functions in the file of a kernel, by their names in a module."""
     return {name: f"{kernel}_factors_{own}" for name, (own, _) in FACTORS_IN_C.items()}
 
 
@@ -212,12 +211,12 @@ def factors_text(kernel: str, used: Iterable[str], real: FloatType) -> str:
 
     Args:
         kernel: the name of the kernel.
-        used: those that are called, by their names in a module.
+        used: the called functions, by their names in a module.
         real: the format.
     """
     single = real.bits == 32
 
-    def written(value: float | Fraction) -> str:
+    def text_of(value: float | Fraction) -> str:
         return number(float(real.round(value)), single)
 
     parts = {
@@ -226,10 +225,10 @@ def factors_text(kernel: str, used: Iterable[str], real: FloatType) -> str:
         "abs": "fabsf" if single else "fabs",
         "product": product_names(kernel)[_PRODUCT],
         "coefficients": ",\n        ".join(
-            ", ".join(map(written, COEFFICIENTS[k : k + 4])) for k in range(0, 17, 4)
+            ", ".join(map(text_of, COEFFICIENTS[k : k + 4])) for k in range(0, 17, 4)
         ),
-        "largest": written(MAX_ROW_SUM),
-        "half": written(0.5),
+        "largest": text_of(MAX_ROW_SUM),
+        "half": text_of(0.5),
     }
     texts = [FACTORS_IN_C[name][1] for name in sorted(used)]
     if any("_exchange(" in text for text in texts):

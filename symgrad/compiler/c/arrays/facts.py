@@ -1,4 +1,4 @@
-"""What must be known of a function before it is written as C: what is used, where, and what addresses point to."""
+"""Dataflow analysis of a function for C: used values, their scopes, and the arrays that addresses point to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from symgrad.compiler.c.arrays.flow import Braces
 from symgrad.compiler.c.arrays.instructions import BasicBlock, ReadFunction, ReadOp
 from symgrad.support.errors import InternalError
+from symgrad.support.traversal import walk
 
 __all__ = ["FunctionFacts"]
 
 
 class FunctionFacts:
-    """What is known of a function.
+    """The results of the analysis of a function.
 
     Args:
         code: the function.
@@ -21,11 +22,11 @@ class FunctionFacts:
     Attributes:
         flow: its loops and branches.
         blocks: its blocks, by their labels.
-        made: its values: the instruction, and the block.
-        needed: the values that decide what it does.
-        tested: comparisons that stand in the branches behind them.
-        wild: whole numbers that come from data, and what is computed of them.
-        elements: the types of elements of arrays, by what has their addresses.
+        made: the instruction and the block that define each value.
+        needed: the values on which its effects depend.
+        tested: comparisons that are written in the condition of a branch.
+        wild: integers that depend on data.
+        elements: the types of elements of arrays, by their addresses.
         written: the arrays that are written to.
         hoisted: values that are read outside the braces in which they are computed.
     """
@@ -45,18 +46,11 @@ class FunctionFacts:
         self.hoisted = self._known_elsewhere()
 
     def _used(self) -> set[str]:
-        """The values that decide what the function does."""
-        stack = [x for b in self.code.blocks for x in (b.test, b.gives) if x]
-        for op in self.code.ops():
-            if acts(op):
-                stack += op.operands
-        found: set[str] = set()
-        while stack:
-            name = stack.pop()
-            if name in self.made and name not in found:
-                found.add(name)
-                stack += self.made[name][0].read()
-        return found
+        """Return the values on which the effects of the function depend."""
+        roots = [x for b in self.code.blocks for x in (b.test, b.gives)]
+        roots += [x for op in self.code.ops() if acts(op) for x in op.operands]
+        reached = walk(roots, lambda name: self.made[name][0].read() if name in self.made else ())
+        return self.made.keys() & set(reached)
 
     def ops(self, block: BasicBlock) -> Iterable[ReadOp]:
         return (op for op in block.ops if op.name in self.needed or acts(op))
@@ -65,7 +59,7 @@ class FunctionFacts:
         return [phi for phi in block.phis if phi.name in self.needed]
 
     def _tests(self) -> set[str]:
-        """Comparisons that nobody reads but the branch behind them: they stand in it."""
+        """Return the comparisons that only the branch of their own block reads."""
         reads: Counter[str] = Counter()
         for op in self.code.ops():
             if op.name in self.needed or acts(op):
@@ -80,10 +74,10 @@ class FunctionFacts:
         return found
 
     def _from_data(self) -> set[str]:
-        """Whole numbers that come from data, and what is computed of them."""
+        """Return the integers that depend on data."""
         found: set[str] = set()
         before = -1
-        while len(found) > before:  # once more for what comes around a loop
+        while len(found) > before:  # to a fixed point, because of loops
             before = len(found)
             for op in self.code.ops():
                 read = op.code == "load" and not self._of_sizes(op.operands[0])
@@ -97,7 +91,7 @@ class FunctionFacts:
         return root == "%sizes" or (root in self.made and self.made[root][0].code == "alloca")
 
     def root(self, pointer: str) -> str:
-        """The array that an address is in."""
+        """Return the array of an address."""
         while pointer in self.made:
             op = self.made[pointer][0]
             if op.code == "getelementptr":
@@ -109,7 +103,7 @@ class FunctionFacts:
         return pointer
 
     def _pointed(self) -> dict[str, str]:
-        """The types of elements of arrays."""
+        """Return the types of elements of arrays."""
         found: dict[str, str] = {}
         for op in self.code.ops():
             at = {"load": 0, "getelementptr": 0, "store": 1}.get(op.code)
@@ -127,7 +121,7 @@ class FunctionFacts:
         return op.kinds[0] if op.code == "call" and op.kind == "void" else op.kind
 
     def _stored_to(self) -> set[str]:
-        """The arrays that are written to."""
+        """Return the arrays that are written to."""
         found: set[str] = set()
         for op in self.code.ops():
             if not acts(op):
@@ -139,7 +133,7 @@ class FunctionFacts:
         return found
 
     def _known_elsewhere(self) -> set[str]:
-        """Values that are read outside the braces in which they are computed, or in a block that stands before."""
+        """Return the values that are read outside the braces in which they are computed, or in an earlier block."""
         scopes = self.flow.scopes
         places = {label: k for k, label in enumerate(self.blocks)}
         found: set[str] = set()
@@ -171,6 +165,6 @@ class FunctionFacts:
 
 
 def acts(op: ReadOp) -> bool:
-    """Tell whether an instruction does something. Compilers have no word for prefetching in common."""
+    """Tell whether an instruction has an effect. Prefetches have none: C has no common function for them."""
     called = op.code == "call" and op.kind == "void" and not op.called.startswith("llvm.prefetch")
     return called or op.code == "store"

@@ -1,7 +1,7 @@
-"""Blocks and jumps as C has them: loops and branches in braces, and ``goto`` for whatever fits into neither.
+"""Structure the blocks and jumps of a function: loops and branches in braces, and ``goto`` for all other jumps.
 
-The blocks keep their order. A jump back is a loop around all that lies between; a branch over the blocks that follow
-is an ``if`` around them. So every block lies in braces of its own path, which tells where its variables are known.
+The blocks keep their order. A jump back is a loop around the blocks in between; a branch over the following blocks is
+an ``if`` around them. The scope of a block is the path of its braces.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class BlockPart:
 
 @dataclass(slots=True)
 class JumpPart:
-    """A way from one block to another: what depends on it is assigned, then control goes on.
+    """A jump from one block to another: assign the phis of the target, then jump.
 
     Args:
         source, target: the blocks.
-        how: break, continue or goto; empty where it goes on by itself.
+        how: break, continue or goto; empty for a fall-through.
     """
 
     source: str
@@ -41,11 +41,11 @@ class JumpPart:
 
 @dataclass(slots=True)
 class BranchPart:
-    """Two ways.
+    """A branch.
 
     Args:
-        block: that decides.
-        then, other: the ways.
+        block: the block with the condition.
+        then, other: the two ways.
     """
 
     block: BasicBlock
@@ -55,7 +55,7 @@ class BranchPart:
 
 @dataclass(slots=True)
 class LoopPart:
-    """Parts that run again and again, until one leaves."""
+    """An endless loop, until a part leaves it."""
 
     parts: list[Part]
 
@@ -65,11 +65,11 @@ Part: TypeAlias = "BlockPart | JumpPart | BranchPart | LoopPart"
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What is around a place.
+    """The surroundings of a part.
 
     Args:
-        follow: the block that comes when the innermost braces end, by itself.
-        again: the first block of the innermost loop, which braces that end may lead to.
+        follow: the block after the innermost braces.
+        again: the first block of the innermost loop.
         out: the block after that loop.
     """
 
@@ -83,9 +83,9 @@ class Braces:
     """The parts of a function.
 
     Attributes:
-        parts: what comes one after the other.
-        scopes: where each block is, by its label.
-        labels: the blocks that are jumped to.
+        parts: the parts in order.
+        scopes: the scope of each block, by its label.
+        labels: the targets of ``goto``.
     """
 
     blocks: Sequence[BasicBlock]
@@ -113,7 +113,7 @@ class Braces:
         return (*scope, self._braces)
 
     def _parts(self, k: int, end: int, scope: Scope, around: _Around, opened: int = -1) -> list[Part]:
-        """Return the blocks from one to another; ``opened`` is one whose loop is around already."""
+        """Return the parts of a range of blocks; ``opened`` is a block whose loop is already open."""
         found: list[Part] = []
         while k < end:
             last = self._last.get(k, -1)
@@ -137,7 +137,7 @@ class Braces:
         return found
 
     def _branch(self, k: int, end: int, scope: Scope, around: _Around, follow: str, found: list[Part]) -> int:
-        """Add the branch behind a block; return where to go on."""
+        """Append the branch at the end of a block; return the next block."""
         block = self.blocks[k]
         then, other = block.goes
         over = self._place[other]
@@ -160,13 +160,13 @@ class Braces:
         return k + 1
 
     def _closed(self, first: int, to: int, end: int, around: _Around) -> bool:
-        """Tell whether blocks can have braces of their own, behind which the given one comes."""
+        """Tell whether a range of blocks can have its own braces, with the block ``to`` behind them."""
         if to > end or (to == end and around.follow != self._label(to)):
             return False
         return all(last < to for k, last in self._last.items() if first <= k < to)
 
     def _crossed(self, k: int, over: int, after: int) -> bool:
-        """Tell whether the second part of a branch is reached from elsewhere than its decision."""
+        """Tell whether other blocks than the branch jump to its second part."""
         other = self._label(over)
         sources = {b.label for b in self.blocks if other in b.goes}
         return sources != {self._label(k)} or after <= over

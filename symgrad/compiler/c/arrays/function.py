@@ -1,4 +1,4 @@
-"""A function of a module as C, with its loops and branches in braces."""
+"""Write a function of a module as C, with its loops and branches in braces."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["CFunction"]
 
 
 class CFunction(CInstructions):
-    """Writes one function, as its operations do."""
+    """Writes one function."""
 
     def text(self, head: str) -> str:
-        """Return the function, below the given head."""
+        """Return the function below a head."""
         for kind, name in self.code.takes:
             self._names[name] = name[1:]
             if kind == "ptr":
@@ -28,12 +28,12 @@ class CFunction(CInstructions):
                     raise InternalError(f"an address that depends on the way: {phi.name}")
                 self._declare(c_type(phi.kind), self._name(phi.name, "i" if phi.kind == "i64" else "s"))
         self._say_parts(self._facts.flow.parts, 1)
-        words = {word for line in self._lines for word in re.findall(r"\w+", line)}
+        words = set(re.findall(r"\w+", "\n".join(self._lines)))
         unread = [f"    (void){name[1:]};" for _, name in self.code.takes if name[1:] not in words]
         first: list[str] = []
         for kind, names in self._first.items():
-            said = f"{kind}{'' if kind.endswith('*') else ' '}{', '.join(names)};"
-            first += wrap(said, 100, initial_indent="    ", subsequent_indent="        ")
+            declaration = f"{kind}{'' if kind.endswith('*') else ' '}{', '.join(names)};"
+            first += wrap(declaration, 100, initial_indent="    ", subsequent_indent="        ")
         return "\n".join([head, "{", *unread, *first, *self._lines, "}", ""])
 
     def _say_parts(self, parts: Sequence[Part], depth: int) -> None:
@@ -58,13 +58,13 @@ class CFunction(CInstructions):
                     self._branch(part, depth)
 
     def _branch(self, part: BranchPart, depth: int) -> None:
-        kept = self._lines
+        before = self._lines
         ways: list[list[str]] = []
         for parts in (part.then, part.other):
             self._lines = []
             self._say_parts(parts, depth + 1)
             ways.append(self._lines)
-        self._lines = kept
+        self._lines = before
         then, other = ways
         test = self._test(part.block.test)
         if not then and not other:
@@ -72,12 +72,8 @@ class CFunction(CInstructions):
         inside = depth + 1
         if not then or (_leaves(other, inside) and not _leaves(then, inside)):
             test, then, other = f"!({test})" if re.search(r"\W", test) else f"!{test}", other, then
-        if len(then) == 1:
-            self._say(depth, f"if ({test})")
-            self._lines += then
-        else:
-            self._say(depth, f"if ({test}) {{")
-            self._lines += then
+        self._say(depth, f"if ({test})" if len(then) == 1 else f"if ({test}) {{")
+        self._lines += then
         if _leaves(then, inside):
             if len(then) > 1:
                 self._say(depth, "}")
@@ -102,7 +98,7 @@ class CFunction(CInstructions):
         moves = [(to, value, kind) for to, value, kind in moves if to != value]
         for k, (to, _, _) in enumerate(moves):
             later = [value for _, value, _ in moves[k + 1 :]]
-            if to in later:  # it is read once more after it has changed
+            if to in later:  # a later move reads the old value
                 before = self._new("old")
                 self._declare(moves[k][2], before)
                 self._say(depth, f"{before} = {to};")
@@ -114,7 +110,7 @@ class CFunction(CInstructions):
 
 
 def _leaves(lines: Sequence[str], depth: int) -> bool:
-    """Tell whether control never comes to the end of lines, of which a last one that stands deeper has a condition."""
+    """Tell whether lines end with an unconditional jump, at their own depth."""
     return bool(lines) and re.match(rf" {{{4 * depth}}}(break|continue|goto|return)\b", lines[-1]) is not None
 
 

@@ -1,4 +1,4 @@
-"""Small functions of whole numbers, addresses and numbers that statements of array programs call."""
+"""Small C functions on integers, addresses and numbers that statements of array programs call."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ INLINE void *moved(void *p, int64_t bytes)
 }
 """,
 }
-"""Functions that statements call, by their names."""
+"""The functions by their names."""

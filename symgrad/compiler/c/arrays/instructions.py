@@ -1,6 +1,6 @@
-"""Functions of a module for one lane: their blocks, and what each instruction is made of.
+"""Parse the functions of a module for one lane into basic blocks and instructions.
 
-A vector of one lane is a number: that an instruction puts it into a vector, or takes it out, says nothing here.
+A vector of one lane is a number, so moving a number into or out of a vector is an alias.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from symgrad.compiler.llvm.text.instructions import Instruction, Splat, flatten_
 from symgrad.compiler.llvm.text.module import Function
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode, unwrap_single_lane
 from symgrad.support.errors import InternalError
+from symgrad.support.traversal import walk
 
 __all__ = ["BasicBlock", "ReadFunction", "ReadOp", "is_integer", "read_function"]
 
 _SAME = {"insertelement": 1, "shufflevector": 0, "extractelement": 0}
-"""Instructions whose value is one of their operands, and which."""
+"""Instructions whose value is an operand, and the index of that operand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,13 @@ class ReadOp:
     """An instruction.
 
     Args:
-        name: of its value, empty if it gives none.
-        code: what it does: add, load, call.
-        kind: the type of its value; of a store, that of the value that is stored; of an address, of the elements.
+        name: of its value, empty without one.
+        code: the operation: add, load, call.
+        kind: the type of its value; of a store, that of the stored value; of an address, that of the elements.
         operands: names and numbers.
-        how: the kind of comparison, the function that is called, or as it says in `Opcode`.
-        kinds: the types of the operands, where they can differ.
-        ways: of a value that depends on the block before: values by blocks.
+        how: the predicate of a comparison, the called function, or as in `Opcode`.
+        kinds: the types of the operands, if they can differ.
+        ways: of a phi, the values by preceding blocks.
     """
 
     name: str
@@ -44,16 +45,16 @@ class ReadOp:
 
     @property
     def called(self) -> str:
-        """The function that is called, if one is."""
+        """The called function, empty without one."""
         return self.how if self.code == "call" else ""
 
     @property
     def compares(self) -> bool:
-        """Whether it says how two numbers compare."""
+        """Whether it compares two numbers."""
         return self.code in ("icmp", "fcmp")
 
     def read(self) -> Iterable[str]:
-        """What it reads."""
+        """Return the values that it reads."""
         return self.ways.values() if self.code == "phi" else self.operands
 
 
@@ -62,12 +63,12 @@ class BasicBlock:
     """Instructions that run one after the other.
 
     Args:
-        label: its name.
-        phis: values that depend on the block before.
-        ops: what it does.
-        goes: the blocks after it: none if it returns.
-        test: what decides between two of them.
-        gives: what it returns.
+        label: its label.
+        phis: values that depend on the preceding block.
+        ops: its other instructions.
+        goes: its successors; none if it returns.
+        test: the condition that decides between two of them.
+        gives: its return value.
     """
 
     label: str
@@ -83,10 +84,10 @@ class ReadFunction:
     """A function.
 
     Args:
-        name: what the module calls it.
+        name: its name in the module.
         gives: the type of its value.
         takes: its parameters: type and name.
-        blocks: its blocks, those that can be reached, in the order of the text.
+        blocks: its reachable blocks, in the order of the text.
     """
 
     name: str
@@ -95,23 +96,23 @@ class ReadFunction:
     blocks: Sequence[BasicBlock]
 
     def ops(self) -> Iterable[ReadOp]:
-        """All instructions."""
+        """Yield all instructions."""
         for block in self.blocks:
             yield from block.phis
             yield from block.ops
 
 
 def read_function(function: Function) -> ReadFunction:
-    """Return what a function consists of.
+    """Parse a function.
 
     Raises:
-        InternalError: if a line of it is text alone.
+        InternalError: if a line is plain text.
     """
     return _FunctionReader().read(function)
 
 
 class _FunctionReader:
-    """Reads one function; what is another value under a new name has that one's name."""
+    """Parses one function, and replaces aliases by their values."""
 
     def __init__(self) -> None:
         self._same: dict[str, str] = {}
@@ -161,24 +162,19 @@ class _FunctionReader:
                 self._same[name] = same
 
     def _reached(self, blocks: Sequence[BasicBlock]) -> list[BasicBlock]:
-        """The blocks that can be reached, in which every name is that of a value."""
+        """Return the reachable blocks, with aliases in phis replaced."""
         by_label = {b.label: b for b in blocks}
-        reached, stack = {blocks[0].label}, [blocks[0]]
-        while stack:
-            for label in stack.pop().goes:
-                if label not in reached:
-                    reached.add(label)
-                    stack.append(by_label[label])
-        kept = [b for b in blocks if b.label in reached]
-        for block in kept:
-            before = {b.label for b in kept if block.label in b.goes}
+        labels = set(walk([blocks[0].label], lambda label: by_label[label].goes))
+        reached = [b for b in blocks if b.label in labels]
+        for block in reached:
+            before = {b.label for b in reached if block.label in b.goes}
             block.phis = [
                 ReadOp(
                     p.name, p.code, p.kind, ways={b: self._value(v) for b, v in p.ways.items() if b in before}
                 )
                 for p in block.phis
             ]
-        return kept
+        return reached
 
 
 _ORDER = {
@@ -187,7 +183,7 @@ _ORDER = {
 
 
 def _known(op: str, how: str, operands: tuple[str, ...]) -> str | None:
-    """Return a value that is known before the code runs, or another one that it is."""
+    """Fold an instruction to a constant or to an operand, or return None."""
     match op, operands:
         case "select", ("true", a, _):
             return a
@@ -204,5 +200,5 @@ def _known(op: str, how: str, operands: tuple[str, ...]) -> str | None:
 
 
 def is_integer(text: str) -> bool:
-    """Tell whether an operand is a whole number."""
+    """Tell whether an operand is an integer literal."""
     return text.removeprefix("-").isdecimal()

@@ -1,9 +1,8 @@
-"""Instructions of array programs as C: each is one statement, as in `statements.py`; and what addresses become.
+"""Translate instructions of array programs to statements of C, one by one, as `statements.py` does.
 
-Addresses are no values here but places: an array and what is added up to an index. So nothing is computed of one that
-is not read. Whole numbers are signed, and what is computed of them fits, as the function that counts scratch memory
-has checked; but for positions that come from data, which may be anything: they wrap around, and are looked at before
-they are used.
+Addresses are no values but places, an array and the terms of an index, so unread addresses cost nothing. Integers are
+signed, and the function that counts scratch memory has checked that they do not overflow. Only positions that come from
+data can: they wrap around, and are checked before use.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ _UNSIGNED = {"ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """What a file knows of its functions.
+    """The names of a file.
 
     Args:
-        functions: what they are called in C, by their names in the module.
-        arrays: what is in the table of addresses, by its numbers, as far as it has a name.
-        sizes: what is in the table of sizes.
+        functions: the names of functions in C, by their names in the module.
+        arrays: the names of the first entries of the table of addresses.
+        sizes: the names of the entries of the table of sizes.
     """
 
     functions: Mapping[str, str]
@@ -50,7 +49,7 @@ class FileNames:
 
 @dataclass(frozen=True, slots=True)
 class ArrayPlace:
-    """An element of an array, or nothing where a condition does not hold."""
+    """An element of an array, under the condition ``given``."""
 
     base: str
     kind: str
@@ -66,7 +65,7 @@ class CInstructions:
 
     Args:
         code: the function.
-        known: what the file knows.
+        known: the names of the file.
     """
 
     def __init__(self, code: ReadFunction, known: FileNames) -> None:
@@ -75,9 +74,9 @@ class CInstructions:
         self._facts = FunctionFacts(code)
         self._names: dict[str, str] = {}
         self._places: dict[str, ArrayPlace] = {}
-        self._variables: dict[str, str] = {}  # what is on the stack, by its address
+        self._variables: dict[str, str] = {}  # variables on the stack, by their addresses
         self._lines: list[str] = []
-        self._first: dict[str, list[str]] = {}  # what is declared at the top, by types
+        self._first: dict[str, list[str]] = {}  # declarations at the top, by types
         self._counts: Counter[str] = Counter()
         self._taken = {*known.arrays, *known.sizes, *(name[1:] for _, name in code.takes)}
 
@@ -118,7 +117,7 @@ class CInstructions:
         return f"({value})" if value.startswith("-") else value
 
     def _declare(self, kind: str, name: str) -> None:
-        """Have a variable at the top of the function."""
+        """Declare a variable at the top of the function."""
         self._first.setdefault(kind, []).append(name)
 
     def _say(self, depth: int, statement: str) -> None:
@@ -151,7 +150,7 @@ class CInstructions:
             self._call(op, depth)
         elif code == "extractvalue":
             which = self._names[op.operands[0]]
-            if "i64" in member_types(op.kinds[0]):  # a number, and whether it did not fit
+            if "i64" in member_types(op.kinds[0]):  # a number, and whether it overflowed
                 self._names[op.name] = which if op.how == "0" else f"{which}_beyond"
             else:
                 self._define(op, f"{which}.part{op.how}", depth)
@@ -199,15 +198,13 @@ class CInstructions:
         return f"{a} {_SIGNED[how]} {b}"
 
     def _stored(self, text: str, kind: str) -> str:
-        if kind != "ptr":
-            return self._value(text, kind)
-        return self._pointer(text)
+        return self._pointer(text) if kind == "ptr" else self._value(text, kind)
 
     # memory
 
     def _stack(self, op: ReadOp) -> None:
         if op.name == "%nowhere":
-            return  # what goes there is not stored
+            return  # stores to it are dropped
         count = op.how
         name = self._new("cells" if count else "cell")
         if op.name == "%table":
@@ -231,7 +228,7 @@ class CInstructions:
         self._places[op.name] = ArrayPlace(place.base, op.kind, terms, place.given)
 
     def _pointer(self, text: str) -> str:
-        """An address as a value."""
+        """Return an address as a value."""
         place = self._place(text)
         if place.given:
             raise InternalError(f"an address that may be none: {text} in {self.code.name}")
@@ -283,15 +280,11 @@ class CInstructions:
             return
         own = self._known.functions
         name = called.removeprefix("lanes.") if called.startswith("lanes.") else own[called]
-        given = [
-            self._pointer(x) if k == "ptr" else self._value(x, k)
-            for x, k in zip(op.operands, op.kinds, strict=True)
-        ]
-        said = f"{name}({', '.join(given)})"
+        call = f"{name}({', '.join(map(self._stored, op.operands, op.kinds))})"
         if op.kind == "void":
-            self._say(depth, f"{said};")
+            self._say(depth, f"{call};")
         else:
-            self._define(op, said, depth)
+            self._define(op, call, depth)
 
     def _intrinsic(self, op: ReadOp, parts: Sequence[str], depth: int) -> None:
         what = ".".join(parts[:2])
@@ -328,7 +321,7 @@ class CInstructions:
 
 
 def c_type(kind: str) -> str:
-    """Return a type of LLVM's in C."""
+    """Return the C type of one of LLVM."""
     if kind.startswith("{"):
         return structure(kind)
     if kind not in _TYPES:

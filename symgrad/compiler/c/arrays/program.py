@@ -1,14 +1,14 @@
-"""An array program as one file of C99 that needs nothing but ``<math.h>`` and ``malloc``.
+"""Write an array program as one file of C99 that needs only ``<math.h>`` and ``malloc``.
 
-    NAME            the C function, as the header has it
+    NAME            the C function of the header
     NAME_run        calls the steps one after the other
-    NAME_step_K     a nest of loops, or what has loops of its own
-    NAME_scratch    counts the memory that lies between them, and looks at the sizes
+    NAME_step_K     a loop nest, or a scan
+    NAME_scratch    counts the scratch memory, and checks the sizes
     NAME_product    products of matrices
-    NAME_factors_K  their factors, solving with these, and their exponentials
-    NAME_exp ...    functions of ours (`symgrad/compiler/llvm/maths/`)
+    NAME_factors_K  LU factors, solutions and exponentials of matrices
+    NAME_exp ...    mathematical functions (`symgrad/compiler/llvm/maths/`)
 
-It is the code that LLVM gets for vectors of one lane, so a sum has another order than in a kernel with wider ones.
+It translates LLVM code for vectors of one lane, so sums have another order than in a kernel with wider vectors.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from symgrad.compiler.c.arrays.helpers import HELPERS
 from symgrad.compiler.c.arrays.instructions import ReadFunction, read_function
 from symgrad.compiler.c.arrays.operations import FileNames
 from symgrad.compiler.c.arrays.products import product_names, product_text
-from symgrad.compiler.c.parts import (
+from symgrad.compiler.c.common import (
     BITS,
     HEAD,
     argument_names,
     check_called,
     function_names,
     function_text,
-    one_or_other,
+    select_fused,
     structures,
 )
 from symgrad.compiler.c.statements import C99, code_of
@@ -42,6 +42,7 @@ from symgrad.compiler.llvm.text.module import Function, Module
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.graph import Node
+from symgrad.support.traversal import postorder
 
 __all__ = ["array_source"]
 
@@ -52,7 +53,7 @@ _OWN = """
 """
 _PARTS = (f"{kind}_{count}" for kind in ("doubles", "singles") for count in range(2, 5))
 _TAKEN = (*_OWN.split(), *_PARTS, *sorted(C99))
-"""Names of the file's own."""
+"""Names that the file defines or uses."""
 
 _FILE = """\
 /* ${about}
@@ -90,15 +91,15 @@ def array_source(
     """Write an array program as C.
 
     Args:
-        outputs: what to compute.
+        outputs: the outputs.
         inputs: the symbols in the order of the arguments.
         real: the format of all real numbers.
-        abi: what to call it.
-        fast: whether functions need only be within four units of the last place.
+        abi: the names and types.
+        fast: whether an accuracy of four units in the last place is enough for functions.
 
     Raises:
-        ShapeError: if an array would be too large for all sizes.
-        UnsupportedError: if it calls a function that C99 has not.
+        ShapeError: if an array is too large for all sizes.
+        UnsupportedError: if it calls a function that C99 lacks.
     """
     abi = _inside(abi)
     both: list[str] = []
@@ -106,7 +107,7 @@ def array_source(
         target = Target(real.itemsize, fused)
         module = array_module(outputs, inputs, real, target, fast=fast).module
         both.append(_code(module, real, abi, fused=fused))
-    code = one_or_other(both[0], both[1], real)
+    code = select_fused(both[0], both[1], real)
     helpers = [text for name, text in HELPERS.items() if f"{name}(" in code]
     bits = BITS if "bits_of(" in code or "of_bits(" in code else ""
     arrays = [*abi.inputs, *abi.outputs]
@@ -118,17 +119,17 @@ def array_source(
         "negative": NEGATIVE,
         "large": TOO_LARGE,
     }
-    written = {
+    parts = {
         "about": f"{abi.name}({', '.join(abi.inputs)}): {', '.join(abi.outputs)}. Written by symgrad.",
         "head": HEAD,
         "code": "".join([bits, *helpers, code]),
         "entry": fill_template(_ENTRY, entry),
     }
-    return fill_template(_FILE, written)
+    return fill_template(_FILE, parts)
 
 
 def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str:
-    """The functions, each behind those that it calls."""
+    """Return the functions, callees first."""
     own = {f.name: f for f in module.items if isinstance(f, Function)}
     codes, maths, library, called = _called(own)
     names: dict[str, str] = {RUN: f"{abi.name}_run", SCRATCH: f"{abi.name}_scratch"}
@@ -145,9 +146,9 @@ def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str
     parts.append(factors_text(abi.name, library - products, real))
     arrays = [*abi.inputs, *abi.outputs]
     for name, code in codes.items():
-        takes = ", ".join(_taken(kind, place, real) for kind, place in code.takes)
-        gives = "int64_t" if code.gives == "i64" else "void"
-        head = f"\nstatic {gives} {names[name]}({takes})"
+        parameters = ", ".join(_parameter(kind, place, real) for kind, place in code.takes)
+        returns = "int64_t" if code.gives == "i64" else "void"
+        head = f"\nstatic {returns} {names[name]}({parameters})"
         step = name.startswith("step.")
         known = FileNames(names, arrays if step else (), abi.sizes)
         parts.append(CFunction(code, known).text(head))
@@ -155,48 +156,37 @@ def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str
 
 
 def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[str], set[str], set[str]]:
-    """Return what is called, from the function that runs a program and the one that counts its memory.
+    """Return all functions that a program calls, callees first.
 
-    That is its own functions, each behind those that it calls; functions of ours; products and factors of matrices; and
-    functions of C.
+    These are its own functions; mathematical functions; products and factors of matrices; and functions of C.
     """
     codes: dict[str, ReadFunction] = {}
-    maths: list[str] = []
-    library: set[str] = set()
-    others: set[str] = set()
-    seen: set[str] = set()
 
-    def visit(name: str) -> None:
-        if name in seen:
-            return
-        seen.add(name)
-        if name.startswith("product.") or name in FACTORS_IN_C:
-            library.update((name, *CALLED_BY_FACTORS.get(name, ())))
-        elif name.startswith("lanes."):
-            others.add(name.removeprefix("lanes."))
-        elif name.startswith("maths."):
-            for line in flatten_lines(own[name].body):
-                if isinstance(line, Instruction) and code_of(line).op == "call":
-                    called = code_of(line).how
-                    if not called.startswith("llvm."):
-                        visit(called)
-            maths.append(name)
-        elif name not in own:
-            others.add(name)
+    def is_library(name: str) -> bool:
+        return name.startswith("product.") or name in FACTORS_IN_C
+
+    def is_c(name: str) -> bool:
+        return not is_library(name) and (name.startswith("lanes.") or name not in own)
+
+    def calls_of(name: str) -> list[str]:
+        if is_library(name) or is_c(name):
+            return []
+        if name.startswith("maths."):
+            instructions = [i for i in flatten_lines(own[name].body) if isinstance(i, Instruction)]
+            called = [code_of(i).how for i in instructions if code_of(i).op == "call"]
         else:
-            code = read_function(own[name])
-            for op in code.ops():
-                if op.called and not op.called.startswith("llvm."):
-                    visit(op.called)
-            codes[name] = code
+            codes[name] = read_function(own[name])
+            called = [op.called for op in codes[name].ops() if op.called]
+        return [c for c in called if not c.startswith("llvm.")]
 
-    for name in (SCRATCH, RUN):
-        visit(name)
-    return codes, maths, library, others
+    order = postorder((SCRATCH, RUN), calls_of)
+    maths = [name for name in order if name.startswith("maths.")]
+    library = {name for f in order if is_library(f) for name in (f, *CALLED_BY_FACTORS.get(f, ()))}
+    others = {name.removeprefix("lanes.") for name in order if is_c(name)}
+    return {name: codes[name] for name in order if name in codes}, maths, library, others
 
 
-def _taken(kind: str, name: str, real: FloatType) -> str:
-    """A parameter."""
+def _parameter(kind: str, name: str, real: FloatType) -> str:
     if kind != "ptr":
         return f"{'int64_t' if kind == 'i64' else real.c} {name[1:]}"
     usual = {"%sizes": "const int64_t *", "%table": "void **", "%args": "void **", "%scratch": "void *"}
@@ -204,7 +194,7 @@ def _taken(kind: str, name: str, real: FloatType) -> str:
 
 
 def _inside(abi: ArrayAbi) -> ArrayAbi:
-    """Arguments as the file calls them: not like a function or a variable of its own."""
+    """Rename the arguments so that none has the name of a function or a variable of the file."""
     found = argument_names([*abi.inputs, *abi.outputs, *abi.sizes], _TAKEN, abi.name)
     nin, nargs = len(abi.inputs), len(abi.inputs) + len(abi.outputs)
     return replace(abi, inputs=found[:nin], outputs=found[nin:nargs], sizes=found[nargs:])

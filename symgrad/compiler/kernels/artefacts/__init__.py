@@ -1,1 +1,1 @@
-"""A kernel as files, and as assembly that one reads."""
+"""Write kernels to files, and annotate their assembly. Open `artefact.py` first."""

@@ -22,7 +22,7 @@ from symgrad.compiler.kernels.artefacts.metadata_fields import described
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.arrays.array_code import array_module
 from symgrad.compiler.llvm.arrays.c_function import add_c_function
-from symgrad.compiler.llvm.call_stubs.about_function import ARGUMENT_QUERY
+from symgrad.compiler.llvm.call_stubs.file_query import ARGUMENT_QUERY
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
 from symgrad.compiler.llvm.engine.blas import routines

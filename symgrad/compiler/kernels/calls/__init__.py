@@ -1,1 +1,1 @@
-"""How a kernel is called: directly, in threads, and what is checked before."""
+"""Call kernels: directly, or in threads, after checks of the arguments. Open `direct.py` first."""

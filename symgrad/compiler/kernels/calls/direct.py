@@ -1,10 +1,8 @@
-"""Calls of a kernel around NumPy's ufunc machinery, for the plain case.
+"""Call kernels without NumPy's dispatch in the plain case: arrays of one shape, contiguous or of one axis, and numbers.
 
-That is: arrays of one shape, contiguous or of one axis, and bare numbers.
-
-The fields of arrays are read as any extension module compiled against NumPy reads them, from where the table of
-`symgrad/compiler/llvm/call_stubs/object_layout.py` says; `symgrad/compiler/kernels/calls/safety.py` decides whether
-there are such calls at all.
+A native function reads the fields of arrays, as any extension module does, by the table of
+`symgrad/compiler/llvm/call_stubs/object_layout.py`; `symgrad/compiler/kernels/calls/safety.py` decides whether such
+calls are allowed.
 """
 
 from __future__ import annotations
@@ -12,34 +10,37 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import refusal
 from symgrad.compiler.llvm.call_stubs.array_call import CALL, INFO, module_text
-from symgrad.compiler.llvm.call_stubs.object_layout import FASTCALL, MethodDef
+from symgrad.compiler.llvm.call_stubs.object_layout import (
+    FASTCALL,
+    MethodDef,
+    function_address,
+    function_constructor,
+)
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
 __all__ = ["direct_call"]
 
 _LONG = 500
-"""From so many elements on, other threads of Python may run meanwhile: what NumPy takes, too."""
+"""Number of elements above which a call releases the GIL, as in NumPy."""
 
 
 class _Machinery:
-    """The one native function, and the method definition that Python's function objects point to."""
+    """The native function, and the method definition of Python's function objects."""
 
     def __init__(self) -> None:
         self.engine = load_or_compile(module_text())
         self.method = MethodDef(b"kernel", self.engine.address(CALL), FASTCALL, None)
-        self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-            ("PyCFunction_NewEx", ctypes.pythonapi)
-        )
+        self.construct = function_constructor()
 
     def function(self, info: bytes) -> Callable[..., Any]:
-        return self.make(ctypes.addressof(self.method), info, None)
+        return self.construct(ctypes.addressof(self.method), info, None)
 
 
 @locked_cache
@@ -50,18 +51,18 @@ def _machinery() -> _Machinery:
 def direct_call(
     loop: int, cell: int, kinds: Sequence[Any], passed: int | None = None
 ) -> Callable[..., Any] | None:
-    """Return a function that computes the outputs; None if there may be none (`refusal`).
+    """Return a function that computes the outputs; None if such calls are not allowed (`refusal`).
 
-    It takes the inputs and the outputs, a tuple each, or the array itself if there is one output. It returns what it
-    was given as outputs, the array if there is one; and None, with nothing touched, if the arguments are not plain:
-    arrays of NumPy's own type, of the kernel's dtypes and of one shape, contiguous or of one axis; numbers among the
-    inputs; and no overlap but that of an output with an input that is the same array.
+    It takes a tuple of the inputs and one of the outputs, or the only output itself, and returns the latter. It returns
+    None, without an effect, unless the arguments are plain: arrays of exactly NumPy's type, of the kernel's dtypes and
+    of one shape, contiguous or of one axis; numbers among the inputs; and no overlap, except of an output with an input
+    that is the same array.
 
     Args:
         loop: address of the inner loop.
         cell: address of the kernel's cell.
         kinds: dtype of every argument, inputs then outputs.
-        passed: address of what the loop is passed as its last argument, by default the cell.
+        passed: address for the last argument of the loop, by default that of the cell.
     """
     if refusal() is not None:
         return None
@@ -81,12 +82,12 @@ def direct_call(
         "release": api.PyEval_SaveThread,
         "acquire": api.PyEval_RestoreThread,
     }
-    # While other threads are waited for, the lock is never held.
+    # A call that waits for other threads always releases the GIL.
     several = {"passed": cell, "many": _LONG} if passed is None else {"passed": passed, "many": 0}
     info = {"loop": loop, "cell": cell, **several}
     info |= {name: id(x) for name, x in objects.items()}
-    info |= {name: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for name, f in functions.items()}
-    # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.
+    info |= {name: function_address(f) for name, f in functions.items()}
+    # Arrays of a native dtype share one object for it; other dtypes (a byte order, metadata) are not plain.
     descrs = [id(np.dtype(k)) for k in kinds]
     numbers = [*(info[name] for name, _ in INFO), *descrs]
     return _machinery().function(struct.pack(f"={len(numbers)}q", *numbers))

@@ -1,4 +1,4 @@
-"""What must hold before an array program runs: positions inside axes, no extreme of nothing, no negative length."""
+"""Checks before an array program runs: positions inside axes, no extreme of an empty axis, no negative length."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from symgrad.support.errors import IndexRangeError, ShapeError
 
 __all__ = ["NO_GUARDS", "Guards", "Position", "check_filled", "check_position", "guards_of", "has_ends"]
 
-_MOVING = ("reshape", "broadcast_to")  # their result has every value of their argument, and no other
+_MOVING = ("reshape", "broadcast_to")  # the result has exactly the values of the argument
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """An array of positions and the length of the axis that they count along.
+    """An array of positions and the length of their axis.
 
     Args:
         index: the node of the array; an input, or computed.
@@ -36,13 +36,13 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What to check before a call.
+    """The checks before a call.
 
     Args:
         lengths: lengths of axes that must not be negative.
         filled: sizes that must not be zero, with the name of the op that needs an element.
-        positions: arrays of positions, in the order of computation: one that is computed from another comes later.
-        bounded: which inputs are declared to be whole numbers between ends.
+        positions: arrays of positions, in topological order.
+        bounded: the numbers of the int inputs with a bounded domain.
     """
 
     lengths: tuple[Size, ...]
@@ -58,7 +58,7 @@ NO_GUARDS = Guards((), (), ())
 
 
 def guards_of(outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> Guards:
-    """Return what must be checked at every call, less what holds for all sizes and values of the declared domains."""
+    """Return the checks of every call, without those that hold for all sizes and values of the declared domains."""
     filled: dict[tuple[str, Size], None] = {}
     positions: dict[Position, None] = {}
     sizes = {size for s in inputs for size in s.shape}
@@ -88,13 +88,13 @@ def guards_of(outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> Guards:
 
 
 def has_ends(symbol: Node) -> bool:
-    """Tell whether an input is declared to lie between ends that are checked."""
+    """Tell whether the domain of an input has ends that calls check."""
     declared = symbol.declaration
     return declared.distribution is None and (declared.domain.low, declared.domain.high) != (None, None)
 
 
 def _source(index: Node) -> Node:
-    """Return the array that has the same values as an array of positions, without ops that only move them."""
+    """Return the source of an array of positions: skip ops that only move values."""
     while index.op.name in _MOVING or _transposes(index):
         index = index.args[0]
     return index
@@ -108,12 +108,12 @@ def _transposes(node: Node) -> bool:
 
 
 def _inside(index: Node, length: Size, checked: Collection[Node]) -> bool:
-    """Tell whether every position is inside the axis, whatever the inputs are.
+    """Tell whether every position is inside the axis, for all inputs.
 
     Args:
         index: the positions.
         length: of the axis.
-        checked: inputs whose values are compared with their declared ends.
+        checked: inputs whose domains calls check.
     """
     if index.is_number():
         return isinstance(length, int) and -length <= index.value < length
@@ -122,10 +122,10 @@ def _inside(index: Node, length: Size, checked: Collection[Node]) -> bool:
 
 
 def check_filled(filled: Sequence[tuple[str, Size]], sizes: Mapping[str, int]) -> None:
-    """Refuse the extreme of no elements.
+    """Check that no op reduces an empty axis that needs an element.
 
     Raises:
-        ShapeError: naming the op and the size.
+        ShapeError: with the op and the size.
     """
     for name, size in filled:
         if evaluate_size(size, sizes) == 0:
@@ -133,15 +133,15 @@ def check_filled(filled: Sequence[tuple[str, Size]], sizes: Mapping[str, int]) -
 
 
 def check_position(position: Position, values: Any, sizes: Mapping[str, int]) -> None:
-    """Refuse positions outside their axis.
+    """Check that positions are inside their axis.
 
     Args:
-        position: what they are.
-        values: the array of whole numbers; nothing for a number of the formula.
-        sizes: the value of every name of a size.
+        position: the positions.
+        values: the array of ints; None for a number of the formula.
+        sizes: the value of every named size.
 
     Raises:
-        IndexRangeError: naming the input and the first such position.
+        IndexRangeError: with the input and the first position outside.
     """
     index, length = position.index, evaluate_size(position.length, sizes)
     if index.is_number():
@@ -151,7 +151,7 @@ def check_position(position: Position, values: Any, sizes: Mapping[str, int]) ->
     array = distinct(np.asarray(values))
     if not array.size:
         return
-    # As methods of the array they take twice as long.
+    # Methods of the array take twice as long.
     if -length <= np.minimum.reduce(array, axis=None) and np.maximum.reduce(array, axis=None) < length:
         return
     wrong = np.argwhere((array < -length) | (array >= length))[0]

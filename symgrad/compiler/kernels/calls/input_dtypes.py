@@ -1,4 +1,4 @@
-"""What a kernel takes for an input: numbers and arrays that its dtype holds without loss."""
+"""Convert the value of an input: a kernel admits numbers and arrays that its dtype holds without loss."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ __all__ = ["admitted"]
 
 
 def _is_formula(value: Any) -> bool:
-    graph: Any = sys.modules.get("symgrad.ir.graph")  # who has a formula has imported it
+    graph: Any = sys.modules.get("symgrad.ir.graph")  # a formula exists only if this is imported
     return graph is not None and any(isinstance(v, graph.Node) for v in (value, getattr(value, "node", None)))
 
 
 def admitted(symbol: Node, kind: np.dtype[Any], real: FloatType, value: Any) -> Any:
-    """Return a value of an input as something the ufunc takes without loss.
+    """Return the value of an input as an argument that the ufunc converts without loss.
 
     Args:
         symbol: the input.
         kind: its dtype.
         real: the format of the kernel's numbers.
-        value: what is given.
+        value: the value.
 
     Raises:
-        ArrayTypeError, ComplexInputError, NumberTooLargeError: for what it cannot be.
+        ArrayTypeError, ComplexInputError, NumberTooLargeError: if there is none.
     """
     name = symbol.name
-    given = cast("type[Any]", type(value))
-    if given is int and abs(value) <= 2**24 and kind.kind == "f":
-        return kind.type(value)  # exact, and so common that it must be quick
+    cls = cast("type[Any]", type(value))
+    if cls is int and abs(value) <= 2**24 and kind.kind == "f":
+        return kind.type(value)  # exact; a fast path for a common case
     if _is_formula(value):
         raise ArrayTypeError(
             f"input '{name}' is a formula",
             expected=f"a {kind} array",
             cure="give it a value, or substitute it in the formula and compile that",
         )
-    is_array = issubclass(given, np.ndarray)
-    if hasattr(given, "__array_ufunc__") and not is_array and not issubclass(given, np.generic):
-        return value  # another array type; NumPy hands the call over to it
+    is_array = issubclass(cls, np.ndarray)
+    if hasattr(cls, "__array_ufunc__") and not is_array and not issubclass(cls, np.generic):
+        return value  # NumPy passes the call to this array type
     try:
-        if not (is_array or given in PLAIN):
+        if not (is_array or cls in PLAIN):
             value = as_array(name, value)
         array = np.asarray(value)
     except ValueError as error:
         raise ArrayTypeError(f"input '{name}' is not an array: {error}") from error
     found = array.dtype
     not_complex(name, array)
-    if given in (int, float) and kind.kind == "f":
-        return real.round(value)  # a bare number takes the kernel's precision
+    if cls in (int, float) and kind.kind == "f":
+        return real.round(value)  # a Python number takes the kernel's precision
     if found.kind not in "buif":
         raise ArrayTypeError(
             f"input '{name}' is not numeric: its dtype is {found}",

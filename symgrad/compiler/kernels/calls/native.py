@@ -1,4 +1,4 @@
-"""What a caller without Python must know of a kernel: its inner loop, and what has to be checked before."""
+"""The interface of a kernel for callers without Python: its inner loop, and the checks before a call."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ __all__ = ["Native"]
 class Native:
     """An inner loop as NumPy calls it, ``loop(char **args, intp *dimensions, intp *steps, void *data)``.
 
-    It may run in any thread, several at once, without the interpreter's lock; the kernel must live as long.
+    It may run in several threads at once, without the GIL; the kernel must live as long.
 
     Args:
         loop: its address.
-        data: the address that it is passed.
-        told: whether it returns an i32: 0, 1 where memory is exhausted, 2 where an axis would have a negative length.
-        stopped: address of an ``i32 ()`` that tells, after a call, whether it ended early because Ctrl-C came; 0 where
-            it never asks.
-        sizes: the core dimensions, whose lengths stand in `dimensions` behind the length of the loop.
+        data: the address for ``data``.
+        told: whether it returns an i32: 0, 1 if memory is exhausted, 2 if an axis would have a negative length.
+        stopped: address of an ``i32 ()`` that tells, after a call, whether Ctrl-C ended it early; 0 if it never checks.
+        sizes: the core dimensions, whose lengths follow the length of the loop in ``dimensions``.
         axes: for every argument the core dimension of each of its last axes.
-        arrays: shapes of all arrays that are computed with, which must not be too large.
-        computed: sizes that the code counts with.
-        guards: what must be checked before.
-        symmetric: inputs (by number) that are declared symmetric, which is to be checked too.
+        arrays: shapes of all arrays of the computation, which must not be too large.
+        computed: sizes that the code computes, which must not overflow.
+        guards: the checks before a call.
+        symmetric: the numbers of inputs that are declared symmetric, which must be checked too.
     """
 
     loop: int

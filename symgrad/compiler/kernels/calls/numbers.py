@@ -1,6 +1,6 @@
-"""Calls of a kernel with numbers, at the cost of a function of an extension module: for solvers and optimisers.
+"""Call kernels with numbers at the cost of a function of an extension module, for solvers and optimisers.
 
-The fields of Python's objects are read as `direct.py` reads those of arrays, on the same conditions.
+A native function reads the fields of Python's objects, under the same conditions as in `direct.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import allocator_of, refusal
-from symgrad.compiler.llvm.call_stubs.object_layout import FASTCALL, KEYWORDS, MethodDef
+from symgrad.compiler.llvm.call_stubs.object_layout import (
+    FASTCALL,
+    KEYWORDS,
+    MethodDef,
+    function_address,
+    function_constructor,
+)
 from symgrad.compiler.llvm.call_stubs.scalar_call import BOOL, CALL, DOUBLE, INFO, SINGLE, module_text
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
@@ -23,19 +29,17 @@ __all__ = ["number_call"]
 _KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": BOOL}
 
 _ARGUMENTS = 256
-"""Arguments together; those of more, which wait on the stack, are for arrays."""
+"""Largest number of arguments, which are on the stack; kernels with more are called with arrays."""
 
 
 class _NumberCalls:
-    """The one native function; the method definitions that Python's function objects point to are their owners'."""
+    """The native function; each `_Owner` has the method definition of its function object."""
 
     def __init__(self) -> None:
         self.engine = load_or_compile(module_text())
         self.address = self.engine.address(CALL)
-        self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-            ("PyCFunction_NewEx", ctypes.pythonapi)
-        )
-        # NumPy frees its numbers as its own allocator made them.
+        self.construct = function_constructor()
+        # NumPy's numbers must come from NumPy's allocator, which frees them.
         self.new_object = cast(int, allocator_of(np.float64))
 
 
@@ -45,7 +49,7 @@ def _native() -> _NumberCalls:
 
 
 class _Owner:
-    """What a function object points to and does not own."""
+    """The memory that a function object points to and does not own."""
 
     __slots__ = ("code", "doc", "method", "name")
 
@@ -67,21 +71,21 @@ def number_call(
     doc: str = "",
     otherwise: Callable[..., Any] | None = None,
 ) -> Callable[..., Any] | None:
-    """Return a function that computes one point; None if there may be none (`refusal`), or for very many arguments.
+    """Return a function that computes one point; None if it is not allowed (`refusal`), or has too many arguments.
 
-    It takes a number for each input: a float, a double of NumPy's or a whole number; for an input of truth values True
-    or False. It returns the output, or a tuple of the outputs.
+    It takes a number for each input: a float, a ``numpy.float64`` or an int; for a bool input True or False. It returns
+    the output, or a tuple of the outputs.
 
     Args:
-        loop: address of what computes the point: ``void(char **args, intp *dimensions, intp *steps, void *data)``.
-        passed: address that it is passed as data.
+        loop: address of the function of a point: ``void(char **args, intp *dimensions, intp *steps, void *data)``.
+        passed: the address for ``data``.
         kinds: dtype of every argument, inputs then outputs.
-        nin: how many of them are inputs.
+        nin: the number of inputs.
         name: the function's name.
         code: owner of the machine code; it lives as long as the function.
         result: the type of real results, ``float`` or ``numpy.float64``.
-        doc: its docstring, with a signature as CPython reads them.
-        otherwise: what is called with all other arguments; without it None is returned for them.
+        doc: its docstring, with a signature in CPython's format.
+        otherwise: called with all other arguments; None to return None for them.
     """
     if refusal() is not None or len(kinds) > _ARGUMENTS:
         return None
@@ -108,9 +112,9 @@ def number_call(
     }
     found: dict[str, int] = {"loop": loop, "passed": passed, "nin": nin, "nout": len(kinds) - nin}
     found |= {key: id(value) for key, value in objects.items()}
-    found |= {key: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for key, f in functions.items()}
+    found |= {key: function_address(f) for key, f in functions.items()}
     found["new.object"] = native.new_object
     numbers = struct.pack(f"={len(INFO)}q", *(found[key] for key, _ in INFO))
     info = numbers + bytes(_KINDS[np.dtype(kind).name] for kind in kinds)
     owner = _Owner(name, doc, code)
-    return native.make(ctypes.addressof(owner.method), (info, otherwise, owner), None)
+    return native.construct(ctypes.addressof(owner.method), (info, otherwise, owner), None)

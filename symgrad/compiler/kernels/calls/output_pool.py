@@ -1,8 +1,8 @@
-"""Result arrays that nobody refers to any more, for the next call.
+"""A pool of result arrays: reuse the results of earlier calls that are no longer referenced.
 
-New memory of some size comes from the system page by page, each fetched by a fault and filled with zeros first: for a
-formula with its derivatives at 100,000 points that takes several times as long as computing them. So a kernel remembers
-its last results, and writes to those that have been dropped since.
+The system allocates large arrays page by page, with a page fault and zeros for each. For a formula and its derivatives
+at 100,000 points this takes several times as long as the computation. So a kernel remembers its last results, and
+writes to those whose reference counts show that the caller has dropped them.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from symgrad.compiler.kernels.calls.safety import refusal
 __all__ = ["OutputPool", "new_result"]
 
 _LEAST, _LARGEST = 2**17, 2**26
-"""Bytes of all results of a call: less is in the allocator's own lists, more is not for a kernel to keep."""
+"""Bytes of pooled results of a call: the allocator reuses smaller arrays itself, and larger ones waste memory."""
 
 _REMEMBERED = 2
-"""Calls whose results are: one may be an input of the call that computes the next."""
+"""Calls whose results are remembered: those of one may be inputs of the next."""
 
 _PAGE, _LINE = 4096, 64
 _SPREAD = 2**14
-"""Bytes from which on an array is placed: smaller ones are too short to begin anywhere else than by chance."""
+"""Bytes above which arrays are aligned to distinct cache lines of a page."""
 
 
 class _Memory(np.ndarray):
-    """What results lie in: of another type than they are, or their views would refer to it, and not be counted."""
+    """The memory of results: its own type makes views refer to the result, not to this array, so counts are right."""
 
 
 def new_result(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
-    """Return a new array, contiguous with any content, for output k of a call.
+    """Return a new contiguous array, uninitialised, for output k of a call.
 
-    It begins with a cache line, and each output at another line of a page. What the system gives for large arrays
-    begins at the same place of a page every time: then a loop that writes two dozen of them finds all in one set of a
-    first-level cache, which has room for eight or twelve, and takes up to twice as long.
+    Outputs begin at cache lines, each at another line of a page. The system places all large arrays at the same offset
+    of a page; then a loop that writes two dozen of them uses one set of the first-level cache, which has eight to
+    twelve ways, and takes up to twice as long.
     """
     size = math.prod(shape) * kind.itemsize
     if size < _SPREAD:
@@ -52,43 +52,43 @@ def new_result(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarra
 
 
 def _references(arrays: list[Any]) -> list[int]:
-    # Views, memoryviews and other libraries' tensors refer to an array as well.
+    """Return the reference counts: views, memoryviews and tensors of other libraries count too."""
     return [*map(sys.getrefcount, arrays)]
 
 
-def _round(results: list[np.ndarray]) -> list[Any]:
-    """Return results of a call with the memory that each lies in, which anyone can have from it."""
+def _with_memory(results: list[np.ndarray]) -> list[Any]:
+    """Return the results of a call, then the memory of each, to which callers may also refer."""
     return [*results, *[result.base for result in results]]
 
 
 @cache
-def _alone() -> tuple[int, int]:
-    """Return what is counted of a result to which its round alone refers, and of the memory that it lies in."""
-    result, memory = _references(_round([new_result((1,), np.dtype(np.uint8), 0)]))
+def _free_counts() -> tuple[int, int]:
+    """Return the reference counts of a result and of its memory without references from outside the pool."""
+    result, memory = _references(_with_memory([new_result((1,), np.dtype(np.uint8), 0)]))
     return result, memory
 
 
 class OutputPool:
-    """The results of earlier calls of one kernel; they go with it.
+    """The results of earlier calls of one kernel.
 
     Args:
         kinds: the dtypes of its outputs.
     """
 
-    __slots__ = ("_alone", "_kinds", "_rounds", "_shapes", "_width")
+    __slots__ = ("_free", "_kinds", "_rounds", "_shapes", "_width")
 
     def __init__(self, kinds: Sequence[np.dtype[Any]]) -> None:
         self._kinds = tuple(kinds)
         self._width = sum(kind.itemsize for kind in kinds)
-        self._alone: list[int] = []  # the counts of a round that nobody else has
+        self._free: list[int] = []  # the reference counts of a free round
         self._shapes: object = None
-        self._rounds: list[list[Any]] = []  # the oldest first
+        self._rounds: list[list[Any]] = []  # the results of each call with their memory, the oldest first
 
     def alike(self, shape: tuple[int, ...], size: int) -> tuple[np.ndarray, ...]:
-        """Return an array for each output, all of one shape, with any content.
+        """Return an uninitialised array for each output, all of one shape.
 
-        They are contiguous, unless someone changed an earlier result itself before dropping it (its shape, say):
-        whoever writes to them must look, and `clear` if they are not as they should be.
+        They are contiguous, unless a caller changed an earlier result itself (its shape, say) before dropping it. The
+        caller of this method must check that, and call `clear` then.
 
         Args:
             shape: of all of them.
@@ -102,7 +102,7 @@ class OutputPool:
         return self._take(shape, (shape,) * len(self._kinds))
 
     def arrays(self, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...] | None:
-        """Return an array for each output, of these shapes; None if what the allocator gives is as good."""
+        """Return an array for each output, of these shapes; None if the allocator does as well."""
         amount = sum(math.prod(s) * kind.itemsize for s, kind in zip(shapes, self._kinds, strict=True))
         if not _LEAST <= amount <= _LARGEST or refusal() is not None:
             return None
@@ -115,45 +115,45 @@ class OutputPool:
         return found
 
     def clear(self) -> None:
-        """Forget what there is."""
+        """Forget all results."""
         self._rounds.clear()
 
     def _take(self, key: object, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...]:
+        """Return the arrays of a free round, else of the free results of the oldest round and new arrays."""
         if key != self._shapes:
             self.clear()
-            self._alone = [n for n in _alone() for _ in self._kinds]
+            self._free = [n for n in _free_counts() for _ in self._kinds]
             self._shapes = key
         found: list[Any] | None = None
-        held: tuple[list[Any], list[int]] | None = None  # the oldest results of which someone has some
+        oldest: tuple[list[Any], list[int]] | None = None  # the oldest round in use, and its reference counts
         for _ in range(len(self._rounds)):
-            try:  # taken out before it is looked at: no other thread looks meanwhile
+            try:  # removed before its counts are read, so that no other thread reads them
                 arrays = self._rounds.pop(0)
             except IndexError:
                 break
             counts = _references(arrays)
-            # Who has a weak reference may ask for the array again.
-            if counts == self._alone and not any(map(getweakrefcount, arrays)):
+            # The owner of a weak reference may revive the array.
+            if counts == self._free and not any(map(getweakrefcount, arrays)):
                 found = arrays
                 break
-            if held is None:
-                held = arrays, counts
+            if oldest is None:
+                oldest = arrays, counts
             else:
                 self._rounds.append(arrays)
         count = len(shapes)
         if found is None:
             results: list[np.ndarray | None] = [None] * count
-            if held is not None and len(self._rounds) >= _REMEMBERED - 1:
-                weak = map(getweakrefcount, held[0])
-                free = [n == a and not w for n, a, w in zip(held[1], self._alone, weak, strict=True)]
-                results = [held[0][k] if free[k] and free[count + k] else None for k in range(count)]
-            elif held is not None:
-                self._rounds.append(held[0])
-            made = [
-                new_result(shapes[k], self._kinds[k], k) if r is None else r for k, r in enumerate(results)
-            ]
-            found = _round(made)
-        elif held is not None:
-            self._rounds.append(held[0])
+            if oldest is not None and len(self._rounds) >= _REMEMBERED - 1:
+                weak = map(getweakrefcount, oldest[0])
+                free = [n == f and not w for n, f, w in zip(oldest[1], self._free, weak, strict=True)]
+                results = [oldest[0][k] if free[k] and free[count + k] else None for k in range(count)]
+            elif oldest is not None:
+                self._rounds.append(oldest[0])
+            found = _with_memory(
+                [new_result(shapes[k], self._kinds[k], k) if r is None else r for k, r in enumerate(results)]
+            )
+        elif oldest is not None:
+            self._rounds.append(oldest[0])
         taken = tuple(found[:count])
         self._rounds.append(found)
         del self._rounds[:-_REMEMBERED]

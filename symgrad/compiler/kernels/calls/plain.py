@@ -1,4 +1,4 @@
-"""Calls of a kernel that is no ufunc, with any number of arguments: on copies, into new arrays."""
+"""Call kernels without a ufunc, with any number of arguments: on copies, into new arrays. Check their arguments."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from symgrad.support.errors import ArrayTypeError, UnsupportedError
+
 if TYPE_CHECKING:
     from symgrad.compiler.kernels.shapes import Shapes
     from symgrad.ir.graph import Node
     from symgrad.ir.sizes import Size
 
-__all__ = ["call_batch", "call_elements", "fresh_outputs"]
+__all__ = [
+    "call_batch",
+    "call_elements",
+    "copy_shared",
+    "fresh_outputs",
+    "refuse_masked",
+    "refuse_where",
+]
 
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
@@ -25,7 +34,7 @@ class _Loop(Protocol):
 
 
 def fresh_outputs(kinds: Sequence[Any], arrays: Sequence[Any], where: Any) -> tuple[np.ndarray, ...]:
-    """Return outputs with NaN (or False) where a call with ``where`` computes nothing."""
+    """Return outputs for a call with ``where``, filled with NaN (or False)."""
     shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))
     return tuple(np.full(shape, np.nan if k.kind == "f" else False, k) for k in kinds[len(arrays) :])
 
@@ -33,32 +42,31 @@ def fresh_outputs(kinds: Sequence[Any], arrays: Sequence[Any], where: Any) -> tu
 def call_elements(
     loop: int, data: int, kinds: Sequence[Any], arrays: Sequence[Any], out: Any = None, where: Any = True
 ) -> Any:
-    """Do what the ufunc of an elementwise kernel would do.
+    """Call an elementwise kernel like its ufunc.
 
     Args:
         loop: address of the inner loop.
-        data: what it is passed.
+        data: its last argument.
         kinds: dtype of every argument, inputs then outputs.
-        arrays: as the ufunc takes them, as `out` and `where` are.
-        out: for the results.
-        where: where they are wanted.
+        arrays: the inputs, as for the ufunc.
+        out: as for the ufunc.
+        where: as for the ufunc.
     """
-    given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, kinds, strict=False)]
-    shape = np.broadcast_shapes(*(a.shape for a in given))
-    # Arguments of one element are read again and again (step 0); all others are brought to the common
-    # shape.
-    given = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in given]
-    results = [np.empty(shape, kind) for kind in kinds[len(given) :]]
-    everything = given + results
+    inputs = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, kinds, strict=False)]
+    shape = np.broadcast_shapes(*(a.shape for a in inputs))
+    # Arguments of one element have step 0; all others are broadcast.
+    inputs = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in inputs]
+    results = [np.empty(shape, kind) for kind in kinds[len(inputs) :]]
+    everything = inputs + results
     count = len(everything)
-    steps = [0 if a.size == 1 else a.itemsize for a in given] + [a.itemsize for a in results]
+    steps = [0 if a.size == 1 else a.itemsize for a in inputs] + [a.itemsize for a in results]
     _LOOP_TYPE(loop)(
         (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
         (ctypes.c_ssize_t * 1)(math.prod(shape)),
         (ctypes.c_ssize_t * count)(*steps),
         data,
     )
-    return _returned(results, out, where)
+    return _return_results(results, out, where)
 
 
 def call_batch(
@@ -70,26 +78,26 @@ def call_batch(
     arrays: Sequence[Any],
     out: Any = None,
 ) -> Any:
-    """Do what the generalised ufunc of an array program would do: the batch one by one.
+    """Call the kernel of an array program like its generalised ufunc, for the entries of the batch one by one.
 
     Args:
         loop: runs the code once.
         shapes: of the program.
         core: its core dimensions.
-        nodes: what has the declared shapes, inputs then outputs.
+        nodes: inputs, then outputs.
         kinds: their dtypes.
-        arrays: as the ufunc takes them, as `out` is.
-        out: for the results.
+        arrays: the inputs, as for the ufunc.
+        out: as for the ufunc.
     """
     from symgrad.ir.sizes import evaluate_size  # for start-up time
 
-    given = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, kinds, strict=False)]
-    fit = shapes.fit(given)
+    inputs = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, kinds, strict=False)]
+    fit = shapes.fit(inputs)
     batch, sizes = fit.batch, fit.sizes
     cores = [tuple(evaluate_size(s, sizes) for s in node.shape) for node in nodes]
-    nin = len(given)
+    nin = len(inputs)
     results = [np.empty(batch + c, kind) for c, kind in zip(cores[nin:], kinds[nin:], strict=True)]
-    everything = [np.broadcast_to(a, batch + c) for a, c in zip(given, cores, strict=False)] + results
+    everything = [np.broadcast_to(a, batch + c) for a, c in zip(inputs, cores, strict=False)] + results
     depth = len(batch)
     core_sizes = [evaluate_size(s, sizes) for s in core]
     strides = [step for a in everything for step in a.strides[depth:]]
@@ -97,10 +105,49 @@ def call_batch(
     for place in np.ndindex(batch):
         shifts = [sum(map(mul, place, a.strides)) for a in everything]
         loop.call([a + s for a, s in zip(addresses, shifts, strict=True)], core_sizes, strides)
-    return _returned(results, out, True)
+    return _return_results(results, out, True)
 
 
-def _returned(results: list[Any], out: Any, where: Any) -> Any:
+def refuse_masked(name: str, value: Any) -> Any:
+    """Return the value of an input, which must not be a masked array: a mask has no meaning in reductions.
+
+    Raises:
+        ArrayTypeError: if it is one.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArrayTypeError(
+            f"input '{name}' is a masked array",
+            expected="an array without a mask",
+            cure=f"pass {name}.filled(value), with the value that masked entries should have",
+        )
+    return value
+
+
+def refuse_where(where: Any) -> None:
+    """Refuse ``where=`` in a call of an array program.
+
+    Raises:
+        UnsupportedError: if it is not True.
+    """
+    if where is not True:
+        raise UnsupportedError(
+            "an array program has no where=",
+            cure="compute everything and choose with np.where, or select from the batch",
+        )
+
+
+def copy_shared(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
+    """Copy inputs that an output may overwrite.
+
+    NumPy does so too, unless both are the same view; but then the memory may be a batch of rows of the output and one
+    matrix of the input.
+    """
+    written = [t for t in outs if isinstance(t, np.ndarray)]
+    return tuple(np.array(a) if any(np.may_share_memory(a, t) for t in written) else a for a in arrays)
+
+
+def _return_results(results: list[Any], out: Any, where: Any) -> Any:
+    """Copy results to ``out=``, and return them as a ufunc does."""
     outs: tuple[Any, ...] = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
     if out is None:
         outs = (None,) * len(results)

@@ -1,8 +1,7 @@
-"""May kernels be called around NumPy's machinery? One answer for direct calls, teams of threads and spare arrays.
+"""Decide whether kernels may be called without NumPy's dispatch: direct calls, thread teams and pools of outputs.
 
-They read the fields of Python's and NumPy's objects, and count references to arrays. Whoever wants none of it sets
-`SYMGRAD_SAFE_CALLS=1`, and where objects are not laid out as known there is none of it either: kernels are then called
-as the ufuncs that they are, with the same bits.
+These read the fields of Python's and NumPy's objects, and reference counts of arrays. `SYMGRAD_SAFE_CALLS=1` disables
+them, and so does an unknown layout of objects: then kernels are called as ufuncs, with the same bits.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
     TP_ALLOC,
     WARN_ON_WRITE,
     WRITEABLE,
+    function_address,
     read_field,
     read_integers,
 )
@@ -29,12 +29,12 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
 __all__ = ["VARIABLE", "allocator_of", "refusal"]
 
 VARIABLE = "SYMGRAD_SAFE_CALLS"
-"""The environment variable that turns all of it off, unless it is empty or 0."""
+"""The environment variable that disables such calls, unless it is empty or 0."""
 
 
 @cache
 def refusal() -> str | None:
-    """Say why kernels must be called as plain ufuncs, or None if they need not; decided once in a process.
+    """Return the reason why kernels must be called as ufuncs, or None; decided once in a process.
 
     Example:
         >>> refusal() is None or isinstance(refusal(), str)
@@ -48,7 +48,7 @@ def refusal() -> str | None:
         return "without the interpreter's lock an array may change while it is looked at"
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return "the places of fields are known for 64 bits"
-    for name, found, expected in _compared():
+    for name, found, expected in _comparisons():
         if found != expected:
             return (
                 f"{name} is {found} where an object was looked at, and {expected} by what Python says of it"
@@ -56,8 +56,8 @@ def refusal() -> str | None:
     return None
 
 
-def _compared() -> Iterator[tuple[str, Any, Any]]:
-    """Yield what the table of places and Python say of some objects, beginning with what is read without a pointer."""
+def _comparisons() -> Iterator[tuple[str, Any, Any]]:
+    """Yield fields of some objects by the table of fields and by Python, those without pointers first."""
     number, scalar, content = 1234.5678, np.float64(8765.4321), bytes(range(17))
     items = (number, scalar, content)
     yield "float", read_field("float", number), number
@@ -71,20 +71,20 @@ def _compared() -> Iterator[tuple[str, Any, Any]]:
     for value in (number, scalar, content, items, *arrays):
         yield "type", read_field("type", value), id(type(value))
     for array in arrays:
-        said = array.flags
-        flags = said.c_contiguous * C_CONTIGUOUS + said.aligned * ALIGNED + said.writeable * WRITEABLE
-        asked = C_CONTIGUOUS | ALIGNED | WRITEABLE | WARN_ON_WRITE
+        known = array.flags
+        flags = known.c_contiguous * C_CONTIGUOUS + known.aligned * ALIGNED + known.writeable * WRITEABLE
+        mask = C_CONTIGUOUS | ALIGNED | WRITEABLE | WARN_ON_WRITE
         yield "nd", read_field("nd", array), array.ndim
-        yield "flags", _bits(read_field("flags", array), asked), flags
+        yield "flags", _bits(read_field("flags", array), mask), flags
         yield "data", read_field("data", array), array.__array_interface__["data"][0]
         yield "descr", read_field("descr", array), id(array.dtype)
-        # NumPy has the strides right behind the lengths: only where that holds are the pointers followed.
+        # NumPy stores the strides right behind the lengths; the pointers are dereferenced only if that holds.
         lengths, strides = read_field("shape", array), read_field("strides", array)
         yield "strides less shape", (strides or 0) - (lengths or 0), 8 * array.ndim
         yield "shape", read_integers(lengths, array.ndim), array.shape
         yield "strides", read_integers(strides, array.ndim), array.strides
     warned = np.broadcast_arrays(np.ones(3), np.ones((2, 3)))[0]
-    # What is written to with a warning today, and will only be read one day.
+    # Writes to such an array give a warning today, and will be errors in the future.
     yield (
         "warned",
         _bits(read_field("flags", warned), WARN_ON_WRITE | WRITEABLE) in (0, WARN_ON_WRITE | WRITEABLE),
@@ -93,24 +93,24 @@ def _compared() -> Iterator[tuple[str, Any, Any]]:
     yield (
         "allocator",
         allocator_of(float),
-        ctypes.cast(ctypes.pythonapi.PyType_GenericAlloc, ctypes.c_void_p).value,
+        function_address(ctypes.pythonapi.PyType_GenericAlloc),
     )
-    yield from _counted()
+    yield from _reference_counts()
 
 
 def allocator_of(kind: type) -> int | None:
-    """Return the address of the function that makes objects of a type, which its memory goes back to."""
+    """Return the address of the allocator of a type."""
     slot = ctypes.pythonapi.PyType_GetSlot
     slot.restype, slot.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
     return cast("int | None", slot(kind, TP_ALLOC))
 
 
-def _bits(flags: int | None, asked: int) -> int | None:
-    return None if flags is None else flags & asked
+def _bits(flags: int | None, mask: int) -> int | None:
+    return None if flags is None else flags & mask
 
 
-def _counted() -> Iterator[tuple[str, Any, Any]]:
-    """Yield whether references to an array are counted while somebody has one, and no longer."""
+def _reference_counts() -> Iterator[tuple[str, Any, Any]]:
+    """Yield whether reference counts of an array rise and fall with references of several kinds."""
     array = np.zeros(8)
     alone = sys.getrefcount(array)
     for refer in (lambda: [array], lambda: array[1:], lambda: memoryview(cast(Any, array))):

@@ -1,7 +1,7 @@
-"""Worker threads of this process, which run pieces of calls without Python.
+"""Worker threads of this process, which run pieces of calls in native code.
 
-They are daemon threads of Python that never come back from native code: no lock of the interpreter's is between a call
-and its end, and where the process ends, or a signal comes, there is nothing that they must be told.
+They are daemon threads that never return from native code. So a call needs no lock of the interpreter, and the end of
+the process or a signal does not concern them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from symgrad.compiler.kernels.calls import threads as processors
 from symgrad.compiler.kernels.calls.direct import direct_call
 from symgrad.compiler.kernels.calls.safety import refusal
+from symgrad.compiler.llvm.call_stubs.object_layout import function_address
 from symgrad.compiler.llvm.call_stubs.thread_team import (
     LINE_BYTES,
     LOOP,
@@ -35,42 +36,37 @@ from symgrad.compiler.llvm.engine.target import host
 __all__ = ["call_in_team"]
 
 _AWAKE = 1e-4
-"""Seconds for which a worker watches for the next job: between calls in a loop of Python pass some tens of
-microseconds, and to wake it takes the caller 10 and the worker 20 to 500. It gives way to others meanwhile."""
+"""Seconds for which a worker spins for the next job, yielding to other threads. Calls in a Python loop are some tens of
+microseconds apart; waking takes the caller 10 us and the worker 20 to 500 us."""
 
 _DUE = 16
-"""Pieces for which a worker is woken, at once or in some calls together: 40 to 400 us of work, while waking takes the
-caller 10."""
+"""Pieces, of one or several calls, for which a worker is woken: 40 to 400 us of work, while waking takes 10 us."""
 
 _MISSED, _TURNS = map([name for name, _ in TEAM].index, ("missed", "turns"))
 
 
-def _address(function: Any) -> int:
-    return cast(int, ctypes.cast(function, ctypes.c_void_p).value)
-
-
-def _for_ever(value: Any) -> Any:
-    """Keep an object beyond the end of the interpreter: workers are in it until the process is gone."""
+def _keep_reference(value: Any) -> Any:
+    """Leak a reference: workers use the object until the process ends."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
     return value
 
 
-def _gives_way() -> Any:
-    """Return the system's function by which a thread lets others have its processor."""
+def _yield_function() -> Any:
+    """Return the system function by which a thread yields its processor."""
     if sys.platform == "win32":
         return ctypes.CDLL("kernel32").SwitchToThread
     return ctypes.CDLL(None).sched_yield
 
 
 class Team:
-    """The workers, and the code that they are in; made by `team`.
+    """The workers and their code, see `team`.
 
     Attributes:
         loop: address of the loop that cuts calls.
     """
 
     def __init__(self) -> None:
-        engine: Engine = _for_ever(load_or_compile(module_text(host().triple), quick=True))
+        engine: Engine = _keep_reference(load_or_compile(module_text(host().triple), quick=True))
         self.loop = engine.address(LOOP)
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.address(WORK))
         pause = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.address(PAUSE))
@@ -78,11 +74,11 @@ class Team:
         functions = {
             "sleep": api.PyThread_acquire_lock,
             "wake": api.PyThread_release_lock,
-            "yield": _gives_way(),
+            "yield": _yield_function(),
         }
-        self._fixed = {name: _address(f) for name, f in functions.items()}
+        self._fixed = {name: function_address(f) for name, f in functions.items()}
         self._fixed |= {"room": os.cpu_count() or 1, "due": _DUE, "turns": 0}
-        self._at = _for_ever(ctypes.c_int64(0))
+        self._at = _keep_reference(ctypes.c_int64(0))
         self.dismiss()
 
         def timed(turns: int) -> float:
@@ -94,9 +90,9 @@ class Team:
         self._fixed["turns"] = self._words[_TURNS] = turns
 
     def dismiss(self) -> None:
-        """Begin anew, with no workers: a forked child has none."""
+        """Reset to no workers, as in a forked child."""
         room = self._fixed["room"]
-        memory = _for_ever(ctypes.create_string_buffer(LINE_BYTES * (room + 2)))
+        memory = _keep_reference(ctypes.create_string_buffer(LINE_BYTES * (room + 2)))
         start = -(-ctypes.addressof(memory) // LINE_BYTES) * LINE_BYTES
         values = [self._fixed.get(name, 0) for name, _ in TEAM]
         ctypes.memmove(start, struct.pack(f"={len(values)}q", *values), 8 * len(values))
@@ -114,7 +110,7 @@ class Team:
         self._at.value = start
 
     def share(self, loop: int, cell: int, nargs: int, least: int, helpers: int) -> Any:
-        """Return the words that `loop` is passed for a kernel."""
+        """Return the record of a kernel for `loop`."""
         values = {
             "loop": loop,
             "cell": cell,
@@ -126,13 +122,13 @@ class Team:
         return (ctypes.c_int64 * len(SHARE))(*[values[name] for name, _ in SHARE])
 
     def prepare(self, helpers: int) -> None:
-        """Start workers that a call should have and that there are not, as far as there are processors."""
+        """Start missing workers of a call, up to the number of processors."""
         if len(self._threads) < helpers or self._words[_MISSED]:
             self._grow(helpers)
 
     def _grow(self, helpers: int) -> None:
         with self._growing:
-            # Where those that there are were all at other calls, one more.
+            # One more if all workers were busy with other calls.
             wanted = max(helpers, len(self._threads) + self._words[_MISSED])
             self._words[_MISSED] = 0
             try:
@@ -142,7 +138,7 @@ class Team:
                     )
                     self._threads.append(work)
                     work.start()
-            except RuntimeError:  # there may be no more threads: the caller does all
+            except RuntimeError:  # no more threads are possible: the caller does all the work
                 pass
             finally:
                 self._threads = [thread for thread in self._threads if thread.is_alive()]
@@ -151,23 +147,23 @@ class Team:
 @locked_cache
 def team() -> Team:
     """Return the team of this process."""
-    made = Team()
+    new = Team()
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=made.dismiss)
-    return made
+        os.register_at_fork(after_in_child=new.dismiss)
+    return new
 
 
 def call_in_team(
     loop: int, cell: int, kinds: Sequence[Any], *, least: int, threads: int
 ) -> Callable[..., Any] | None:
-    """Return a function as `direct_call` does, whose calls are cut.
+    """Return a function like `direct_call` that cuts calls into pieces for several threads.
 
     Args:
         loop: address of the inner loop.
         cell: address of the kernel's cell.
         kinds: dtype of every argument, inputs then outputs.
-        least: how many elements a piece has at least.
-        threads: in how many threads a call runs.
+        least: the smallest number of elements of a piece.
+        threads: the number of threads of a call.
     """
     if refusal() is not None:
         return None
@@ -178,7 +174,7 @@ def call_in_team(
 
 
 class _Cut:
-    """A direct call that starts what workers it should have; it owns what the loop is passed."""
+    """A direct call that starts missing workers; it owns the record for the loop."""
 
     __slots__ = ("_call", "_helpers", "_share", "_team")
 

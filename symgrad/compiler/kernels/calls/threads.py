@@ -1,6 +1,6 @@
-"""Calls of a kernel in pieces, side by side in threads: NumPy releases the interpreter's lock in each.
+"""Call a kernel in pieces in several threads; NumPy releases the GIL in each.
 
-Every element depends on its own inputs alone, and has the same bits at every place, so cutting changes nothing.
+Every element depends only on its own inputs, and has the same bits at every place, so results do not change.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ __all__ = [
 ]
 
 _WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
-"""Nanoseconds of work from which a call is cut in Python, and more for each argument: ten times what it takes to start
-a piece and wait for it, and to cut an argument."""
+"""Nanoseconds of work above which a call is cut in Python, and more for each argument: ten times the overhead of a
+piece and of cutting an argument."""
 
 _PIECE = 15_000.0
-"""Nanoseconds of work of the smallest piece that a team takes. To hand a piece over takes half a microsecond; the
-estimate below is for results in memory, and up to six times what light kernels take in the caches."""
+"""Nanoseconds of work of the smallest piece of a team. Passing a piece on takes half a microsecond; the estimate below
+is for results in memory, and up to six times the time of light kernels in the caches."""
 
 _OPERATION, _ARGUMENT = 0.02, 0.3
-"""Nanoseconds for one element of large arrays: a low estimate, so that nothing is cut that does not gain."""
+"""Nanoseconds for one element of large arrays: a low estimate, so that a call is cut only if that gains."""
 
 
 def cores() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def checked_threads(threads: object) -> int:
-    """Return a number of threads, or say what is wrong with it.
+    """Check and return a number of threads.
 
     Raises:
         UsageError: if it is no integer between 1 and the number of processors.
@@ -72,29 +72,29 @@ def checked_threads(threads: object) -> int:
 
 
 def worthwhile(work: float, arguments: int) -> float:
-    """Return from how many elements on a call is cut in Python, by the work of one and how many arguments there are."""
+    """Return the number of elements above which a call is cut in Python, from the work of one."""
     return (_WORTHWHILE + _WORTHWHILE_EACH * arguments) / work
 
 
 def piece(work: float) -> int:
-    """Return how many elements a piece has at least that a team takes, by the work of one."""
+    """Return the smallest number of elements of a piece of a team, from the work of one."""
     return math.ceil(_PIECE / work)
 
 
 def work_of(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> float:
-    """Return the nanoseconds that one element takes, a low estimate.
+    """Return a low estimate of the nanoseconds of one element.
 
     Args:
-        outputs: what is computed.
-        inputs: from what.
-        order: what `topological` gives for the outputs, where it is at hand.
+        outputs: the outputs.
+        inputs: the inputs.
+        order: the result of `topological` for the outputs, if available.
     """
     operations = sum(map(own_cost, topological(outputs) if order is None else order))
     return _OPERATION * operations + _ARGUMENT * (len(outputs) + len(inputs))
 
 
 def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Return the shape to which arrays broadcast: quickly if it is that of each, or a number's."""
+    """Return the shape to which arrays broadcast, with a fast path for equal shapes and numbers."""
     shapes = {np.shape(a) for a in arrays}
     shapes.discard(())
     if len(shapes) > 1:
@@ -117,10 +117,10 @@ def in_pieces(
         call: a ufunc or gufunc.
         arrays: its inputs.
         outs: its outputs, arrays of the full shape.
-        shape: to which the inputs broadcast, without core dimensions; not of size 0.
+        shape: the shape to which the inputs broadcast, without core dimensions; not of size 0.
         cores_of: the number of core dimensions of every argument, inputs then outputs.
-        threads: how many pieces.
-        where: passed on, cut like an input without core dimensions, if it is not True.
+        threads: the number of pieces.
+        where: as for the ufunc; cut like an input without core dimensions.
     """
     axis = max(range(len(shape)), key=lambda k: shape[k])
     from_end = axis - len(shape)
@@ -136,7 +136,7 @@ def in_pieces(
 
         parts = [cut(a, c) for a, c in zip([*arrays, *outs], cores_of, strict=True)]
         more = {} if where is True else {"where": cut(where, 0)}
-        # The state of floating-point errors belongs to the thread.
+        # The state of floating-point errors is local to the thread.
         with np.errstate(all="ignore"):
             call(*parts[: len(arrays)], out=tuple(parts[len(arrays) :]), **more)
 
@@ -156,7 +156,7 @@ def in_pieces(
 
     helpers: list[Future[None]] = []
     try:
-        # At the end of the process, and where there may be no more threads, all is done by this one.
+        # At the end of the process, and without further threads, this thread does all the work.
         with suppress(RuntimeError):
             helpers.extend(_pool().submit(work) for _ in range(pieces - 1))
         work()
@@ -169,10 +169,10 @@ def in_pieces(
 
 
 def _ended(helpers: Sequence[Future[None]], failures: list[BaseException]) -> bool:
-    """Wait until nobody writes to an array any more; False if Ctrl-C came in between, which is then a failure."""
+    """Wait until all writes have ended; return False after Ctrl-C, which is recorded as a failure."""
     try:
         for helper in helpers:
-            if not helper.cancel():  # one that has not begun would find nothing to do
+            if not helper.cancel():  # a helper that has not begun has no work left
                 helper.exception()
     except KeyboardInterrupt as error:
         failures.append(error)
@@ -189,19 +189,19 @@ def targets(
     order: Literal["C", "F"] = "C",
     new: bool = True,
 ) -> tuple[Any, ...] | None:
-    """Return arrays that pieces of a call can be written to: those that are given, or new ones.
+    """Return arrays for the results of pieces: those of ``out=``, or new ones.
 
     Args:
-        arrays: what the call reads.
-        outs: what was given, None for what was not.
+        arrays: the inputs.
+        outs: the arrays of ``out=``, or None for each.
         shapes: of the outputs.
         kinds: their dtypes.
         order: of new arrays.
-        new: whether there may be new ones.
+        new: whether new arrays are allowed.
 
     Returns:
-        None if NumPy has to deal with the call itself: other array types, some outputs given and some not, casts, or
-        memory that is read and written otherwise than element by element.
+        None if the call cannot be cut: other array types, ``out=`` for some outputs only, casts, or memory that is not
+        read and written element by element.
     """
     if len(outs) != len(kinds) or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
         return None
@@ -215,17 +215,17 @@ def targets(
 
 
 def _share(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
-    """Whether an output shares memory with an input or another output otherwise than element by element."""
-    given = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
-    # In the order of their beginnings, so that sixty arrays need not be compared two by two.
-    spans = [(*byte_bounds(a), k) for k, a in enumerate((*given, *outs))]
-    everything = (*given, *outs)
+    """Tell whether an output shares memory with another argument, but not element by element."""
+    inputs = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
+    # Sorting by the beginnings avoids a comparison of all pairs.
+    everything = (*inputs, *outs)
+    spans = [(*byte_bounds(a), k) for k, a in enumerate(everything)]
     open_: list[tuple[int, int]] = []
     for start, end, k in sorted(spans):
         open_ = [(other_end, j) for other_end, j in open_ if other_end > start]
         for _, j in open_:
             a, b = everything[j], everything[k]
-            if max(j, k) >= len(given) and np.may_share_memory(a, b) and not _same_place(a, b):
+            if max(j, k) >= len(inputs) and np.may_share_memory(a, b) and not _same_place(a, b):
                 return True
         open_.append((end, k))
     return False
@@ -237,7 +237,7 @@ def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """The threads of this process, started when there is work for them."""
+    """Return the threads of this process, started on first use."""
     from concurrent.futures import ThreadPoolExecutor  # for start-up time
 
     return ThreadPoolExecutor(cores(), thread_name_prefix="symgrad")

@@ -1,1 +1,1 @@
-"""A kernel at one point, for those who have no arrays."""
+"""Kernels at one point, as functions of numbers. Open `functions.py` first."""

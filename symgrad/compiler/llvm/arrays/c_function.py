@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
-from symgrad.compiler.llvm.call_stubs.about_function import about_function
+from symgrad.compiler.llvm.call_stubs.file_query import about_function
 from symgrad.compiler.llvm.text.module import Module
 from symgrad.compiler.llvm.text.templates import fill_template
 
@@ -66,7 +66,7 @@ def add_c_function(
         sizes: the number of named sizes.
         outputs: the number of outputs.
         about: the name of the function that returns the addresses of the program and of its scratch function
-            (`compiler/llvm/call_stubs/about_function.py`); empty for none.
+            (`compiler/llvm/call_stubs/file_query.py`); empty for none.
         arguments: its answer about the arguments.
     """
     nargs = inputs + outputs

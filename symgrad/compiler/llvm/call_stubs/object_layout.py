@@ -24,6 +24,8 @@ __all__ = [
     "WRITEABLE",
     "MethodDef",
     "StructField",
+    "function_address",
+    "function_constructor",
     "read_field",
     "read_integers",
     "write_field",
@@ -103,6 +105,17 @@ class MethodDef(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     ]
+
+
+def function_address(function: Any) -> int:
+    """Return the address of a function of ctypes."""
+    return cast(int, ctypes.cast(function, ctypes.c_void_p).value)
+
+
+def function_constructor() -> Any:
+    """Return PyCFunction_NewEx, which creates a function from the address of a `MethodDef` and the object `self`."""
+    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return prototype(("PyCFunction_NewEx", ctypes.pythonapi))
 
 
 def read_field(name: str, owner: Any, k: int = 0) -> Any:

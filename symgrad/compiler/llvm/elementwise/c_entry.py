@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from symgrad.compiler.llvm.call_stubs.about_function import about_function
+from symgrad.compiler.llvm.call_stubs.file_query import about_function
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.text.module import Function
 
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
         strided: ``name(in, int64_t stride, ..., int64_t n, out, int64_t stride, ...)``, strides counted in elements.
         point: ``name(in..., out...)``, inputs as numbers.
         about: ``name_about(what)``, which tells the addresses of the loop and the plan; none if it is empty.
-        arguments: what it says of the arguments (`symgrad/compiler/llvm/call_stubs/about_function.py`).
+        arguments: what it says of the arguments (`symgrad/compiler/llvm/call_stubs/file_query.py`).
     """
 
     contiguous: str

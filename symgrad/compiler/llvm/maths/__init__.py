@@ -24,7 +24,7 @@ from symgrad.compiler.llvm.maths import (
     trigonometric,
 )
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
-from symgrad.compiler.llvm.text.instructions import Instruction
+from symgrad.compiler.llvm.text.instructions import Instruction, eliminate_dead_code
 from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
@@ -168,7 +168,7 @@ def _write_function(
     name = ".".join([f"maths.{kind}", *map(str, parts)])
     lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.ret(gives), (value,))]
     if parts:
-        lines = _eliminate_dead_code(lines)
+        lines = eliminate_dead_code(lines)
     codes = {line.code for line in lines if isinstance(line, Instruction)}
     intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
     libm = dict(called for code, called in lanes.libm.items() if code in codes)
@@ -198,16 +198,3 @@ def _write_formula(
     ]
     result = formula(lanes, *args)
     return lanes, [result] if isinstance(result, Lane) else list(result)
-
-
-def _eliminate_dead_code(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
-    """Drop the instructions whose values nobody reads. There are no loops, so one backward pass is enough."""
-    kept: list[str | Instruction] = []
-    read: set[str] = set()
-    for line in reversed(lines):
-        if isinstance(line, Instruction):
-            if line.name and line.name not in read:
-                continue
-            read.update(line.operands)
-        kept.append(line)
-    return kept[::-1]

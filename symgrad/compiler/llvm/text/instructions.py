@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Line",
     "LineGroup",
     "Splat",
+    "eliminate_dead_code",
     "flatten_lines",
     "format_lines",
     "with_debug_location",
@@ -105,3 +106,16 @@ def format_lines(lines: Iterable[Line]) -> list[str]:
                 text = with_debug_location(text, at)
             found.append(f"  {name} = {text}" if name else f"  {text}")
     return found
+
+
+def eliminate_dead_code(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
+    """Drop the instructions whose values nobody reads. There are no loops, so one backward pass is enough."""
+    live: list[str | Instruction] = []
+    read: set[str] = set()
+    for line in reversed(lines):
+        if isinstance(line, Instruction):
+            if line.name and line.name not in read:
+                continue
+            read.update(line.operands)
+        live.append(line)
+    return live[::-1]

@@ -1,1 +1,1 @@
-"""Array programs: ops, loop nests, and where arrays lie."""
+"""Array programs: vocabulary, loop nests, memory. Open `plan.py` first."""

@@ -1,18 +1,20 @@
-"""The order of the axes of arrays that only the program itself sees: a long axis last, for the lanes of vectors.
+"""Choose the axis order of internal arrays: move a long axis to the end, where it fills the lanes of vectors.
 
-A thousand points of ten coordinates, (1000, 10), leave most lanes of a vector empty, and a sum over the coordinates
-adds up lanes. As (10, 1000) they do neither. Results and inputs stay as they are; an input that is read again and again
-is turned once. Values are the same but for the order of sums.
+Points of shape (1000, 10) leave most lanes of a vector empty, and a sum over the coordinates adds up lanes; of shape
+(10, 1000) they do neither. Inputs and results keep their order; an input that is read repeatedly is transposed once.
+Values are the same up to the order of sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 from symgrad.compiler.lowering.arrays.contractions import estimate, fits, is_product_of_matrices, laid_out, op
+from symgrad.compiler.lowering.arrays.tasks import only_ones_differ
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node
 from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 
 __all__ = ["choose_axis_order"]
 
@@ -22,28 +24,28 @@ _LANES = 8
 """Lanes of a vector, about."""
 
 _LONG = 4 * _LANES
-"""An axis as long as this has vectors enough; in a shorter one many lanes are empty."""
+"""Length of an axis that fills vectors; a shorter one leaves many lanes empty."""
 
 _TRIED = 4
-"""Axes that are tried as the last."""
+"""Axes that are tried as the last one."""
 
 _WORTH = 0.6
-"""Axes are turned where loops then take at most so much of the time."""
+"""Largest share of the time of the loops at which a new order pays."""
 
 _ACROSS = 6
-"""What adding up the lanes of a vector takes, in operations on vectors."""
+"""Vector operations of a sum over the lanes of a vector."""
 
 Axis = tuple[Node, int]
 
 
 def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[Node]]:
-    """Return a normal program with its arrays laid out for vectors.
+    """Return a program in normal form with its arrays laid out for vectors.
 
     Args:
-        outputs: of a program in the vocabulary of `compiler/lowering/arrays/simpler.py`.
+        outputs: of a program in the vocabulary of `compiler/lowering/arrays/normal_form.py`.
 
     Returns:
-        The outputs, whose axes are as before, and the turned arrays that are worth having in memory.
+        The outputs, in the old order of their axes, and the transposed arrays that are worth storing.
     """
     everything = topological(outputs)
     axes = _Axes(everything)
@@ -68,11 +70,11 @@ def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[No
     return found, frozenset(_often_read(found, writer.views))
 
 
-# ---------------------------------------------------------------------------------------------- which axes are the same
+# ------------------------------------------------------------------------------------------------- equivalence of axes
 
 
 class _Axes:
-    """The axes of all arrays of a program, those that count the same thing under one name."""
+    """Classes of equivalent axes of the arrays of a program (union-find): linked axes share the loops of some op."""
 
     def __init__(self, everything: Sequence[Node]) -> None:
         self._above: dict[Axis, Axis] = {}
@@ -88,11 +90,11 @@ class _Axes:
         return axis
 
     def of(self, node: Node, name: Axis) -> list[int]:
-        """Return which axes of an array are the one of a name."""
+        """Return the axes of an array in a class."""
         return [j for j, n in enumerate(node.shape) if n != 1 and self._top((node, j)) == name]
 
     def names(self) -> list[Axis]:
-        """Return the names of long axes that stand before short ones, those of most elements first."""
+        """Return the classes of long axes in front of short last axes, by decreasing number of elements."""
         found: dict[Axis, float] = {}
         for node in self._everything:
             if len(node.shape) > 1 and estimate(node.shape[-1]) < _LONG:
@@ -112,13 +114,13 @@ def _links(node: Node) -> Iterable[tuple[Axis, Axis]]:
             for j, label in enumerate(own):
                 yield (arg, j), first.setdefault(label, (arg, j))
     elif name in _EXTREMES:
-        (gone,) = node.params
-        kept = [j for j in range(len(node.args[0].shape)) if j not in gone]
+        (reduced,) = node.params
+        kept = [j for j in range(len(node.args[0].shape)) if j not in reduced]
         yield from (((node.args[0], j), (node, k)) for k, j in enumerate(kept))
     elif name == "reshape":
         (arg,) = node.args
         before, after = _long(arg.shape), _long(node.shape)
-        if _only_ones(arg.shape, node.shape):
+        if only_ones_differ(arg.shape, node.shape):
             yield from (((arg, j), (node, k)) for j, k in zip(before, after, strict=True))
     elif name in _MOVED or (node.op.pointwise and node.op is not SYMBOL):
         for arg in node.args:
@@ -134,15 +136,11 @@ def _long(shape: Shape) -> list[int]:
     return [j for j, n in enumerate(shape) if n != 1]
 
 
-def _only_ones(before: Shape, after: Shape) -> bool:
-    return [n for n in before if n != 1] == [n for n in after if n != 1]
-
-
-# --------------------------------------------------------------------------------------------------- what is worth it
+# ------------------------------------------------------------------------------------------------------- cost estimate
 
 
 def _moved(everything: Sequence[Node], axes: _Axes, name: Axis, fixed: set[Node]) -> dict[Node, int]:
-    """Return the arrays whose axis of a name can be their last, and which axis it is now."""
+    """Return the arrays whose axis of a class can become the last one, and the number of that axis."""
     found: dict[Node, int] = {}
     for node in everything:
         where = axes.of(node, name)
@@ -150,14 +148,14 @@ def _moved(everything: Sequence[Node], axes: _Axes, name: Axis, fixed: set[Node]
             continue
         kind = node.op.name
         can = kind in _MOVED or node.op.pointwise
-        can = can or (kind == "reshape" and _only_ones(node.args[0].shape, node.shape))
+        can = can or (kind == "reshape" and only_ones_differ(node.args[0].shape, node.shape))
         if can and (kind != "einsum" or _still_fits(node, found, where[0])):
             found[node] = where[0]
     return found
 
 
 def _still_fits(node: Node, moved: dict[Node, int], axis: int) -> bool:
-    """Tell whether a product of matrices has rows and columns in its memory when an axis is its last."""
+    """Tell whether the operands of a product of matrices stay matrices in memory with an axis as the last one."""
     labels, result = node.params
     if not is_product_of_matrices(labels, result):
         return True
@@ -166,7 +164,7 @@ def _still_fits(node: Node, moved: dict[Node, int], axis: int) -> bool:
 
 
 def _share(everything: Sequence[Node], axes: _Axes, name: Axis, moved: dict[Node, int]) -> float:
-    """Return the time of the loops with the axis last, of what they take as they are; about, in vectors."""
+    """Estimate the time of the loops with the axis last, relative to the present order, in vector operations."""
     before = after = 0.0
     turned: set[Node] = set()
     for node in everything:
@@ -196,11 +194,11 @@ def _share(everything: Sequence[Node], axes: _Axes, name: Axis, moved: dict[Node
                 after += _vectors(shape, order.index(last), reduced=last not in result and not product)
         elif node.op.name in _EXTREMES:
             (arg,) = node.args
-            (gone,) = node.params
+            (reduced,) = node.params
             last = len(arg.shape) - 1
-            before += _vectors(arg.shape, last, reduced=last in gone)
+            before += _vectors(arg.shape, last, reduced=last in reduced)
             last = moved.get(arg, last)
-            after += _vectors(arg.shape, last, reduced=last in gone)
+            after += _vectors(arg.shape, last, reduced=last in reduced)
         if node.op.name != "einsum" and node.op.name not in _EXTREMES:
             other = (a for a in node.args if len(a.shape) > 1 and (a in moved) != here)
             turned.update(a for a in other if axes.of(a, name) not in ([], [len(a.shape) - 1]))
@@ -209,43 +207,40 @@ def _share(everything: Sequence[Node], axes: _Axes, name: Axis, moved: dict[Node
 
 
 def _count(shape: Shape) -> float:
-    count = 1.0
-    for n in shape:
-        count *= estimate(n)
-    return count
+    return prod(map(estimate, shape), start=1.0)
 
 
 def _vectors(shape: Shape, inner: int, *, reduced: bool = False) -> float:
-    """Return how many operations on vectors loops of a shape take for one on numbers, with what each row takes."""
+    """Return the number of vector operations of an elementwise loop over a shape, with the overhead of each row."""
     n = estimate(shape[inner]) if shape else 1
     rows = _count(shape) / n
     return rows * (-(-n // _LANES) + (_ACROSS if reduced else 1))
 
 
-# -------------------------------------------------------------------------------------------------------- the program
+# ---------------------------------------------------------------------------------------------------------- rewriting
 
 
 def _last(labels: Sequence[int], axis: int | None) -> tuple[int, ...]:
-    """Return labels with that of an axis last."""
+    """Move the label of an axis to the end."""
     if axis is None:
         return tuple(labels)
     return (*labels[:axis], *labels[axis + 1 :], labels[axis])
 
 
 def _view(x: Node, before: Sequence[int], after: Sequence[int]) -> Node:
-    """Return an array with its axes in another order."""
+    """Transpose an array."""
     if tuple(before) == tuple(after):
         return x
     return _like(x, apply(OPS["einsum"], (x,), ((tuple(before),), tuple(after))))
 
 
 def _like(x: Node, moved: Node) -> Node:
-    """Return conditions that were moved as conditions: moving makes numbers of them."""
+    """Convert moved conditions, which are numbers, back to conditions."""
     return op("ne", moved, as_node(0)) if x.dtype == "bool" else moved
 
 
 class _Turning:
-    """Writes a program anew, with the axes of some arrays moved to the end."""
+    """Rewrites a program with an axis of some arrays moved to the end."""
 
     def __init__(self, moved: dict[Node, int]) -> None:
         self.moved = moved
@@ -253,7 +248,7 @@ class _Turning:
         self.views: dict[Node, None] = {}
 
     def plain(self, node: Node) -> Node:
-        """Return an array with its axes as before."""
+        """Return an array with its axes in the old order."""
         count = range(len(node.shape))
         return _view(self.new[node], _last(count, self.moved.get(node)), tuple(count))
 
@@ -268,7 +263,7 @@ class _Turning:
         return found
 
     def add(self, node: Node) -> None:
-        """Write a node, whose arguments are there."""
+        """Rewrite a node whose arguments are rewritten."""
         if node.op.name == "einsum":
             self.new[node] = self._einsum(node)
         elif node.op.name in _EXTREMES:
@@ -276,11 +271,10 @@ class _Turning:
         elif node in self.moved:
             self.new[node] = self._along(node, self.moved[node])
         else:
-            args = tuple(self.plain(a) for a in node.args)
-            self.new[node] = node if args == node.args else apply(node.op, args, node.params)
+            self.new[node] = with_args(node, [self.plain(a) for a in node.args])
 
     def _along(self, node: Node, axis: int) -> Node:
-        """An op that leaves axes where they are."""
+        """Rewrite an op that keeps the order of axes."""
         shape = tuple(node.shape[k] for k in _last(range(len(node.shape)), axis))
         if node.op.name == "slice":
             (triples,) = node.params
@@ -294,7 +288,7 @@ class _Turning:
         return apply(node.op, args, (shape,) if node.op.name == "broadcast_to" else node.params)
 
     def _beside(self, arg: Node, axis: int, rank: int) -> Node:
-        """Return an operand so that it broadcasts with others of a rank whose axis is their last."""
+        """Reshape an operand so that it broadcasts with arrays of a rank whose axis is moved to the end."""
         at = axis - rank + len(arg.shape)
         if at >= 0 and arg.shape[at] != 1:
             return self.last(arg, at)
@@ -318,21 +312,20 @@ class _Turning:
         return args[0] if same else apply(node.op, args, (own, out))
 
     def _extreme(self, node: Node) -> Node:
-        (arg,), (gone,) = node.args, node.params
+        (arg,), (reduced,) = node.args, node.params
+        kept = [j for j in range(len(arg.shape)) if j not in reduced]
         axis = self.moved.get(arg)
         if axis is None and node in self.moved:
-            kept = [j for j in range(len(arg.shape)) if j not in gone]
             axis = kept[self.moved[node]]
         x = self.new[arg] if axis is None else self.last(arg, axis)
         order = _last(range(len(arg.shape)), axis)
-        found = apply(node.op, (x,), (tuple(k for k, j in enumerate(order) if j in gone),))
-        names = {j: k for k, j in enumerate(j for j in range(len(arg.shape)) if j not in gone)}
-        before = tuple(names[j] for j in order if j not in gone)
+        found = apply(node.op, (x,), (tuple(k for k, j in enumerate(order) if j in reduced),))
+        before = tuple(kept.index(j) for j in order if j not in reduced)
         return _view(found, before, _last(range(len(node.shape)), self.moved.get(node)))
 
 
 def _often_read(outputs: Sequence[Node], views: Iterable[Node]) -> Iterable[Node]:
-    """Yield the turned arrays that are read more than once: each time lanes would come from distant places."""
+    """Yield the transposed arrays that are read more than once: each read would gather lanes from distant places."""
     readers: dict[Node, list[Node]] = {}
     for node in topological(outputs):
         for arg in node.args:

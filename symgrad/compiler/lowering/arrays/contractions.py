@@ -1,4 +1,4 @@
-"""Contractions, two operands at a time in a cheap order; products of matrices laid out as they are computed best."""
+"""Contractions: pairs of operands in a cheap order (opt_einsum), with products of matrices laid out for BLAS."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 __all__ = ["MatrixProducts", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
 
 _GUESS = 256
-"""What a named size counts as where costs are compared: most are batches."""
+"""The value of a named size in cost estimates: most are batches."""
 
 
 def estimate(size: Size) -> int:
-    """Return a number for a size that has names, to compare costs."""
+    """Return a number for a size, to compare costs."""
     return max(evaluate_size(size, dict.fromkeys(names_of(size), _GUESS)), 1)
 
 
 def op(name: str, *args: Node) -> Node:
-    """Return an op applied to nodes."""
+    """Apply an op to nodes."""
     return apply(OPS[name], args)
 
 
 _Labels = tuple[int, ...]
 
 _Product = tuple[Node, Node, _Labels, _Labels, frozenset[int]]
-"""Two operands, their axes, and which axes the product has."""
+"""Two operands, their axes, and the axes of the product."""
 
 MatrixProducts = dict[_Product, tuple[Node, _Labels]]
-"""Products of matrices that a program computes, and the order of the axes of each."""
+"""The products of matrices of a program, and the order of the axes of each (common subexpressions)."""
 
 
 def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool:
-    """Tell whether a contraction of two operands is a (batch of) product(s) of matrices, which BLAS computes best."""
+    """Tell whether a contraction of two operands is a (batched) product of matrices."""
     if len(labels) != 2:
         return False
     a, b = map(set, labels)
@@ -50,11 +50,11 @@ def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool
 
 
 def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) -> Node:
-    """Return an einsum of operands in the smaller vocabulary.
+    """Return an einsum in the smaller vocabulary.
 
     Args:
-        node: the einsum as written.
-        args: its operands.
+        node: the einsum.
+        args: its operands in that vocabulary.
         products: the products of matrices of the program so far.
     """
     labels, result = node.params
@@ -63,7 +63,7 @@ def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) ->
     for own, old in zip(labels, node.args, strict=True):
         sizes.update(zip(own, old.shape, strict=True))
     found, kept = _contract(operands, axes, result, sizes, products)
-    if kept != result:  # an axis along which every operand was repeated
+    if kept != result:  # every operand was broadcast along an axis
         spread = tuple(sizes[k] if k in kept else 1 for k in result)
         if found.shape != spread:
             found = apply(OPS["reshape"], (found,), (spread,))
@@ -72,11 +72,10 @@ def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) ->
 
 
 def _absorb(args: Sequence[Node], labels: Sequence[_Labels]) -> tuple[list[Node], list[_Labels]]:
-    """Read through transposes and repetitions of operands: they change labels, not numbers."""
+    """Absorb transposes and broadcasts of operands into the labels."""
     operands: list[Node] = []
     axes: list[_Labels] = []
-    for x, given in zip(args, labels, strict=True):
-        own = given
+    for x, own in zip(args, labels, strict=True):
         while True:
             if x.op.name == "broadcast_to":
                 inner = x.args[0]
@@ -103,11 +102,11 @@ def _contract(
     sizes: dict[int, Size],
     products: MatrixProducts,
 ) -> tuple[Node, _Labels]:
-    """Contract operands, two at a time where that is cheaper; labels that none has are left out of the result."""
+    """Contract operands, in pairs if that is cheaper; the result lacks labels that no operand has."""
     present = set[int]().union(*axes)
     absent = [k for k in sizes if k not in present and k not in result]
     kept = tuple(k for k in result if k in present)
-    if absent:  # summed over and in no operand any more: a factor
+    if absent:  # a sum over an axis of no operand is a factor
         operands = [*operands, size_leaf(size_product(sizes[k] for k in absent))]
         axes = [*axes, ()]
     factors = [x for x, own in zip(operands, axes, strict=True) if not own]
@@ -145,7 +144,7 @@ def _path(
 
 
 def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: MatrixProducts) -> Node:
-    """One step of a contraction, operands that need it summed before and made real for BLAS."""
+    """Return one step of a contraction; sum axes of a single operand before a product of matrices."""
     labels = tuple(own for _, own in pair)
     operands = [x for x, _ in pair]
     if len(pair) == 2:
@@ -168,7 +167,7 @@ def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: MatrixProd
 def _known_product(
     operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: MatrixProducts
 ) -> Node:
-    """A product of matrices; one that is there already, or whose transpose is, is not computed again."""
+    """Return a product of matrices, reusing an equal one or its transpose."""
     keys: list[tuple[_Product, _Labels]] = []
     for i, j in ((0, 1), (1, 0)):
         names: dict[int, int] = {}
@@ -185,13 +184,13 @@ def _known_product(
         if key in products:
             found, had = products[key]
             return found if had == wanted else apply(OPS["einsum"], (found,), ((had,), wanted))
-    made = laid_out(operands, labels, out)
-    products[keys[0][0]] = made, keys[0][1]
-    return made
+    product = laid_out(operands, labels, out)
+    products[keys[0][0]] = product, keys[0][1]
+    return product
 
 
 def _groups(labels: tuple[_Labels, _Labels], out: _Labels) -> tuple[_Labels, _Labels, _Labels, _Labels]:
-    """Return which axes of a product are of all three, of the left, of the right, and summed over."""
+    """Return the batch axes of a product, those of the left and of the right operand alone, and the contracted ones."""
     a, b = labels
     batch = tuple(k for k in out if k in a and k in b)
     left = tuple(k for k in out if k not in b)
@@ -200,33 +199,31 @@ def _groups(labels: tuple[_Labels, _Labels], out: _Labels) -> tuple[_Labels, _La
 
 
 def fits(labels: tuple[_Labels, _Labels], out: _Labels) -> bool:
-    """Tell whether a product of matrices reads and writes these axes as they are."""
+    """Tell whether BLAS can read and write a product of matrices with these axes without copies."""
     _, left, right, summed = _groups(labels, out)
-    whole = ((labels[0], left, summed), (labels[1], summed, right), (out, left, right))
-    return all(_fits(*each) for each in whole)
+    return _fits(labels[0], left, summed) and _fits(labels[1], summed, right) and _fits(out, left, right)
 
 
-def laid_out(given: Sequence[Node], labels: tuple[_Labels, _Labels], out: _Labels) -> Node:
-    """A product of matrices, laid out as BLAS reads and writes them: rows and columns are neighbours in memory."""
-    operands = list(given)
+def laid_out(factors: Sequence[Node], labels: tuple[_Labels, _Labels], out: _Labels) -> Node:
+    """Return a product of matrices in layouts that BLAS can read and write: transpose operands and result if needed."""
+    operands = list(factors)
     batch, left, right, summed = _groups(labels, out)
     if any(x.dtype == "int" for x in operands) and any(x.dtype == "real" for x in operands):
         operands = [op("div", x, number(1)) if x.dtype == "int" else x for x in operands]
-    whole = ((*batch, *left, *summed), (*batch, *summed, *right))
     fitting: list[_Labels] = []
     for i, (rows, columns) in enumerate(((left, summed), (summed, right))):
         own = labels[i]
         if not _fits(own, rows, columns):
-            operands[i] = apply(OPS["einsum"], (operands[i],), ((own,), whole[i]))
-            own = whole[i]
+            own = (*batch, *rows, *columns)
+            operands[i] = apply(OPS["einsum"], (operands[i],), ((labels[i],), own))
         fitting.append(own)
-    made = out if _fits(out, left, right) else (*batch, *left, *right)
-    found = apply(OPS["einsum"], tuple(operands), (tuple(fitting), made))
-    return found if made == out else apply(OPS["einsum"], (found,), ((made,), out))
+    stored = out if _fits(out, left, right) else (*batch, *left, *right)
+    found = apply(OPS["einsum"], tuple(operands), (tuple(fitting), stored))
+    return found if stored == out else apply(OPS["einsum"], (found,), ((stored,), out))
 
 
 def _fits(own: _Labels, rows: _Labels, columns: _Labels) -> bool:
-    """Tell whether rows and columns are each neighbouring axes in their order, and one of them the last axis."""
+    """Tell whether the axes of rows and of columns are each adjacent and in order, and one of them is the last axis."""
     n, m = len(rows), len(columns)
     runs = [own[i : i + n] for i in range(len(own))], [own[i : i + m] for i in range(len(own))]
     return rows in runs[0] and columns in runs[1] and own[-1] in (rows[-1], columns[-1])

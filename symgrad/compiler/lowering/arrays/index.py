@@ -1,13 +1,13 @@
-"""Where in an array a loop nest is: affine functions of loop counters, with sizes as coefficients.
+"""Indices of arrays in a loop nest: affine functions of loop counters, with sizes as coefficients.
 
-Transposes, broadcasts, slices and diagonals only change these functions, so that they move no data: whatever reads
-through them loads from another place.
+Transposes, broadcasts, slices and diagonals only change these functions; they move no data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 
@@ -27,15 +27,15 @@ class Index:
     offset: Size = 0
 
     def coefficient(self, loop: int) -> Size:
-        """Return how far one step of a loop moves."""
+        """Return the coefficient of a loop."""
         return next((c for k, c in self.terms if k == loop), 0)
 
     def without(self, loop: int) -> Index:
-        """Return the place where a loop starts."""
+        """Return the index at the start of a loop."""
         return Index(tuple(t for t in self.terms if t[0] != loop), self.offset)
 
     def renamed(self, names: Mapping[int, int]) -> Index:
-        """Return the same place among other names of the loops."""
+        """Rename the loops."""
         return Index(tuple(sorted(((names[k], c) for k, c in self.terms), key=lambda t: t[0])), self.offset)
 
 
@@ -73,18 +73,15 @@ def _times(a: Size, b: Size) -> Size:
 
 
 def shifted(index: Index, start: Size, step: int) -> Index:
-    """Return where element ``index`` of a slice is."""
+    """Return the index of element ``index`` of a slice: start + step*index."""
     if start == 0 and step == 1:
         return index
     return total([(index, step), (Index((), start), 1)])
 
 
 def strides(shape: Shape) -> list[Size]:
-    """Return how many elements one step along each axis is, in C order."""
-    found: list[Size] = [1]
-    for size in reversed(shape[1:]):
-        found.insert(0, _times(found[0], size))
-    return found if shape else []
+    """Return the stride of each axis in C order, in elements."""
+    return list(accumulate(shape[:0:-1], _times, initial=1))[::-1] if shape else []
 
 
 def flat(place: Sequence[Index], shape: Shape) -> Index:

@@ -1,8 +1,8 @@
-"""Loop nests: tasks that share their loops are computed together, so that what they share is computed and loaded once.
+"""Group tasks into loop nests (loop fusion), so that common values are loaded and computed once.
 
-The last loop of a nest runs over the lanes of vectors, the others around it. For each point of the outer loops a nest
-makes passes over the inner one: what a pass reduces over the inner loop is a number that the next pass uses. So the
-rows of a softmax are one nest of three passes: the largest entry, the exponentials and their sum, the quotients.
+The last loop of a nest runs over the lanes of vectors. For each point of the outer loops a nest makes passes over the
+inner one; a pass can use the reductions of earlier passes. So the rows of a softmax are one nest of three passes: the
+maximum, the exponentials and their sum, the quotients.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from symgrad.ir.sizes import Shape
 __all__ = ["LibraryCall", "Member", "Nest", "ArrayTask", "group"]
 
 _LOOK_BACK = 16
-"""How many nests back a task may join."""
+"""The number of last steps whose nests a task may join."""
 
 _LARGEST = 400
-"""Tasks and formulas of a nest, roughly: code grows with them, and so do the registers that it needs."""
+"""Members of a nest: code size and register pressure grow with them."""
 
 
 @dataclass(eq=False, slots=True)
@@ -31,13 +31,13 @@ class Member:
     """A task in a nest.
 
     Args:
-        task: what it is.
-        factors: the operands and where they are read, in the loops of the nest.
-        place: where the value is stored in the target.
-        indices: for a scatter, the arrays of positions.
-        reduced: the loops of the nest that the result does not have.
+        task: the task.
+        factors: the operands and their places, in the loops of the nest.
+        place: the place of the value in the target.
+        indices: for a scatter, the arrays of positions and their places.
+        reduced: the loops of the nest over which the result is reduced.
         inner: whether it runs over the inner loop.
-        stored: whether anything outside the nest reads it.
+        stored: whether its value must be stored in memory.
     """
 
     task: Task
@@ -50,13 +50,13 @@ class Member:
 
     @property
     def own(self) -> bool:
-        """Whether the value is the formula of the node itself, not of its operands."""
+        """Whether the value is the formula of the node itself, not a product of operands."""
         return self.task.target is self.task.node and self.factors[0][0] is self.task.node
 
 
 @dataclass(eq=False, slots=True)
 class Nest:
-    """Loops and what they compute; the last loop is the inner one."""
+    """Loops and their members; the last loop is the inner one."""
 
     loops: Shape
     members: list[Member] = field(default_factory=list[Member])
@@ -66,18 +66,18 @@ class Nest:
 
     @property
     def inner(self) -> int:
-        """The number of the inner loop; -1 where there is none."""
+        """The number of the inner loop; -1 without loops."""
         return len(self.loops) - 1
 
     def holds(self, node: Node, place: IndexTuple) -> Member | None:
-        """Return the member whose value at the current point this is."""
+        """Return the member whose value at the current point is that of a node at a place."""
         member = self.inside.get(node)
         return member if member is not None and member.place == place else None
 
 
 @dataclass(eq=False, slots=True)
 class LibraryCall:
-    """A product of matrices by BLAS, or an op with loops of its own."""
+    """A call of BLAS or LAPACK, or a scan."""
 
     node: Node
     needs: dict[Node, None]
@@ -88,7 +88,7 @@ ArrayTask = Nest | LibraryCall
 
 @dataclass(slots=True)
 class _Needs:
-    """What a task reads, in its own loops: values of other tasks, and arrays in memory."""
+    """The operands of a task, in its own loops: values of other tasks, and arrays in memory."""
 
     values: list[tuple[Node, IndexTuple]]
     memory: list[tuple[Node, Index]]
@@ -138,7 +138,7 @@ def _member(task: Task, names: Mapping[int, int], inner: int) -> Member:
 
 
 def _visible(member: Member, selection: Selection, inner: int) -> bool:
-    """Whether other members can use the value at the current point: it is complete there, and is all of its node."""
+    """Tell whether other members can use the value at the current point: it is complete there."""
     task = member.task
     return (
         task.target is task.node
@@ -188,7 +188,7 @@ class _Grouping:
         if reduced != list(range(inner - len(reduced), inner)):
             return False
         shared = not nest.loops
-        alone = len(used) == len(nest.loops)  # reads no array that is as large as the nest: nothing is lost
+        alone = len(used) == len(nest.loops)  # and reads no array of the rank of the nest
         memory = {n for n, _ in needs.memory}
         everywhere = len(nest.loops)
         for node, place in needs.values:
@@ -207,15 +207,13 @@ class _Grouping:
         index = self.steps.index(nest)
         if all(self._position(n) < index for n in memory):
             return True
-        # The nest can also run later, after what the task needs, if nothing in between waits for the nest.
-        if any(n in step.needs for step in self.steps[index + 1 :] for n in self._given(nest)):
+        # The nest can also move behind the operands of the task, if no step in between reads its results.
+        results = [m.task.target for m in nest.members if isinstance(m.task.target, Node)]
+        if any(n in step.needs for step in self.steps[index + 1 :] for n in results):
             return False
         self.steps.remove(nest)
         self.steps.append(nest)
         return True
-
-    def _given(self, nest: Nest) -> list[Node]:
-        return [m.task.target for m in nest.members if isinstance(m.task.target, Node)]
 
     def _join(self, task: Task, needs: _Needs, nest: Nest, names: Mapping[int, int]) -> None:
         member = _member(task, names, nest.inner)
@@ -235,19 +233,19 @@ class _Grouping:
 
 
 def _assignments(task: Task, nest: Nest) -> Iterator[dict[int, int]]:
-    """Yield ways to run the loops of a task as loops of a nest, the most natural first."""
+    """Yield injections of the loops of a task into those of a nest, the identity first."""
     count = len(task.loops)
     if count not in (len(nest.loops), len(nest.loops) - 1) or count > 5:
         return
-    for chosen in permutations(range(len(nest.loops)), count):
-        if all(nest.loops[i] == n for i, n in zip(chosen, task.loops, strict=True)):
-            yield dict(enumerate(chosen))
+    for loops in permutations(range(len(nest.loops)), count):
+        if all(nest.loops[i] == n for i, n in zip(loops, task.loops, strict=True)):
+            yield dict(enumerate(loops))
 
 
 def _order(task: Task, needs: _Needs) -> list[int]:
-    """Return the order of a task's loops: outer ones of the result, outer ones that are reduced, the inner one.
+    """Return the order of a task's loops: outer loops of the result, reduced outer loops, the inner loop.
 
-    The inner loop is the one along which most of the arrays are contiguous.
+    The inner loop is that along which most arrays are contiguous.
     """
     count = len(task.loops)
     if count == 0:
@@ -265,7 +263,7 @@ def _order(task: Task, needs: _Needs) -> list[int]:
 
 
 def group(selection: Selection) -> list[ArrayTask]:
-    """Put the tasks of a program into nests, in an order in which everything is there before it is read."""
+    """Group the tasks of a program into nests, in a topological order."""
     grouping = _Grouping(selection)
     for node in selection.order:
         tasks = selection.tasks[node]

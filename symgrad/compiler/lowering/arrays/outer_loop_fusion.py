@@ -1,7 +1,7 @@
-"""Steps that are computed turn by turn of their outermost loop: what one leaves for the next stays in the cache.
+"""Fuse the outermost loops of consecutive steps, so that intermediate results stay in the cache.
 
-Products of 25 pairs of matrices, then a formula of each, then 25 products again: as three steps each reads from distant
-memory what the one before wrote there. In 25 turns of three steps an array that only they use is as large as one turn.
+Consider 25 products of matrices, then a formula of each, then 25 products again. As three steps each reads the results
+of the one before from main memory. In 25 turns of three steps an array that only they use has the size of one turn.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from symgrad.ir.sizes import Size, size_product
 __all__ = ["Turns", "stored_nodes", "fuse_outer_loops"]
 
 _LARGE = 2**15
-"""Numbers of an array from which on it is worth having one turn of it only: it does not fit the first-level cache."""
+"""Size of an array that does not fit the first-level cache, so that fusion pays."""
 
 _TURN = 2**9
-"""Numbers that a step computes in a turn, at least: starting it takes as long as some hundred of them."""
+"""Smallest size of a step in a turn: its overhead is that of some hundred numbers."""
 
 
 _AHEAD = 50
-"""How many steps are looked at for the same turns."""
+"""Lookahead: steps that are candidates for the same turns."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Turns:
-    """Steps that follow each other in every turn.
+    """Steps with a fused outermost loop.
 
     Args:
-        steps: the steps; all have the same outermost loop.
-        count: how many turns it has.
-        private: arrays that only these steps use, each turn its own part; there is memory for one turn.
+        steps: the steps.
+        count: the number of turns of the loop.
+        private: arrays of which each turn uses its own part, and only these steps; memory holds one turn.
     """
 
     steps: tuple[ArrayTask, ...]
@@ -56,12 +56,12 @@ def stored_nodes(step: ArrayTask) -> list[Node]:
 def fuse_outer_loops(
     steps: Sequence[ArrayTask], passes: Mapping[Nest, Passes], selection: Selection, bound: Collection[Node]
 ) -> tuple[list[ArrayTask], list[Turns]]:
-    """Find steps that can be computed turn by turn, and put them next to each other.
+    """Find steps whose outermost loops can be fused, and make them adjacent.
 
     Args:
-        steps: of a program, in an order in which they can be computed.
+        steps: of a program, in topological order.
         passes: of every nest.
-        selection: which nodes have memory.
+        selection: the nodes with tasks.
         bound: nodes that are outputs.
     """
     rest = list(steps)
@@ -89,45 +89,39 @@ def fuse_outer_loops(
 def _split(
     steps: Sequence[ArrayTask], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
 ) -> tuple[list[ArrayTask], list[ArrayTask], list[ArrayTask]]:
-    """Return the steps that come before those of the turns, these, and those that come after."""
+    """Partition steps into those before the turns, those of the turns, and those after."""
     before: list[ArrayTask] = []
     together: list[ArrayTask] = []
     after: list[ArrayTask] = []
-    made: set[Node] = set()
-    late: set[Node] = set()
+    fused: set[Node] = set()  # results of the turns
+    late: set[Node] = set()  # results after them
     for step in steps:
-        if (
-            late.isdisjoint(step.needs)
-            and _outermost(step) == turns
-            and _own_part(step, made, passes, selection)
-        ):
+        results = stored_nodes(step)
+        early = late.isdisjoint(step.needs)
+        if early and _outermost(step) == turns and _own_part(step, fused, passes, selection):
             together.append(step)
-            made.update(stored_nodes(step))
-        elif (
-            late.isdisjoint(step.needs)
-            and made.isdisjoint(step.needs)
-            and made.isdisjoint(stored_nodes(step))
-        ):
+            fused.update(results)
+        elif early and fused.isdisjoint((*step.needs, *results)):
             before.append(step)
         else:
             after.append(step)
-            late.update(stored_nodes(step))
+            late.update(results)
     return before, together, after
 
 
 def _outermost(step: ArrayTask) -> Size | None:
-    """Return the length of the outermost loop of a step, if its turns are apart and have enough to do."""
+    """Return the length of the outermost loop of a step, if its turns are independent and large enough."""
     if isinstance(step, Nest):
         if len(step.loops) < 2:
             return None
         turns, *rest = step.loops
-        apart = all(
+        independent = all(
             0 not in m.reduced
             and m.task.combine != "scatter"
             and (not isinstance(m.task.target, Node) or (m.place[0], m.task.shape[0]) == (loop(0), turns))
             for m in step.members
         )
-        return turns if apart and estimate(size_product(rest)) >= _TURN else None
+        return turns if independent and estimate(size_product(rest)) >= _TURN else None
     if step.node.op.name != "einsum":
         return None
     labels, result = step.node.params
@@ -141,19 +135,19 @@ def _outermost(step: ArrayTask) -> Size | None:
 
 
 def _own_part(
-    step: ArrayTask, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
+    step: ArrayTask, arrays: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
 ) -> bool:
-    """Tell whether a step reads of these arrays what belongs to the same turn, and writes none of them."""
-    if any(n in made for n in stored_nodes(step)):
+    """Tell whether a turn of a step reads only the part of the same turn of arrays, and writes none of them."""
+    if any(n in arrays for n in stored_nodes(step)):
         return False
     if isinstance(step, LibraryCall):
-        return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in made)
+        return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in arrays)
     for pair in passes[step].levels:
         node, place = pair
         if step.holds(node, place) is None and node in selection.tasks:
-            if node in made and place[0] != loop(0):
+            if node in arrays and place[0] != loop(0):
                 return False
-        elif any(n in made for n, _ in inside(step, pair).memory):
+        elif any(n in arrays for n, _ in inside(step, pair).memory):
             return False
     return True
 
@@ -161,7 +155,7 @@ def _own_part(
 def _leave(
     steps: Sequence[ArrayTask], together: list[ArrayTask], after: list[ArrayTask], bound: Collection[Node]
 ) -> None:
-    """Leave steps to the turns of those that read their results, where these are all that is gained by it."""
+    """Move steps behind the turns, to the turns of their readers, unless that costs other private arrays."""
     for step in reversed(together[1:]):
         results = stored_nodes(step)
         readers = [s for s in steps if not set(results).isdisjoint(s.needs)]
@@ -180,6 +174,6 @@ def _private(
 ) -> frozenset[Node]:
     inner = set(together)
     filled = {m.task.node for s in together if isinstance(s, Nest) for m in s.members if m.task.fill}
-    made = {n for s in together for n in stored_nodes(s)}
+    results = {n for s in together for n in stored_nodes(s)}
     outside = {n for s in steps if s not in inner for n in (*s.needs, *stored_nodes(s))}
-    return frozenset(made - outside - filled - set(bound))
+    return frozenset(results - outside - filled - set(bound))

@@ -1,8 +1,8 @@
-"""The passes of a nest over its inner loop: which values belong to which, and which are kept for a later one."""
+"""Divide the work of a loop nest into passes over its inner loop, and choose the values that a pass saves for later."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.compiler.lowering.arrays.index import IndexTuple
@@ -10,24 +10,25 @@ from symgrad.compiler.lowering.arrays.nests import Member, Nest
 from symgrad.compiler.lowering.arrays.tasks import Reads, reads
 from symgrad.compiler.lowering.cost import LEAVES, own_cost
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.support.traversal import postorder, walk
 
 __all__ = ["Availability", "Pair", "Pass", "Passes", "inside", "last_reads", "plan_passes"]
 
 Pair = tuple[Node, IndexTuple]
 
 _KEPT = 12
-"""A value that takes more than so many simple operations is kept for the next pass instead of being computed again."""
+"""Simple operations above which a pass saves a value for the next one instead of recomputing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """When a value of a nest is known.
+    """The availability of a value in a nest.
 
     Args:
         inner: whether it differs from lane to lane.
-        outer: whether it depends on the outer loops (or on what a pass found).
+        outer: whether it depends on the outer loops (or on a reduction of a pass).
         stage: the first pass that can use it.
-        cost: simple operations that it takes lane by lane, all operands included.
+        cost: its simple operations in each lane, with all operands.
     """
 
     inner: bool
@@ -38,13 +39,13 @@ class Availability:
 
 @dataclass(slots=True)
 class Pass:
-    """One run over the inner loop, and before it what happens once a row.
+    """One run over the inner loop, and the work of each row before it.
 
     Args:
-        row: members whose values, one a row, are ready before this pass.
+        row: members with one value for each row, known before this pass.
         lanes: members that this pass computes lane by lane.
         reduced: members that this pass reduces over the inner loop.
-        keep: values that it keeps for later passes.
+        keep: values that it saves for later passes.
     """
 
     row: list[Member] = field(default_factory=list[Member])
@@ -59,9 +60,9 @@ class Passes:
 
     Args:
         passes: in order; the last may have a row part only.
-        levels: of every value that the nest computes or loads.
-        kept: where a value kept by a pass is: the number of a row of its own, or the member that stores it anyway.
-        rows: the values with rows of their own.
+        levels: the availability of every value that the nest computes or loads.
+        kept: the place of a saved value: the number of its row buffer, or the member that stores it anyway.
+        rows: the values with row buffers.
     """
 
     passes: list[Pass]
@@ -71,7 +72,7 @@ class Passes:
 
 
 def inside(nest: Nest, pair: Pair) -> Reads:
-    """Return what a value is computed from within a nest; nothing for what is loaded."""
+    """Return the operands of a value within a nest; none for a leaf."""
     node, place = pair
     member = nest.holds(node, place)
     if member is not None:
@@ -81,19 +82,25 @@ def inside(nest: Nest, pair: Pair) -> Reads:
     return reads(node, place)
 
 
-def plan_passes(nest: Nest, chosen: Mapping[Node, object]) -> Passes:
-    """Divide the work of a nest into passes."""
+def _is_loaded(nest: Nest, pair: Pair, tasks: Mapping[Node, object]) -> bool:
+    """Tell whether a value is loaded from memory."""
+    node, place = pair
+    return nest.holds(node, place) is None and (node in tasks or node.op is SYMBOL)
+
+
+def plan_passes(nest: Nest, tasks: Mapping[Node, object]) -> Passes:
+    """Divide the work of a nest into passes.
+
+    Args:
+        nest: the nest.
+        tasks: the nodes with tasks, whose values are in memory.
+    """
     levels: dict[Pair, Availability] = {}
     for member in nest.members:
-        starts = (
-            [(member.task.node, member.place)] if nest.holds(member.task.node, member.place) is member else []
-        )
-        for pair in [*starts, *member.factors, *member.indices]:
-            _level(nest, pair, chosen, levels)
-    stages: dict[Member, int] = {}
-    for member in nest.members:
-        read = [*_operands(member), *member.indices]
-        stages[member] = max((levels[p].stage for p in read), default=0)
+        value = (member.task.node, member.place)
+        starts = [value] if nest.holds(*value) is member else []
+        _set_availability(nest, [*starts, *member.factors, *member.indices], tasks, levels)
+    stages = {m: max((levels[p].stage for p in (*m.factors, *m.indices)), default=0) for m in nest.members}
     count = 1 + max(
         [*stages.values(), *(s + 1 for m, s in stages.items() if nest.inner in m.reduced)], default=0
     )
@@ -107,30 +114,21 @@ def plan_passes(nest: Nest, chosen: Mapping[Node, object]) -> Passes:
             (passes[stage].lanes if member.inner else passes[stage].row).append(member)
     found = Passes(passes, levels, {}, [])
     for number in range(count - 1, 0, -1):
-        _keep(nest, found, number, chosen)
+        _keep(nest, found, number, tasks)
     return found
 
 
-def _operands(member: Member) -> list[Pair]:
-    return list(member.factors)
+def _set_availability(
+    nest: Nest, starts: Sequence[Pair], tasks: Mapping[Node, object], levels: dict[Pair, Availability]
+) -> None:
+    """Set the availability of values, and of all values that they are computed from."""
 
+    def operands(pair: Pair) -> Reads:
+        return Reads() if _is_loaded(nest, pair, tasks) else inside(nest, pair)
 
-def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[Pair, Availability]) -> None:
-    stack = [start]
-    while stack:
-        pair = stack[-1]
-        if pair in levels:
-            stack.pop()
-            continue
+    for pair in postorder(starts, lambda p: operands(p).values, until=levels):
         node, place = pair
-        member = nest.holds(node, place)
-        loaded = member is None and (node in chosen or node.op is SYMBOL)
-        needs = Reads() if loaded else inside(nest, pair)
-        missing = [p for p in needs.values if p not in levels]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
+        member, loaded, needs = nest.holds(node, place), _is_loaded(nest, pair, tasks), operands(pair)
         own = [levels[p] for p in needs.values]
         where = [t[0] for i in place for t in i.terms] if loaded or node.op.name == "iota" else []
         where += [t[0] for _, i in needs.memory for t in i.terms]
@@ -144,64 +142,58 @@ def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[
             levels[pair] = Availability(inner, outer, stage, cost if inner else 0)
 
 
+def _walk_lanes(nest: Nest, this: Pass, is_leaf: Callable[[Pair], bool]) -> Iterator[Pair]:
+    """Yield the values that a pass reads lane by lane, from right to left, as far as the leaves."""
+    members = (*this.lanes, *this.reduced)
+    roots = [*this.keep, *(pair for m in members for pair in (*m.factors, *m.indices))]
+    return walk(roots[::-1], lambda p: () if is_leaf(p) else inside(nest, p).values[::-1])
+
+
 def last_reads(
-    nest: Nest, found: Passes, chosen: Mapping[Node, object]
+    nest: Nest, found: Passes, tasks: Mapping[Node, object]
 ) -> dict[Node, tuple[int, set[IndexTuple]]]:
-    """Return for every array that is read lane by lane alone the last pass that reads it, and the places."""
+    """Return for every array that is read only lane by lane the last pass that reads it, and the places."""
     last: dict[Node, tuple[int, set[IndexTuple]]] = {}
     otherwise: set[Node] = set()
     for pair, level in found.levels.items():
-        node, place = pair
-        if nest.holds(node, place) is None and (node in chosen or node.op is SYMBOL):
-            if not level.inner:
-                otherwise.add(node)
-        else:
+        if not _is_loaded(nest, pair, tasks):
             otherwise.update(n for n, _ in inside(nest, pair).memory)
+        elif not level.inner:
+            otherwise.add(pair[0])
     for number, this in enumerate(found.passes):
-        stack = list(this.keep)
-        for member in (*this.lanes, *this.reduced):
-            stack += [*member.factors, *member.indices]
-        seen: set[Pair] = set()
-        while stack:
-            pair = stack.pop()
+
+        def has_value(pair: Pair, number: int = number) -> bool:
             level = found.levels[pair]
-            if pair in seen or not level.inner or (pair in found.kept and level.stage < number):
-                continue
-            seen.add(pair)
-            node, place = pair
-            if nest.holds(node, place) is None and (node in chosen or node.op is SYMBOL):
+            return not level.inner or (pair in found.kept and level.stage < number)
+
+        pairs = _walk_lanes(
+            nest, this, lambda p, has_value=has_value: has_value(p) or _is_loaded(nest, p, tasks)
+        )
+        for pair in pairs:
+            if not has_value(pair) and _is_loaded(nest, pair, tasks):
+                node, place = pair
                 last[node] = (number, {*last.get(node, (0, set[IndexTuple]()))[1], place})
-            else:
-                stack += inside(nest, pair).values
-    return {n: found for n, found in last.items() if n not in otherwise}
+    return {n: read for n, read in last.items() if n not in otherwise}
 
 
-def _keep(nest: Nest, found: Passes, number: int, chosen: Mapping[Node, object]) -> None:
-    """Find the values of earlier passes that this pass reads and that cost too much to compute again."""
-    this = found.passes[number]
-    stack: list[Pair] = [*this.keep]
-    for member in [*this.lanes, *this.reduced]:
-        stack += [*_operands(member), *member.indices]
-    seen: set[Pair] = set()
-    while stack:
-        pair = stack.pop()
-        if pair in seen:
-            continue
-        seen.add(pair)
+def _keep(nest: Nest, found: Passes, number: int, tasks: Mapping[Node, object]) -> None:
+    """Save the values of earlier passes that this pass reads and that are too expensive to recompute."""
+
+    def needs_row(pair: Pair) -> bool:
         level = found.levels[pair]
-        if not level.inner:
+        expensive = level.inner and level.stage < number and level.cost > _KEPT
+        return expensive and not _is_loaded(nest, pair, tasks)
+
+    def is_leaf(pair: Pair) -> bool:
+        return not found.levels[pair].inner or _is_loaded(nest, pair, tasks) or needs_row(pair)
+
+    for pair in _walk_lanes(nest, found.passes[number], is_leaf):
+        if not needs_row(pair) or pair in found.kept:
             continue
-        node, place = pair
-        member = nest.holds(node, place)
-        if member is None and (node in chosen or node.op is SYMBOL):
-            continue
-        if level.stage < number and level.cost > _KEPT:
-            if pair not in found.kept:
-                if member is not None and member.stored:
-                    found.kept[pair] = member
-                else:
-                    found.kept[pair] = len(found.rows)
-                    found.rows.append(node)
-                    found.passes[level.stage].keep.append(pair)
-            continue
-        stack += inside(nest, pair).values
+        member = nest.holds(*pair)
+        if member is not None and member.stored:
+            found.kept[pair] = member
+        else:
+            found.kept[pair] = len(found.rows)
+            found.rows.append(pair[0])
+            found.passes[found.levels[pair].stage].keep.append(pair)

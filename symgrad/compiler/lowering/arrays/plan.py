@@ -1,4 +1,4 @@
-"""From nodes to steps: what an array program computes, in which loops, into which memory."""
+"""Plan an array program: from nodes to steps, with their loops and memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from symgrad.compiler.lowering.arrays.axes import choose_axis_order
 from symgrad.compiler.lowering.arrays.memory import Memory, plan_memory
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, Nest, group
+from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, fuse_outer_loops
 from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
-from symgrad.compiler.lowering.arrays.simpler import normal
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
 
@@ -23,11 +23,11 @@ class Plan:
 
     Args:
         steps: loop nests and calls, in order.
-        turns: steps next to each other that are computed turn by turn of their outermost loop.
+        turns: adjacent steps with a fused outermost loop.
         passes: of every nest.
-        memory: where every array is.
-        selection: which nodes have arrays or loops.
-        outputs: the nodes that are computed, in the smaller vocabulary of lowering.
+        memory: the place of every array.
+        selection: the nodes with arrays or loops.
+        outputs: the outputs, in the smaller vocabulary of lowering.
     """
 
     steps: list[ArrayTask]
@@ -42,21 +42,21 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     """Plan an array program.
 
     Args:
-        outputs: what to compute.
+        outputs: the outputs.
         inputs: the symbols, in the order of the arguments.
     """
-    # Few ops first: every pass that follows knows these alone.
-    small = normal(outputs)
-    # Axes before memory: what is turned is another array, and worth having only if it is stored.
+    # The smaller vocabulary first: all later passes handle only its ops.
+    small = to_normal_form(outputs)
+    # Axes before memory: a transposed array is another array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
-    # What is stored, before loops: a loop is around what is stored, and computes all else where it is read.
+    # Stored values before loops: the loops of a stored value compute all others where they are read.
     selection = select(results, stored)
-    # Loops that compute the same points are one nest.
+    # Loops over the same points are fused to a nest.
     found = group(selection)
-    # Within a nest, what is reduced over the inner loop is there for the next pass over it.
+    # A pass over the inner loop of a nest can use the reductions of earlier passes.
     passes = {step: plan_passes(step, selection.tasks) for step in found if isinstance(step, Nest)}
-    # Nests that read each other row by row take turns: that is known when their passes are.
+    # The fusion of outermost loops needs the passes.
     steps, turns = fuse_outer_loops(found, passes, selection, selection.bound)
-    # Memory last: only the order of all steps says when each array is no longer read.
+    # Memory last: lifetimes follow from the order of all steps.
     memory = plan_memory(steps, turns, passes, selection, inputs, results)
     return Plan(steps, turns, passes, memory, selection, results)

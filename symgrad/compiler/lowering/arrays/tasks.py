@@ -1,11 +1,12 @@
-"""What an array program computes into memory, and how everything else is read.
+"""Select the values of an array program that are computed into memory, as tasks.
 
-A task is one value with the loops that it takes: an elementwise map, a reduction, a write into a part of an array.
-What no task stands for (elementwise nodes, transposes, broadcasts, slices, gathers) is computed wherever it is read.
+A task is one value and its loops: an elementwise map, a reduction, a write into a part of an array. All other values
+(elementwise nodes, transposes, broadcasts, slices, gathers) are computed wherever they are read.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,6 +27,7 @@ __all__ = [
     "Selection",
     "Task",
     "backing",
+    "only_ones_differ",
     "reads",
     "select",
 ]
@@ -35,10 +37,10 @@ Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
 _REDUCTIONS: tuple[Combine, ...] = ("max", "min", "prod")
 _SHARED, _LONG = 12, 1500
-"""A value that costs more than the first and is read twice is computed once; a longer formula is cut."""
+"""Cost above which a value that is read twice is stored, and above which any value is."""
 
 _REPEATED = 3
-"""A row that costs more and is read again by every row of a larger array is computed once."""
+"""Cost above which a row that every row of a larger array reads is stored."""
 
 
 @dataclass(eq=False, slots=True)
@@ -46,14 +48,15 @@ class Task:
     """A value, and the loops that compute it.
 
     Args:
-        node: what it is.
+        node: the value.
         loops: the sizes of its loops, numbered from 0; axes of length 1 have none.
-        combine: how the values at equal places of the result come together.
-        factors: the operands, multiplied, and where each is read; the node itself for a formula of its own.
-        place: where a value is stored in the target.
-        reduced: the loops that the result does not have.
-        target: what holds the result: a node, or the number of an output that is a copy.
-        indices: for a scatter, the arrays of positions, and where each is read; their axes of the target.
+        combine: the reduction of values at equal places of the result.
+        factors: the operands of the product, and the place of each; the node itself for its own formula.
+        place: the place of a value in the target.
+        reduced: the loops over which the result is reduced.
+        target: the array of the result: a node, or the number of an output that is a copy.
+        indices: for a scatter, the arrays of positions, and the place of each.
+        axes: for a scatter, the axes of the target that the positions index.
         fill: whether the target is zero where no value is stored.
     """
 
@@ -76,11 +79,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What the value of a node at a place needs.
+    """The operands of the value of a node at a place.
 
     Args:
-        values: other nodes, and where they are read.
-        memory: arrays that must be complete in memory, and the positions read, which indices may add to.
+        values: other nodes, and their places.
+        memory: arrays that must be complete in memory, and the positions read, to which indices may be added.
     """
 
     values: tuple[tuple[Node, IndexTuple], ...] = ()
@@ -88,13 +91,14 @@ class Reads:
 
 
 def backing(node: Node) -> Node:
-    """Return the array in whose memory a reshaped one lies."""
+    """Return the array that shares its memory with a reshaped one."""
     while node.op.name == "reshape":
         node = node.args[0]
     return node
 
 
-def _ones_only(before: Shape, after: Shape) -> bool:
+def only_ones_differ(before: Shape, after: Shape) -> bool:
+    """Tell whether two shapes differ only by axes of length 1."""
     return [s for s in before if s != 1] == [s for s in after if s != 1]
 
 
@@ -104,7 +108,7 @@ def _broadcast(place: IndexTuple, shape: Shape, arg: Node) -> IndexTuple:
 
 
 def reads(node: Node, place: IndexTuple) -> Reads:
-    """Return what the value of a node that no task stands for is computed from, at a place."""
+    """Return the operands of the value at a place of a node without a task."""
     name = node.op.name
     if node.op.pointwise and node.op is not SYMBOL:
         return Reads(tuple((a, _broadcast(place, node.shape, a)) for a in node.args))
@@ -112,7 +116,7 @@ def reads(node: Node, place: IndexTuple) -> Reads:
         return Reads(((node.args[0], _broadcast(place, node.shape, node.args[0])),))
     if name == "reshape":
         x = node.args[0]
-        if _ones_only(x.shape, node.shape):
+        if only_ones_differ(x.shape, node.shape):
             moved = iter([p for p, n in zip(place, node.shape, strict=True) if n != 1])
             return Reads(((x, tuple(ZERO if n == 1 else next(moved) for n in x.shape)),))
         return Reads((), ((backing(x), flat(place, node.shape)),))
@@ -148,13 +152,13 @@ def _gathered(node: Node, place: IndexTuple) -> Reads:
 
 @dataclass(slots=True)
 class Selection:
-    """The tasks of a program, and what has memory.
+    """The tasks of a program.
 
     Args:
-        order: nodes with memory or loops of their own, arguments first; symbols are not among them.
+        order: nodes with memory or loops, arguments first, without symbols.
         tasks: the tasks of a node; none for a call of BLAS or LAPACK, or a scan.
         copies: the tasks that copy to outputs.
-        bound: nodes that are computed into an output.
+        bound: nodes that are computed into an output, and its number.
     """
 
     order: list[Node] = field(default_factory=list[Node])
@@ -164,7 +168,7 @@ class Selection:
 
 
 def is_call(node: Node) -> bool:
-    """Tell whether a node is computed by a call (BLAS, or loops of its own) on operands in memory."""
+    """Tell whether a node is computed by a call (BLAS, LAPACK, or a scan) on operands in memory."""
     return (
         node.op.name in FACTORS
         or (node.op.structure is not None and isinstance(node.op.structure.native, Scan))
@@ -185,20 +189,17 @@ def _reduces(node: Node) -> bool:
 
 
 def select(outputs: Sequence[Node], stored: Collection[Node] = ()) -> Selection:
-    """Choose what gets a task, in a normal program (`compiler/lowering/arrays/simpler.py`).
+    """Select the nodes with tasks of a program in normal form (`compiler/lowering/arrays/normal_form.py`).
 
     Args:
         outputs: of the program.
-        stored: what gets one in any case.
+        stored: nodes that get a task in any case.
     """
     everything = topological(outputs)
     found = Selection()
     chosen = {**_forced(everything, outputs), **dict.fromkeys(stored)}
     repeated = _repeated(everything)
-    consumers = dict.fromkeys(everything, 0)
-    for node in everything:
-        for arg in node.args:
-            consumers[arg] += 1
+    consumers = Counter(arg for node in everything for arg in node.args)
     cost: dict[Node, int] = {}
     for node in everything:
         if node.op is SYMBOL or node.op in LEAVES:
@@ -222,7 +223,7 @@ def select(outputs: Sequence[Node], stored: Collection[Node] = ()) -> Selection:
 
 
 def _repeated(everything: Sequence[Node]) -> set[Node]:
-    """Return what is read lane by lane, and again in each turn of a loop around the lanes."""
+    """Return the nodes that are read lane by lane, and again in each iteration of an outer loop."""
     found: set[Node] = set()
     for node in everything:
         if not node.op.pointwise and node.op.name != "broadcast_to":
@@ -239,7 +240,7 @@ def _repeated(everything: Sequence[Node]) -> set[Node]:
 
 
 def _forced(everything: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, None]:
-    """Return what must be in memory because of how it is read."""
+    """Return the nodes whose readers need them in memory."""
     chosen: dict[Node, None] = {}
 
     def force(node: Node) -> None:
@@ -256,7 +257,7 @@ def _forced(everything: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, N
         elif is_call(node):
             for arg in node.args:
                 force(arg)
-        elif name == "reshape" and not _ones_only(node.args[0].shape, node.shape):
+        elif name == "reshape" and not only_ones_differ(node.args[0].shape, node.shape):
             force(node)
     for output in outputs:
         base = backing(output)
@@ -266,7 +267,7 @@ def _forced(everything: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, N
 
 
 def _loops(shape: Shape) -> tuple[Shape, IndexTuple]:
-    """Return a loop for every axis that is longer than 1, and the place that they count."""
+    """Return a loop for every axis that is longer than 1, and the place of their counters."""
     sizes: list[Size] = []
     place: list[Index] = []
     for n in shape:

@@ -1,1 +1,1 @@
-"""Elementwise programs: repetition, and the order of equations."""
+"""Elementwise programs: loop rerolling, and the order of equations. Open `schedule.py` first."""

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
+from symgrad.api.missing_framework import not_installed
 from symgrad.interop.importers.names import watch_locals
 from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.refusals import depends_on_data, not_covered

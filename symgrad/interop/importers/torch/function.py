@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from symgrad.api.extras import not_installed
+from symgrad.api.missing_framework import not_installed
 
 if TYPE_CHECKING:
     from symgrad.interop.importers.program import ImportedProgram

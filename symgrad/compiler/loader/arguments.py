@@ -1,4 +1,4 @@
-"""What is left of symbols and outputs in a note: all that is asked of them when a kernel is called."""
+"""The arguments of a loaded kernel: the attributes of symbols that calls read, from the metadata of the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["KnownArgument"]
 
 
 class KnownDomain:
-    """The ends between which the values of an input lie, with the text of the declaration."""
+    """The ends of the domain of an input, with its text."""
 
     __slots__ = ("high", "kind", "low", "text")
 
@@ -23,13 +23,13 @@ class KnownDomain:
 
 
 class KnownArgument:
-    """An input or an output of a kernel without its formula: under the names that a symbol has for these.
+    """An input or an output of a kernel, with the attributes of a symbol and of its declaration.
 
     Args:
-        plain: what the note says.
+        plain: its metadata.
 
     Attributes:
-        declaration: itself: what is asked of a declaration it has, too.
+        declaration: itself.
     """
 
     __slots__ = ("_domain", "declaration", "distribution", "dtype", "name", "shape", "symmetric", "text")
@@ -46,7 +46,7 @@ class KnownArgument:
 
     @property
     def domain(self) -> KnownDomain:
-        """The values that it may take, as far as calls check them."""
+        """Its domain, if calls check it."""
         return KnownDomain(self._domain)
 
     @property
@@ -61,7 +61,7 @@ class KnownArgument:
 def _size(plain: Any) -> Any:
     if isinstance(plain, int | str):
         return plain
-    from symgrad.compiler.kernels.artefacts.plain_sizes import as_size  # few have computed sizes
+    from symgrad.compiler.kernels.artefacts.plain_sizes import as_size  # few shapes have computed sizes
 
     return as_size(plain)
 

@@ -1,4 +1,4 @@
-"""What every file of C source has: its beginning, functions of ours, and both ways of rounding a*b + c."""
+"""The common text of C files: the prologue, symgrad's mathematical functions, and both roundings of a*b + c."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "check_called",
     "function_names",
     "function_text",
-    "one_or_other",
+    "select_fused",
     "structures",
 ]
 
@@ -49,7 +49,7 @@ extern float sqrtf(float) __attribute__((const));
 #define INLINE static inline
 #endif
 """
-"""The beginning: headers, and what compilers may not do."""
+"""The prologue: headers, and pragmas that forbid inexact optimisations."""
 
 BITS = """
 INLINE uint64_t bits_of(double x)
@@ -66,36 +66,36 @@ INLINE double of_bits(uint64_t bits)
     return x;
 }
 """
-"""Numbers as their bits."""
+"""Conversions between numbers and their bits."""
 
 
-def argument_names(given: Iterable[str], taken: Iterable[str], kernel: str) -> list[str]:
-    """Return arguments as a file calls them: not like its own names, nor like functions, which begin with the kernel's.
+def argument_names(names: Iterable[str], taken: Iterable[str], kernel: str) -> list[str]:
+    """Return the names of arguments in a file, distinct from its own names and from functions, ``KERNEL_...``.
 
     Example:
         >>> argument_names(["x", "args", "loss_exp", "x_loss_exp"], ["args"], "loss")
         ['x', 'args_2', 'x_loss_exp', 'x_loss_exp_2']
     """
     own = [*taken, kernel]
-    told = [f"x_{name}" if name.startswith(f"{kernel}_") else name for name in given]
-    return c_identifiers([*own, *told])[len(own) :]
+    safe = [f"x_{name}" if name.startswith(f"{kernel}_") else name for name in names]
+    return c_identifiers([*own, *safe])[len(own) :]
 
 
-def one_or_other(fused: str, apart: str, real: FloatType) -> str:
-    """Return code for processors that round a*b + c once, and for others, where these differ."""
-    if fused == apart:
+def select_fused(fused: str, unfused: str, real: FloatType) -> str:
+    """Return code that compiles one of two variants, depending on whether the processor has fused multiply-add."""
+    if fused == unfused:
         return fused
     macro = "FP_FAST_FMA" if real.bits == 64 else "FP_FAST_FMAF"
-    # Functions of ours compute in doubles for single precision too.
+    # Mathematical functions of single precision also compute in doubles.
     both = macro if real.bits == 64 else f"FP_FAST_FMA) && defined({macro}"
     return (
         f"\n#if defined({both}) /* the processor computes a*b + c with one rounding */\n{fused}"
-        f"\n#else\n{apart}\n#endif\n"
+        f"\n#else\n{unfused}\n#endif\n"
     )
 
 
 def function_names(used: Iterable[Function], kernel: str) -> dict[str, str]:
-    """Return what functions of ours are called in the file of a kernel, by their names in a module."""
+    """Return the names of mathematical functions in the file of a kernel, by their names in a module."""
     found: dict[str, str] = {}
     for function in used:
         own = function.name.removeprefix("maths.").replace("unfused.", "").replace("fast.", "")
@@ -105,7 +105,7 @@ def function_names(used: Iterable[Function], kernel: str) -> dict[str, str]:
 
 
 def structures(used: Iterable[Function]) -> list[str]:
-    """Return the types of what functions of ours give that give several numbers."""
+    """Return the structures that mathematical functions with several results return."""
     found: list[str] = []
     for returns in sorted({f.returns for f in used if f.returns.startswith("{")}):
         fields = " ".join(
@@ -116,10 +116,10 @@ def structures(used: Iterable[Function]) -> list[str]:
 
 
 def check_called(called: Iterable[str]) -> None:
-    """Refuse functions that C99 has not.
+    """Check that C99 has all functions.
 
     Raises:
-        UnsupportedError: if there are any.
+        UnsupportedError: if it lacks one.
     """
     missing = sorted({name for name in called if name not in C99})
     if missing:
@@ -134,24 +134,25 @@ def check_called(called: Iterable[str]) -> None:
 def function_text(
     function: Function, names: Mapping[str, str], flags: str = "", *, inlined: bool = False
 ) -> str:
-    """Return a function of ours.
+    """Return a mathematical function.
 
     Args:
-        function: what LLVM gets.
-        names: what functions are called in C.
-        flags: parameters by which it is told to leave rare numbers out; none if it never does.
-        inlined: whether it is to be put in place.
+        function: the function for LLVM.
+        names: the names of functions in C.
+        flags: the parameters that control code for rare numbers; empty if it always runs.
+        inlined: whether to inline it.
     """
     arguments = [p.rsplit(" ", 1) for p in function.parameters]
     places = {x: x[1:] for _, x in arguments}
-    said = Statements(places, names, flagged=bool(flags)).of(flatten_lines(function.body))
+    statements = Statements(places, names, flagged=bool(flags)).of(flatten_lines(function.body))
     if flags and not branches(function):
-        said.insert(0, "    (void)careful; (void)rare;")
-    gives = function.returns
-    kind = structure(gives) if gives.startswith("{") else TYPES[unwrap_single_lane(gives)]
-    given = ", ".join(f"{TYPES[unwrap_single_lane(t)]} {x[1:]}" for t, x in arguments)
+        statements.insert(0, "    (void)careful; (void)rare;")
+    returns = function.returns
+    kind = structure(returns) if returns.startswith("{") else TYPES[unwrap_single_lane(returns)]
+    parameters = ", ".join(f"{TYPES[unwrap_single_lane(t)]} {x[1:]}" for t, x in arguments)
     how = "INLINE" if inlined else "static"
-    return "\n".join([f"\n{how} {kind} {names[function.name]}({given}{flags})", "{", *said, "}", ""])
+    head = f"\n{how} {kind} {names[function.name]}({parameters}{flags})"
+    return "\n".join([head, "{", *statements, "}", ""])
 
 
 def branches(function: Function) -> bool:

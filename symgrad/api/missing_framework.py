@@ -14,7 +14,7 @@ def not_installed(name: str, error: ImportError) -> UsageError:
 
     Args:
         name: of the framework, and of the extra that installs it.
-        error: what Python said. If it lacks another framework, as Keras does its backend, the cure installs that.
+        error: Python's error. If another framework is missing, such as the backend of Keras, the cure installs that.
 
     Example:
         >>> print(not_installed("jax", ImportError("No module named 'jax'")))
