@@ -5,7 +5,6 @@ For a program of scalars, all points are one batch. Arrays are evaluated one poi
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, hash_of, inside, place_in
 from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
@@ -212,8 +211,7 @@ class Points:
         return array
 
     def _plain(self, s: Node, k: int, i: int = 0) -> Any:
-        key = hashlib.blake2b(f"{s.name}|{k}|{i}".encode(), digest_size=4).digest()
-        t = Fraction(3 + int.from_bytes(key, "big") % 9_497, 9_503)
+        t = Fraction(3 + hash_of(s.name, k, i) % 9_497, 9_503)
         if s.dtype == "int" and s.shape and not s.declaration.domain.sizes:
             return int(t * 2)  # most often a position
         value = place_in(domain_of(s), t)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,12 +11,13 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
+from symgrad.analysis.explain.noise.sample_points import hash_of
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
 from symgrad.autodiff.trace import Pullback, placeholder
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 
-__all__ = ["ExactSums", "agree", "derivative", "exact_sums", "hash_of", "tangents_of"]
+__all__ = ["ExactSums", "agree", "derivative", "exact_sums", "tangents_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,3 @@ def derivative(
         return 0 * np.asarray(at.seed).sum()
     moved = tangents_of(graph, at, cut) if tangents is None else tangents
     return np.asarray(at.seed * moved[graph.y]).sum()
-
-
-def hash_of(*key: object) -> int:
-    """Return a pseudo-random number that depends only on a key."""
-    return int.from_bytes(hashlib.blake2b("|".join(map(str, key)).encode(), digest_size=4).digest(), "big")

@@ -19,13 +19,12 @@ import numpy as np
 from symgrad.analysis.explain.noise import array_witness, precision
 from symgrad.analysis.explain.noise.array_witness import drawn, entry, filled
 from symgrad.analysis.explain.noise.precision import PrecisionPair, has_arrays
-from symgrad.analysis.explain.noise.sample_points import draws
+from symgrad.analysis.explain.noise.sample_points import draws, hash_of
 from symgrad.analysis.stop_gradient.placements.edge_values import (
     ExactSums,
     agree,
     derivative,
     exact_sums,
-    hash_of,
     tangents_of,
 )
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph

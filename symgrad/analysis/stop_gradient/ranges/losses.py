@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
-from symgrad.analysis.explain.noise.sample_points import converted, domain_of, inside
+from symgrad.analysis.explain.noise.sample_points import converted, domain_of, entries, inside
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
 from symgrad.analysis.stop_gradient.checks.points import Batch
@@ -27,7 +27,7 @@ from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-__all__ = ["Loss", "LostRow", "entries", "exact_values", "is_above", "losses_of", "single"]
+__all__ = ["Loss", "LostRow", "exact_values", "is_above", "losses_of", "single"]
 
 _DIGITS = ((60, 90), (1200, 1250))
 """Pairs of precisions; the second if a value is infinite, or depends on rounding, at the first."""
@@ -246,11 +246,6 @@ def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = No
         if found is not None and all(_has_value(v) for n in nodes for v in entries(found[n])):
             return found
     return found
-
-
-def entries(value: Any) -> list[Any]:
-    """Return the entries of an array, or a number as a list."""
-    return np.asarray(value, dtype=object).reshape(-1).tolist()
 
 
 def _in_digits(

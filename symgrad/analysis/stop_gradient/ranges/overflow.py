@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
+from symgrad.analysis.explain.noise.sample_points import entries
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, varying
 from symgrad.analysis.stop_gradient.ranges.forms import repaired_forms
-from symgrad.analysis.stop_gradient.ranges.losses import Loss, entries, exact_values, losses_of
+from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, losses_of
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
