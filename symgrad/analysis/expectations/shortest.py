@@ -1,4 +1,4 @@
-"""A moment as it is shortest: multiplied out, where its terms cancel then, or as it is."""
+"""The shortest form of a moment: expanded if its terms cancel then."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["multiplied_out", "shortest"]
 
 _MULTIPLIED = frozenset({"broadcast_to", "einsum", "mul", "neg"})
-_TERMS = 100  # of a sum that is multiplied out
-_POWER = 6  # up to which powers of sums are
+_TERMS = 100  # terms of an expanded sum
+_POWER = 6  # the largest expanded power
 
 
 def shortest(node: Node) -> Node:
-    r"""Return a node in canonical form, multiplied out where that is shorter.
+    r"""Return a node in canonical form, expanded if that is shorter.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -35,7 +35,7 @@ def shortest(node: Node) -> Node:
 
 
 def multiplied_out(node: Node) -> Node:
-    """Return a node whose contractions, products and whole powers are of no sums: so that equal terms meet."""
+    """Distribute contractions, products and integer powers over sums, so that equal terms meet."""
     terms: dict[Node, list[Node]] = {}
     for n in topological([node]):
         parts = [terms[a] for a in n.args]

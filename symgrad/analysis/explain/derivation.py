@@ -362,7 +362,7 @@ def _flat(y: Node, target: Node) -> list[Node]:
     """Return the outermost equations at which derivatives towards a node end: jumps and conditions."""
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
     order = topological([y], until=stops)
-    above = readers((n for n in order if n not in stops), target) - {target}
+    above = readers((n for n in order if n not in stops), [target]) - {target}
     found = [
         n for n in reversed(order) if n in above and (n.dtype != "real" or "piecewise-constant" in n.op.facts)
     ]

@@ -1,4 +1,4 @@
-"""Uniform and Beta: random inputs between two ends."""
+"""Moments of Uniform and Beta inputs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from symgrad.ir.notation.printer import expression_text
 __all__ = ["beta", "uniform"]
 
 _0, _1 = as_node(0), as_node(1)
-_HIGHEST = 9  # power that is divided out
+_HIGHEST = 9  # powers below it are divided out
 
 
 def uniform(f: FamilyFactor, given: Given, low: Node, high: Node) -> Value:
-    """The integral between the ends, by an antiderivative, over their distance."""
+    """Return the integral between the ends, by an antiderivative, over their distance."""
     f.only("power", "size", "rate", "logs", "shifted", "low", "high", "base")
     if not f.base.is_number(1):
         raise Undecided
@@ -50,7 +50,7 @@ def _clipped(
     high: Node,
     given: Given,
 ) -> Node:
-    """Return the end of a region, or that of the support, whichever is inside."""
+    """Return the end of a region or that of the support, whichever lies inside."""
     found = choose(ends)
     if end is low and not given.known_to_hold(OPS["ge"](found, low)):
         found = OPS["maximum"](found, low)
@@ -60,7 +60,7 @@ def _clipped(
 
 
 def _shifted(f: FamilyFactor, given: Given, start: Node, end: Node) -> Value:
-    """With one power of v = c0 + c1*u, the integral over v."""
+    """Integrate over v = c0 + c1*u, for one power of v."""
     if f.logs or not f.size.is_number(0):
         raise Undecided
     (c0, c1, e, logs), *others = f.shifted
@@ -82,7 +82,7 @@ def _shifted(f: FamilyFactor, given: Given, start: Node, end: Node) -> Value:
 
 
 def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = "") -> Value:
-    """The integral of u**a * log(u)**k * exp(t*u) from low to high."""
+    """Return the integral of u**a * log(u)**k * exp(t*u) from low to high."""
     name = name or f.u.name
     a = f.power
     if not f.size.is_number(0):
@@ -112,7 +112,7 @@ def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = 
 
 
 def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: str) -> None:
-    """See that u**a * log(u)**k is integrable where u is near zero."""
+    """Require that u**a * log(u)**k is integrable near u = 0."""
     if a.is_number() and isinstance(a.value, int) and a.value >= 0 and not logs:
         return
     if given.known_to_hold(OPS["gt"](low, _0)):
@@ -138,7 +138,7 @@ def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: s
 
 
 def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:
-    """The antiderivative of u**a * log(u)**k that is 0 at 0 where there is one."""
+    """Return the antiderivative of u**a * log(u)**k that is 0 at 0, if it exists."""
     if u.is_number(0):
         return _0
     if not a.is_number():
@@ -154,7 +154,7 @@ def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:
 
 
 def beta(f: FamilyFactor, given: Given, a: Node, b: Node) -> Value:
-    """E[u**p * (1 - u)**q] = B(a + p, b + q)/B(a, b), for a + p > 0 and b + q > 0."""
+    """Return E[u**p * (1 - u)**q] = B(a + p, b + q)/B(a, b), for a + p > 0 and b + q > 0."""
     f.only("power", "size", "shifted", "rate")
     p, q = f.power + f.size, _0
     if isinstance(f.rate, Complex) or not f.rate.is_number(0):

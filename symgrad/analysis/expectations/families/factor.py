@@ -1,10 +1,11 @@
-"""What a term holds of one random input, sorted: the question that a family answers."""
+"""The factors of a term that depend on one random input, in the normal form that the rules of families take."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
 from symgrad.analysis.expectations.budget import Given, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value
@@ -26,13 +27,14 @@ class FamilyFactor:
     Args:
         u: the random input.
         power: the exponent of u.
-        size: that of its absolute value.
-        rate: of the exponential function; complex where the real or imaginary part of the expectation is asked for.
-        square: of exp(u**2).
+        size: the exponent of abs(u).
+        rate: the rate of exp; complex if the real or imaginary part of the expectation is wanted.
+        square: the coefficient of u**2 in exp.
         logs: the exponent of log(u).
-        base: what has u as its exponent.
+        base: the base of a power with the exponent u.
         shifted: powers of v = c0 + c1*u: c0, c1, the exponent, and that of log(v).
-        low, high: the largest of the first is the end of the region from below, the smallest of the others from above.
+        low: lower ends of the region; the largest counts.
+        high: upper ends of the region; the smallest counts.
         waves: cosines and sines, with frequencies.
     """
 
@@ -50,14 +52,14 @@ class FamilyFactor:
 
     @property
     def real_rate(self) -> Node:
-        """The rate, where there are no waves."""
+        """The rate, if there are no waves."""
         if isinstance(self.rate, Complex):
             raise Undecided
         return self.rate
 
     @property
     def zero(self) -> Value:
-        """The sum of nothing, of the kind of the rate."""
+        """The empty sum, of the type of the rate."""
         return Complex(_0, _0) if isinstance(self.rate, Complex) else _0
 
     @property
@@ -65,10 +67,10 @@ class FamilyFactor:
         return bool(self.low or self.high)
 
     def only(self, *names: str) -> None:
-        """Make sure that all else is absent.
+        """Check that all other factors are absent.
 
         Raises:
-            Undecided: if something else is there.
+            Undecided: if another factor is present.
         """
         plain = FamilyFactor(self.u)
         for name in ("power", "size", "rate", "square", "logs", "base", "shifted", "low", "high"):
@@ -77,7 +79,7 @@ class FamilyFactor:
 
 
 def whole(node: Node, most: int = 40) -> int:
-    """Return an exponent that is a whole number and not negative.
+    """Return a nonnegative integer exponent.
 
     Raises:
         Undecided: if it is none.
@@ -102,9 +104,9 @@ def slope(node: Node, u: Node) -> Node:
             pending += n.args
         elif n.op.name == "neg":
             c, pending = -c, [*pending, n.args[0]]
-        elif n.op.name == "div" and u not in set(topological([n.args[1]])):
+        elif n.op.name == "div" and u not in topological([n.args[1]]):
             c, pending = c / n.args[1], [*pending, n.args[0]]
-        elif u in set(topological([n])):
+        elif u in topological([n]):
             raise Undecided
         else:
             c = n * c
@@ -114,10 +116,10 @@ def slope(node: Node, u: Node) -> Node:
 
 
 def factor_of(u: Node, monomial: Monomial) -> FamilyFactor:
-    """Sort the atoms of a term in one random input.
+    """Collect the atoms of a term in one random input.
 
     Raises:
-        Undecided: if one is of no kind that families know.
+        Undecided: if an atom does not fit into a factor.
     """
     f = FamilyFactor(u)
     for atom, e in monomial:
@@ -169,7 +171,7 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
             pending += [(a, s) for a in n.args]
         elif n.op.name == "neg":
             pending.append((n.args[0], -s))
-        elif u not in set(topological([n])):
+        elif u not in topological([n]):
             c0 = c0 + s * n
         else:
             try:
@@ -180,7 +182,7 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
 
 
 def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
-    """Return a sign and a factor, in which a power of abs(u) is one of u where the region tells the sign of u."""
+    """Return a sign and a factor; a power of abs(u) becomes one of u if the region determines the sign of u."""
     whole_power = f.power.is_number() and isinstance(f.power.value, int)
     if not f.is_truncated or (f.size.is_number(0) and whole_power):
         return 1, f
@@ -190,7 +192,7 @@ def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
             return 1, f
         sign = -1
     total = _folded(f.power + f.size)
-    if not whole_power:  # a value for u > 0 alone
+    if not whole_power:  # defined for u > 0 only
         return (1, replace(f, power=_0, size=total)) if sign > 0 else (1, f)
     if total.is_number() and isinstance(total.value, int):  # u**p*abs(u)**q = sign**q*u**(p + q)
         return sign ** int(total.value - f.power.value), replace(f, power=total, size=_0)
@@ -198,7 +200,7 @@ def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
 
 
 def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
-    """Yield a factor as a sum of expectations with one complex rate each: coefficient, factor, and which part is meant.
+    """Split a factor into expectations with one complex rate each: yield coefficient, factor, and the part to take.
 
     Products of cosines and sines are sums: 2*cos(a)*cos(b) = cos(a - b) + cos(a + b).
     """
@@ -232,21 +234,15 @@ def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
 
 
 def reciprocal(name: str, power: int | Fraction) -> str:
-    """Return how a negative power is said."""
+    """Return the text of a negative power."""
     return f"1/{name}" if power == -1 else f"1/{name}**{-power}"
 
 
 def smallest(ends: tuple[Node, ...]) -> Node:
     """Return the smallest of some nodes."""
-    found = ends[0]
-    for end in ends[1:]:
-        found = OPS["minimum"](found, end)
-    return found
+    return reduce(OPS["minimum"], ends)
 
 
 def largest(ends: tuple[Node, ...]) -> Node:
     """Return the largest of some nodes."""
-    found = ends[0]
-    for end in ends[1:]:
-        found = OPS["maximum"](found, end)
-    return found
+    return reduce(OPS["maximum"], ends)

@@ -1,4 +1,4 @@
-"""Poisson and Cauchy."""
+"""Moments of Poisson and Cauchy inputs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["cauchy", "poisson"]
 
 _0, _1 = as_node(0), as_node(1)
-_COUNTS = 40  # values that are summed one by one
+_COUNTS = 40  # terms of an explicit sum
 
 
 def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
-    """E[u**n * s**u] = exp(rate*(s - 1)) * sum of S(n, j)*(rate*s)**j, with Stirling numbers of the second kind."""
+    """Return E[u**n * s**u] = exp(rate*(s - 1)) * (sum of S(n, j)*(rate*s)**j), with Stirling's second numbers S."""
     f.only("power", "size", "rate", "base", "low", "high")
     power = f.power + f.size
     first = _counted_from(f.low, largest) if f.low else 0
@@ -42,7 +42,7 @@ def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
 
 
 def _counted_from(ends: tuple[Node, ...], choose: Callable[[tuple[Node, ...]], Node]) -> int:
-    """Return the first whole number that is not below an end.
+    """Return the first integer that is not below an end.
 
     Raises:
         Undecided: if the end is no number.
@@ -69,7 +69,7 @@ def _counted(f: FamilyFactor, s: Value, power: Node, rate: Node, values: range) 
 
 
 def cauchy(f: FamilyFactor, _given: Given, location: Node, scale: Node) -> Value:
-    """E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)); probabilities of intervals; nothing that grows."""
+    """Return E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)), or the probability of an interval."""
     name = f.u.name
     f.only("power", "size", "rate", "low", "high")
     power = f.power + f.size

@@ -76,9 +76,9 @@ class Paths:
         return tuple(path)
 
 
-def readers(order: Iterable[Node], source: Node) -> set[Node]:
-    """Return the source and the nodes that read it, directly or through others; arguments come first in order."""
-    found = {source}
+def readers(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
+    """Return the sources and the nodes that read one, directly or through others; arguments come first in order."""
+    found = set(sources)
     for node in order:
         if any(a in found for a in node.args):
             found.add(node)

@@ -54,10 +54,10 @@ def straddling(
     Raises:
         SymgradError, ArithmeticError: if the nodes cannot be evaluated there.
     """
-    noisy = readers(order, source)
+    noisy = readers(order, [source])
     moved = 0
     for s in point:
-        kinks = _kinks(order, noisy & readers(order, s))
+        kinks = _kinks(order, noisy & readers(order, [s]))
         if s.dtype == "bool" or not kinks or (s.shape and (s.dtype == "int" or np.size(point[s]) == 0)):
             continue
         moved += 1

@@ -362,7 +362,7 @@ class _Place:
     def _series(self, part: Node) -> tuple[Node, Node, PowerSeries]:
         """Return the node by which a part is expanded, its value at the point, and the series."""
         order = topological([part])
-        moving = readers(order, self.v)
+        moving = readers(order, [self.v])
         parts = [n for n in order if n in moving and n is not part]
         failed: Exception = NoSeries("it does not move")
         for w in reversed(parts):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.precision import PrecisionPair
 from symgrad.analysis.explain.noise.sample_points import converted
 from symgrad.ir.graph import Node
@@ -90,11 +91,8 @@ class PointValues:
 
 def _stale(order: Sequence[Node], at: Mapping[Node, Any], before: Mapping[Node, Any]) -> Collection[Node]:
     """Return the nodes that read a changed input, or an input of only one of two points."""
-    found = {s for s in {**at, **before} if s not in at or s not in before or not _same(at[s], before[s])}
-    for n in order:
-        if n not in at and any(a in found for a in n.args):
-            found.add(n)
-    return found
+    changed = [s for s in {**at, **before} if s not in at or s not in before or not _same(at[s], before[s])]
+    return readers((n for n in order if n not in at), changed)
 
 
 def _same(a: Any, b: Any) -> bool:
