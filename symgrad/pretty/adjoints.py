@@ -80,7 +80,7 @@ def adjoint_lines(
     built: dict[Node, Node] = {}
     declared = {s.name for s in symbols_of([y, *wrt, *words.bodies.values()])}
 
-    def made(name: Node, raw: Node, bar: Node) -> Node:
+    def define(name: Node, raw: Node, bar: Node) -> Node:
         title = f"{name.name}_bar"
         while title in words.names or title in declared:
             title += "_"
@@ -90,8 +90,8 @@ def adjoint_lines(
         notes[top] = tuple(domains.gained(raw, [bar]))
         return top if bar.op is add or forms.length(bar) > len(title) else bar
 
-    lines.pulled_by(y, wrt, made)
-    alone = _alone(bodies, forms, [top for top in of if of[top] in {w.name for w in wrt}])
+    lines.pulled_by(y, wrt, define)
+    alone = _inlined(bodies, forms, [top for top in of if of[top] in {w.name for w in wrt}])
     whole = dict(built)
     for top in bodies:
         whole[top] = substitute([built[top]], whole)[0]
@@ -112,7 +112,7 @@ def adjoint_lines(
     )
 
 
-def _alone(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
+def _inlined(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
     """Return lines with the lines above inserted, if that is short."""
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():

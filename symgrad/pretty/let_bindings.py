@@ -17,7 +17,7 @@ from symgrad.pretty.limits import LINE_CHARACTERS, SHARED_CHARACTERS
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.traversal import postorder
 
-__all__ = ["Shown", "choose_bindings", "share"]
+__all__ = ["FormulaLines", "choose_bindings", "share"]
 
 
 _HOPELESS = 3 * LINE_CHARACTERS
@@ -25,7 +25,7 @@ _HOPELESS = 3 * LINE_CHARACTERS
 
 
 @dataclass(slots=True)
-class Shown:
+class FormulaLines:
     """Formulas for printing.
 
     Args:
@@ -39,7 +39,7 @@ class Shown:
     own: dict[Node, Node] = field(default_factory=dict[Node, Node])
 
 
-def choose_bindings(lines: Lines, results: Sequence[Node]) -> Shown:
+def choose_bindings(lines: Lines, results: Sequence[Node]) -> FormulaLines:
     """Return results with the lines that they need."""
     forms = lines.forms
     bodies = dict(lines.bodies)
@@ -57,7 +57,7 @@ def choose_bindings(lines: Lines, results: Sequence[Node]) -> Shown:
     share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
     needed = _needed(bodies, tops)
     own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
-    return Shown(
+    return FormulaLines(
         [bodies[t] for t in tops],
         {n: bodies[n] for n in needed},
         {n: lines.words.bodies[n] for n in own},

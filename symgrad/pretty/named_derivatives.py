@@ -18,7 +18,7 @@ from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
 from symgrad.pretty.let_bindings import choose_bindings
-from symgrad.pretty.named_program import NamedProgram, name_program, words_by_identity
+from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_program
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.errors import SymgradError
 
@@ -289,7 +289,7 @@ def values_in_names(
         literals: the spelling of numbers.
     """
     listing = Listing({}, dict(values))
-    words = words_by_identity(listing, literals)
+    words = name_by_identity(listing, literals)
     program = None if words is None else _Program(listing, words)
     found: list[tuple[Node, str | None]] = []
     for node in nodes:

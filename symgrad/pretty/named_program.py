@@ -26,7 +26,7 @@ from symgrad.rewrite.facts.integer_ranges import ends_of
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-__all__ = ["NamedProgram", "is_symmetric", "words_by_identity", "name_program"]
+__all__ = ["NamedProgram", "is_symmetric", "name_by_identity", "name_program"]
 
 _NEAR = Fraction(1, 2**20)
 """The relative width of the domain of a constant; with an exact value, its symbol would be folded."""
@@ -80,7 +80,7 @@ class NamedProgram:
 def name_program(listing: Listing) -> NamedProgram | None:
     """Return a program over its names; None if it has none, is too long, or cannot be read by its names."""
     if listing.source is None:
-        return words_by_identity(listing)
+        return name_by_identity(listing)
     if _is_too_long(listing):
         return None
     for whole in (True, False):
@@ -117,7 +117,7 @@ def _is_size(node: Node, whole: bool) -> bool:
     return SIZE in leaves or (not whole and set(leaves) == {NUMBER})
 
 
-def words_by_identity(listing: Listing, literals: Literals | None = None) -> NamedProgram | None:
+def name_by_identity(listing: Listing, literals: Literals | None = None) -> NamedProgram | None:
     """Return names as Python assigned them: a line reads a name if it contains the node with that name.
 
     Args:

@@ -141,7 +141,7 @@ class Report:
         return f"<Report: {self.title}, {len(self.blocks)} blocks>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return _shown(self.text(), self)
+        return _mimebundle(self.text(), self)
 
 
 class Reported:
@@ -173,10 +173,10 @@ class Reported:
         return self.report().markdown()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return _shown(str(self), self.report())
+        return _mimebundle(str(self), self.report())
 
 
-def _shown(text: str, report: Report) -> dict[str, str]:
+def _mimebundle(text: str, report: Report) -> dict[str, str]:
     """Return the display data for notebooks: they prefer HTML, and use LaTeX in print."""
     latex = called("symgrad.report.writers.latex:latex_fragment", report)
     return {"text/plain": text, "text/html": report.fragment(), "text/latex": latex}

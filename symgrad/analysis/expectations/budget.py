@@ -10,7 +10,7 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["MomentBudget", "Given", "NoMoment", "Undecided"]
+__all__ = ["MomentBudget", "Assumptions", "NoMoment", "Undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class NoMoment(Exception):
         self.reason = reason
 
 
-class Given:
+class Assumptions:
     """The assumptions of a formula: known facts of nodes, and conditions that the formula requires.
 
     Args:
@@ -80,10 +80,10 @@ class Given:
                 raise Undecided
             self.conditions[condition] = self.conditions.get(condition, False) or otherwise is not None
 
-    def known_to_hold(self, condition: Node) -> bool:
+    def is_proved(self, condition: Node) -> bool:
         """Tell whether a condition is known to hold, without requiring it."""
         return self.known.holds(condition) == "yes"
 
-    def known_to_be_positive(self, node: Node) -> bool:
+    def is_proved_positive(self, node: Node) -> bool:
         """Tell whether a node is known to be positive."""
         return self.known.positive(node) == "yes"

@@ -8,7 +8,7 @@ from operator import or_
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import expected, values_of
 from symgrad.analysis.expectations.terms.expansion import Expansion
 from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, Terms, is_indicator, node_of, times
@@ -36,7 +36,7 @@ class ClosedForms:
         budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
         self.sources = list(sources)
         self.given = given
         self.budget = budget

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symgrad.analysis.expectations.arrays.forms import ArrayForms
-from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
 from symgrad.analysis.expectations.integration import integrated
 from symgrad.analysis.expectations.moment import Estimate, Further, Moment
@@ -113,7 +113,7 @@ class _MomentQuery:
     parts: dict[Node, Node]
     notes: tuple[str, ...]
 
-    def whole(self, nodes: Sequence[Node]) -> list[Node]:
+    def restore(self, nodes: Sequence[Node]) -> list[Node]:
         """Substitute the parts back."""
         return substitute(nodes, self.parts)
 
@@ -161,10 +161,10 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
     query = _simplified(kind, outputs, over)
     outputs, sources = query.outputs, query.sources
     if not sources:  # the noise has cancelled
-        (found,) = query.whole([outputs[0] if kind == "expectation" else nothing])
+        (found,) = query.restore([outputs[0] if kind == "expectation" else nothing])
         return Moment("closed form", found, notes=query.notes)
-    further = _further(kind, query.whole(outputs), sources, budget)
-    given = Given(sources)
+    further = _further(kind, query.restore(outputs), sources, budget)
+    given = Assumptions(sources)
     try:
         found = _closed(kind, outputs, sources, given, budget)
     except NoMoment as none:
@@ -172,17 +172,17 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
         return Moment("none", reason=none.reason)
     except Undecided:
         info("moments", "%s: no closed form by the tables, symbolic integration is tried", kind)
-        given = Given(sources)
+        given = Assumptions(sources)
         try:
             if query.parts:  # a long program would exhaust SymPy
                 raise Undecided
             found = _integrated(kind, outputs, sources, given, budget)
         except Undecided:
             why = "the program is long" if query.parts else "no integral was found in time"
-            found = _numeric(kind, query.whole(outputs), sources, budget, further)
+            found = _numeric(kind, query.restore(outputs), sources, budget, further)
             info("moments", "%s by %s: %s", kind, found.how, why)
             return found
-    nodes = query.whole([*canonical([found]).nodes, *given.conditions])
+    nodes = query.restore([*canonical([found]).nodes, *given.conditions])
     conditions = dict(zip(nodes[1:], given.conditions.values(), strict=True))
     return Moment("closed form", nodes[0], "", (*query.notes, *_notes(conditions)), conditions, further)
 
@@ -196,7 +196,7 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
 
 
 def _closed(
-    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: MomentBudget
+    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Assumptions, budget: MomentBudget
 ) -> Node:
     noisy = readers(topological(outputs), sources) - {*sources}
     entrywise = all(n.op.pointwise for n in noisy)
@@ -206,7 +206,7 @@ def _closed(
 
 
 def _integrated(
-    kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: MomentBudget
+    kind: Kind, outputs: list[Node], sources: list[Node], given: Assumptions, budget: MomentBudget
 ) -> Node:
     mean = integrated(outputs[0], sources, given, budget)
     if kind == "expectation":

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Given, MomentBudget, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
 from symgrad.analysis.explain.noise.sample_points import value_at
@@ -26,7 +26,7 @@ _TRIALS = 3  # points of comparison
 _CLOSE = 1e-6
 
 
-def integrated(node: Node, sources: Sequence[Node], given: Given, budget: MomentBudget) -> Node:
+def integrated(node: Node, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> Node:
     """Return the expectation of a function of one scalar random input, by SymPy.
 
     Raises:

@@ -39,7 +39,7 @@ def multiplied_out(node: Node) -> Node:
     terms: dict[Node, list[Node]] = {}
     for n in topological([node]):
         parts = [terms[a] for a in n.args]
-        power = _whole_power(n)
+        power = _integer_power(n)
         if power is not None:
             parts = [parts[0]] * power
         if not n.args:
@@ -59,7 +59,7 @@ def multiplied_out(node: Node) -> Node:
     return _sum(terms[node])
 
 
-def _whole_power(n: Node) -> int | None:
+def _integer_power(n: Node) -> int | None:
     if n.op.name != "pow" or not n.args[1].is_number():
         return None
     exponent = n.args[1].value

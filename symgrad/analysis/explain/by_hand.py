@@ -35,7 +35,7 @@ class RuleLine:
     @property
     def of(self) -> str:
         """The differentiated part of the formula, or its name."""
-        return self.name or self._whole(self.line.of)
+        return self.name or self._text(self.line.of)
 
     @property
     def by(self) -> str:
@@ -45,14 +45,14 @@ class RuleLine:
     @property
     def applied(self) -> str:
         """The result of the rule, with the derivatives of the lines above inserted."""
-        return self._whole(self.line.applied)
+        return self._text(self.line.applied)
 
     @property
     def derivative(self) -> str:
         """The result, simplified."""
-        return self._whole(self.line.derivative)
+        return self._text(self.line.derivative)
 
-    def _whole(self, node: Node) -> str:
+    def _text(self, node: Node) -> str:
         return self.naming.whole(node, RULE_CHARACTERS) or ""
 
     @property

@@ -183,7 +183,7 @@ class DerivationRecord:
     @property
     def canonical(self) -> tuple[Node, ...]:
         """The simplified gradients, with stop_gradient kept, so that they can be differentiated again."""
-        return self.forms.kept
+        return self.forms.with_stops
 
     @property
     def values(self) -> tuple[Node, ...]:

@@ -36,7 +36,7 @@ class GradientForms:
         self._answers = answers
 
     @cached_property
-    def _kept(self) -> Canonical:
+    def _with_stops(self) -> Canonical:
         with keeping(self._answers):
             return canonical(self.raw)
 
@@ -46,9 +46,9 @@ class GradientForms:
             return canonical(self.raw, drop_stops=True)
 
     @property
-    def kept(self) -> tuple[Node, ...]:
+    def with_stops(self) -> tuple[Node, ...]:
         """The simplified gradients, with stop_gradient kept, so that they can be differentiated again."""
-        return tuple(self._kept.nodes)
+        return tuple(self._with_stops.nodes)
 
     @property
     def values(self) -> tuple[Node, ...]:

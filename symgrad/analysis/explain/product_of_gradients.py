@@ -154,7 +154,7 @@ class ByParts:
         lines += [f"  {self.call(p)} : {shape_text(p.gradient.shape)}" for p in parts]
         lines += ["", *(line for text in self.sentences for line in textwrap.wrap(text, _WIDTH))]
         if self.code:
-            whole, middle = self.whole_gradient, [self.names[n] for n in list(self.names)[1:-1]]
+            whole, middle = self.total_gradient, [self.names[n] for n in list(self.names)[1:-1]]
             title = "What was meant" if whole is None else f"Right, each equal to {whole}"
             if whole is not None and self.elsewhere:
                 title = f"Right, each equal to the part of {whole} that passes {join_texts(middle)}"
@@ -162,7 +162,7 @@ class ByParts:
         return "\n".join(lines)
 
     @property
-    def whole_gradient(self) -> str | None:
+    def total_gradient(self) -> str | None:
         """The call that gives the whole gradient at once."""
         return _call(self.names, *self._ends) if self.chain or self.upstream is not None else None
 

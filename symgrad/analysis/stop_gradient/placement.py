@@ -165,7 +165,7 @@ class _Search:
         self.doubtful = False
         """Whether a size had more unrefuted sets than the engine examined."""
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Return the remaining seconds."""
         return max(self.deadline - now(), 0.05)
 
@@ -179,7 +179,7 @@ class _Search:
         if not self.graph.edges or not self.points:
             return self._without_search()
         cut = tuple(self.graph.smallest_cut(self.noisy))
-        candidate = cut if self.cut_filter.unrefuted([cut]) else None
+        candidate = cut if self.cut_filter.remaining([cut]) else None
         exhausted = -1  # the size up to which all sets are refuted
         for size in range(_EXHAUSTED + 1 if candidate is None else min(len(cut), _EXHAUSTED + 1)):
             cuts = self._of_size(size)
@@ -196,7 +196,7 @@ class _Search:
 
     def _of_size(self, size: int) -> list[Cut] | None:
         start = now()
-        cuts = self.cut_filter.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.left()))
+        cuts = self.cut_filter.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.remaining()))
         self.seconds[0] = max(self.seconds[0] - (now() - start), 0)
         return cuts
 
@@ -233,7 +233,7 @@ class _Search:
 
     def _best(self, cuts: Sequence[Cut], size: int, exhausted: int) -> PlacementOutcome | None:
         """Return the first set that the engine proves, else the first that it supports; None if it refutes all."""
-        ordered = sorted(cuts, key=self._preference)
+        ordered = sorted(cuts, key=self._rank)
         minimal = self._minimal(size, exhausted)
         self.doubtful |= len(ordered) > _PROOFS
         supported: PlacementOutcome | None = None
@@ -258,7 +258,7 @@ class _Search:
             tried = f"all sets of up to {exhausted} edges were refuted"
         return f"the smallest set that leaves exactly the paths without noise; {tried}"
 
-    def _preference(self, cut: Cut) -> tuple[int, ...]:
+    def _rank(self, cut: Cut) -> tuple[int, ...]:
         """Order sets of one size: named values first, then edges near the output."""
         edges = self._readable(cut)
         return (sum(e.target not in self.naming.names for e in edges), *sorted(cut))
@@ -297,7 +297,7 @@ class _Search:
     def _decided(self, y: Node, wrt: Sequence[Node]) -> Verdict:
         """Decide whether another program has the reference gradient; its value is the same by construction."""
         reference = self.problem.calm
-        limit = max(_PROOF_SHARE * self.left(), 0.5)
+        limit = max(_PROOF_SHARE * self.remaining(), 0.5)
         free = {h: self._fresh_symbol(self.naming.names.get(h, "h"), h.shape) for h in self.problem.held}
         seed = self._fresh_symbol("v", y.shape) if y.shape else as_node(1)
         gradients: dict[str, Verdict] = {}
@@ -320,14 +320,14 @@ class _Search:
         Return None if a placement is then neither found nor proved impossible.
         """
         stops = [n for n in topological([self.y]) if "stops" in n.op.facts]
-        if not stops or not self.points or self.left() < _WORTHWHILE:
+        if not stops or not self.points or self.remaining() < _WORTHWHILE:
             return None
         found = self._without(stops).run()
         if found.possible is not True:
             return found if found.possible is False else None
         for stop in list(stops):
             fewer = [s for s in stops if s is not stop]
-            if fewer and self.left() > _WORTHWHILE:
+            if fewer and self.remaining() > _WORTHWHILE:
                 without = self._without(fewer).run()
                 if without.possible is True:
                     stops, found = fewer, without

@@ -23,12 +23,12 @@ from symgrad.report.mathml.markup import (
     command,
     fenced,
     grouped,
+    plain_text,
     row,
     script,
     symbol,
     table,
     word,
-    words_of,
 )
 from symgrad.report.mathml.vocabulary import DELIMITERS, ENVIRONMENTS, SPACES
 
@@ -213,7 +213,7 @@ class _MathReader:
         if self._next() != "{":
             raise NotMathML("{ is missing")
         self.at += 1
-        return words_of(self._until("}"))
+        return plain_text(self._until("}"))
 
     def _word_text(self) -> str:
         if self._next() == "*":  # operatorname*, whose limits stand below
@@ -222,7 +222,7 @@ class _MathReader:
         if token == "{":
             return self._raw()
         self.at += 1
-        return words_of([token]) if token else ""
+        return plain_text([token]) if token else ""
 
     def _delimiter(self) -> str:
         token = self._next()

@@ -33,7 +33,7 @@ __all__ = [
     "symbol",
     "table",
     "word",
-    "words_of",
+    "plain_text",
 ]
 
 _APPLY = "<mo>&#x2061;</mo>"  # function application: invisible, but read aloud
@@ -195,7 +195,7 @@ def _styled(c: str, ranges: dict[str, int]) -> str:
     return chr(ranges[first] + ord(c) - ord(first)) if c.isascii() and c.isalnum() and first in ranges else c
 
 
-def words_of(tokens: Sequence[str]) -> str:
+def plain_text(tokens: Sequence[str]) -> str:
     """Return tokens as plain words, with escapes resolved."""
     words: list[str] = []
     for token in tokens:

@@ -54,7 +54,7 @@ def report_html(report: Report) -> str:
             f"<title>{title}</title>",
             f"<style>{PAGE}\n{STYLE}</style></head>",
             f'<body class="sg"><main>\n<h1>{title}</h1>',
-            _HtmlWriter().written(report.blocks, 1),
+            _HtmlWriter().join_blocks(report.blocks, 1),
             "</main></body></html>",
             "",
         ]
@@ -63,7 +63,7 @@ def report_html(report: Report) -> str:
 
 def report_fragment(report: Report) -> str:
     """Return a report as a part of a page, with its style."""
-    body = _HtmlWriter(part=True).written(report.blocks, 2)
+    body = _HtmlWriter(part=True).join_blocks(report.blocks, 2)
     return (
         f'<div class="sg" lang="en"><style>{PART}</style>\n<h2>{_text(report.title)}</h2>\n{body}\n</div>\n'
     )
@@ -82,7 +82,7 @@ def formula_fragment(formula: Maths) -> str:
 
 def blocks_html(blocks: Iterable[Block]) -> str:
     """Return blocks as a part of a page with the style of reports, for elements of the class ``sg``."""
-    return _HtmlWriter().written(blocks, 2)
+    return _HtmlWriter().join_blocks(blocks, 2)
 
 
 class _HtmlWriter:
@@ -96,7 +96,7 @@ class _HtmlWriter:
         self._part = part
         self._written = portable_formula if part else mathml
 
-    def written(self, blocks: Iterable[Block], depth: int) -> str:
+    def join_blocks(self, blocks: Iterable[Block], depth: int) -> str:
         """Return blocks, with headings one level below ``depth``."""
         return "\n".join(self._blocks(blocks, depth))
 

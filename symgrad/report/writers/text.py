@@ -39,7 +39,7 @@ def report_text(report: Report, width: int = 100) -> str:
         <BLANKLINE>
         Its path is short.
     """
-    lines = [_shown(report.title)]
+    lines = [_printable(report.title)]
     for block in report.blocks:
         lines += ["", *_WRITERS[type(block)](block, width)]
     return "\n".join(lines)
@@ -50,7 +50,7 @@ def block_text(block: Block, width: int = 100) -> str:
     return "\n".join(_WRITERS[type(block)](block, width))
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Replace control characters, which could steer a terminal."""
     return "".join(
         c if c.isprintable() or c == "\n" else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
@@ -58,7 +58,7 @@ def _shown(text: str) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str = "", hang: str | None = None) -> Iterator[str]:
-    for part in _shown(text).split("\n"):
+    for part in _printable(text).split("\n"):
         yield from textwrap.wrap(
             part,
             max(width, 20),
@@ -70,12 +70,12 @@ def _wrapped(text: str, width: int, indent: str = "", hang: str | None = None) -
 
 
 def _indented(text: str, indent: str) -> Iterator[str]:
-    for line in _shown(text).split("\n"):
+    for line in _printable(text).split("\n"):
         yield (indent + line).rstrip()
 
 
 def _heading(block: Heading, _: int) -> Iterator[str]:
-    yield _shown(block.text)
+    yield _printable(block.text)
 
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _listed(steps: Sequence[StepItem], width: int, indent: str) -> Iterator[str]
 def _table(block: Table, width: int) -> Iterator[str]:
     if block.caption:
         yield from _wrapped(block.caption, width)
-    cells = [[_shown(plain(c)) for c in row] for row in block.rows]
-    heads = [_shown(c.title) for c in block.columns]
+    cells = [[_printable(plain(c)) for c in row] for row in block.rows]
+    heads = [_printable(c.title) for c in block.columns]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     for row in [heads, *cells]:
         shown = [
@@ -143,7 +143,7 @@ def _document(block: Document, _: int) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         here = notes.get(number, [])
         mark = here[0].mark if here else ""
-        yield _shown(f"{mark:<{margin}}  {number:>{digits}} | {line}").rstrip()
+        yield _printable(f"{mark:<{margin}}  {number:>{digits}} | {line}").rstrip()
         below = " " * (margin + 2 + digits) + " | "
         for note in here:
             if note.spans and note.said:
@@ -154,18 +154,18 @@ def _document(block: Document, _: int) -> Iterator[str]:
 
 
 def _finding(block: FindingBlock, width: int) -> Iterator[str]:
-    yield _shown(plain(block.title))
+    yield _printable(plain(block.title))
     if block.place:
-        yield f"  {_shown(block.place)}"
+        yield f"  {_printable(block.place)}"
     if block.line:
-        yield f"    {_shown(block.line)}"
+        yield f"    {_printable(block.line)}"
         yield f"    {block.carets}"
     for said in block.said:
         yield from _wrapped(plain(said), width, "  ")
 
 
 def _banner(block: Banner, width: int) -> Iterator[str]:
-    yield _shown(block.word)
+    yield _printable(block.word)
     if block.said:
         yield from _wrapped(plain(block.said), width, "  ")
 

@@ -18,7 +18,7 @@ from itertools import product as all_of
 from typing import TypeVar
 
 from symgrad.analysis.expectations.arrays.products import PRODUCTS, ArrayTerms, Labels, NoisyProduct
-from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.array.contraction import contract
@@ -77,7 +77,7 @@ class ArrayForms:
         budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
         self.terms = ArrayTerms(sources, given, budget)
         self.entries = self.terms.entries
         self.given = given
@@ -95,10 +95,10 @@ class ArrayForms:
             try:
                 total = total + self._expected(p, [(f, 0) for f in p.noisy], joint=False)
             except NoMoment as none:
-                raise self._lost(len(terms), none) from None
+                raise self._no_moment(len(terms), none) from None
         return full(total, node.shape)
 
-    def _lost(self, terms: int, none: NoMoment) -> Exception:
+    def _no_moment(self, terms: int, none: NoMoment) -> Exception:
         """Return the exception for a sum one of whose terms has no moment."""
         return Undecided() if terms > 1 else NoMoment(f"{none.reason} (where its coefficient is not 0)")
 
@@ -117,7 +117,7 @@ class ArrayForms:
             try:
                 total = total + self._expected(both, noisy, joint=True)
             except NoMoment as none:
-                raise self._lost(len(first) if a is b else 2, none) from None
+                raise self._no_moment(len(first) if a is b else 2, none) from None
         return full(total, a.shape)
 
     def _expected(
@@ -203,12 +203,12 @@ class ArrayForms:
         for f in factors:
             known = found.get((f.keys, f.side))
             if known is not None:
-                node, labels = self._together([(f.node, f.labels), (known.node, known.labels)], f.keys)
+                node, labels = self._entry_product([(f.node, f.labels), (known.node, known.labels)], f.keys)
                 f = NoisyFactor(node, labels, f.keys, f.side)
             found[f.keys, f.side] = f
         return list(found.values())
 
-    def _together(self, factors: Sequence[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
+    def _entry_product(self, factors: Sequence[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
         """Return the product of functions of one entry, over all their axes, those of the entry last."""
         rest = tuple(dict.fromkeys(x for _, own in factors for x in own if x not in keys))
         frame = rest + keys
@@ -224,14 +224,14 @@ class ArrayForms:
     def _cumulant(self, factors: list[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
         """Return a joint cumulant: the sum over partitions of (-1)**(k - 1)*(k - 1)! times the moments of k blocks."""
         total = _0
-        whole, frame = self._together(factors, keys)
+        whole, frame = self._entry_product(factors, keys)
         for partition in _partitions(factors):
             k = len(partition)
             moments: list[tuple[Node, Labels]] = []
-            for node, labels in (self._together(block, keys) for block in partition):
+            for node, labels in (self._entry_product(block, keys) for block in partition):
                 mean = self.entries.expectation(node) if self.entries.expand.mask(node) else node
                 moments.append((full(mean, node.shape), labels))
-            term, _ = self._together(moments, keys)
+            term, _ = self._entry_product(moments, keys)
             total = total + (-1) ** (k - 1) * math.factorial(k - 1) * term
         found = canonical([full(total, whole.shape)]).nodes[0]
         return (found, frame) if not found.is_number(0) else (_0, ())

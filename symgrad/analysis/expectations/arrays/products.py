@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
 
-from symgrad.analysis.expectations.budget import Given, MomentBudget, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
 from symgrad.analysis.expectations.terms.monomials import node_of
 from symgrad.ir.graph import Node, as_node, size_node
@@ -56,7 +56,7 @@ class ArrayTerms:
         budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
         self.entries = ClosedForms(sources, given, budget)
         self.sources = self.entries.expand.sources
         self.sizes: list[Size] = []
@@ -205,7 +205,7 @@ class ArrayTerms:
                 names[x] if x in names else names.setdefault(x, self.label(self.sizes[x])) for x in labels
             )
 
-        return _relabelled(p, renamed)
+        return _rename_labels(p, renamed)
 
     def spread(self, p: NoisyProduct, shape: Shape, result: Labels | None = None) -> NoisyProduct:
         """Broadcast a product to a shape."""
@@ -213,7 +213,7 @@ class ArrayTerms:
         whole = self.labels(shape) if result is None else result
         pairs = zip(p.result, whole[len(shape) - len(p.result) :], strict=True)
         names = {mine: its for mine, its in pairs if self.sizes[mine] != 1 or self.sizes[its] == 1}
-        return replace(_relabelled(p, lambda labels: tuple(names.get(x, x) for x in labels)), result=whole)
+        return replace(_rename_labels(p, lambda labels: tuple(names.get(x, x) for x in labels)), result=whole)
 
     def _multiplied(self, a: list[NoisyProduct], b: list[NoisyProduct], shape: Shape) -> list[NoisyProduct]:
         if len(a) * len(b) > PRODUCTS:
@@ -269,7 +269,7 @@ class ArrayTerms:
         return replace(p, result=tuple(self.label(1) if s == 1 else next(rest) for s in after))
 
 
-def _relabelled(p: NoisyProduct, rename: Callable[[Labels], Labels]) -> NoisyProduct:
+def _rename_labels(p: NoisyProduct, rename: Callable[[Labels], Labels]) -> NoisyProduct:
     operands = tuple((n, rename(own)) for n, own in p.operands)
     noisy = tuple((n, rename(own)) for n, own in p.noisy)
     return NoisyProduct(p.scale, operands, noisy, rename(p.result))

@@ -7,14 +7,23 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 
-from symgrad.analysis.expectations.budget import Given, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.terms.monomials import Monomial, is_indicator
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["FamilyFactor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]
+__all__ = [
+    "FamilyFactor",
+    "factor_of",
+    "in_waves",
+    "largest",
+    "oriented",
+    "reciprocal",
+    "smallest",
+    "integer_exponent",
+]
 
 _0, _1 = as_node(0), as_node(1)
 _MOST_WAVES = 8
@@ -78,7 +87,7 @@ class FamilyFactor:
                 raise Undecided
 
 
-def whole(node: Node, most: int = 40) -> int:
+def integer_exponent(node: Node, most: int = 40) -> int:
     """Return a nonnegative integer exponent.
 
     Raises:
@@ -147,9 +156,9 @@ def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
     if name == "exp" and args[0].op.name == "pow" and args[0].args[0] is u and args[0].args[1].is_number(2):
         return replace(f, square=f.square + e)
     if name == "log" and args[0] is u:
-        return replace(f, logs=f.logs + whole(e, 6))
+        return replace(f, logs=f.logs + integer_exponent(e, 6))
     if name in {"cos", "sin"}:
-        return replace(f, waves=(*f.waves, *[(name, slope(args[0], u))] * whole(e, _MOST_WAVES)))
+        return replace(f, waves=(*f.waves, *[(name, slope(args[0], u))] * integer_exponent(e, _MOST_WAVES)))
     if name == "pow" and args[1] is u:
         return replace(f, base=f.base * args[0] ** e)
     line = _line(args[0] if name == "log" else atom, u)
@@ -157,7 +166,7 @@ def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
         raise Undecided
     powers = {(c0, c1): (p, logs) for c0, c1, p, logs in f.shifted}
     p, logs = powers.get(line, (_0, 0))
-    powers[line] = (p, logs + whole(e, 6)) if name == "log" else (p + e, logs)
+    powers[line] = (p, logs + integer_exponent(e, 6)) if name == "log" else (p + e, logs)
     return replace(f, shifted=tuple([(*key, *value) for key, value in powers.items()]))
 
 
@@ -181,14 +190,14 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
     return _folded(c0), _folded(c1)
 
 
-def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
+def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
     """Return a sign and a factor; a power of abs(u) becomes one of u if the region determines the sign of u."""
     whole_power = f.power.is_number() and isinstance(f.power.value, int)
     if not f.is_truncated or (f.size.is_number(0) and whole_power):
         return 1, f
     sign = 1
-    if not any(given.known_to_hold(OPS["ge"](low, _0)) for low in f.low):
-        if not any(given.known_to_hold(OPS["le"](high, _0)) for high in f.high):
+    if not any(given.is_proved(OPS["ge"](low, _0)) for low in f.low):
+        if not any(given.is_proved(OPS["le"](high, _0)) for high in f.high):
             return 1, f
         sign = -1
     total = _folded(f.power + f.size)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
-from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
+from symgrad.analysis.expectations.families.factor import (
+    FamilyFactor,
+    integer_exponent,
+    largest,
+    reciprocal,
+    smallest,
+)
 from symgrad.ir.graph import OPS, Node, as_node, constant
 
 __all__ = ["lognormal", "normal"]
@@ -15,7 +21,7 @@ __all__ = ["lognormal", "normal"]
 _0, _1 = as_node(0), as_node(1)
 
 
-def normal(f: FamilyFactor, given: Given, mean: Node, sd: Node) -> Value:
+def normal(f: FamilyFactor, given: Assumptions, mean: Node, sd: Node) -> Value:
     """Return E[u**n * exp(t*u + q*u**2)] by completing the square: a moment of another Normal variable times a number.
 
     The variance becomes S**2 = sd**2/v and the mean m = (mean + t*sd**2)/v, with v = 1 - 2*q*sd**2.
@@ -34,7 +40,7 @@ def normal(f: FamilyFactor, given: Given, mean: Node, sd: Node) -> Value:
     if not f.size.is_number(0):
         return scale * _size(f, given, m, spread)
     _check_power(f)
-    n = whole(f.power)
+    n = integer_exponent(f.power)
     if not f.is_truncated:
         total = f.zero
         for j in range(n // 2 + 1):
@@ -59,7 +65,7 @@ def _check_power(f: FamilyFactor) -> None:
     raise NoMoment(f"{reciprocal(f.u.name, p)} is not integrable: the density is not 0 at {f.u.name} = 0")
 
 
-def _size(f: FamilyFactor, given: Given, m: Value, sd: Node) -> Value:
+def _size(f: FamilyFactor, given: Assumptions, m: Value, sd: Node) -> Value:
     """Return E[abs(u)**a] = sd**a * 2**(a/2) * gamma((a + 1)/2)/sqrt(pi), for the mean 0."""
     half = (f.low, f.high) in (((_0,), ()), ((), (_0,)))
     if isinstance(m, Complex) or not m.is_number(0) or not f.power.is_number(0):
@@ -80,11 +86,11 @@ def _density(z: Node) -> Node:
     return OPS["exp"](-(z**2) / 2) / OPS["sqrt"](2 * constant("pi"))
 
 
-def _truncated(f: FamilyFactor, given: Given, m: Node, sd: Node, n: int) -> Node:
+def _truncated(f: FamilyFactor, given: Assumptions, m: Node, sd: Node, n: int) -> Node:
     """Return moments between ends by the recursion M[j] = (j - 1)*M[j - 2] + a**(j - 1)*phi(a) - b**(j - 1)*phi(b)."""
     low = (largest(f.low) - m) / sd if f.low else None
     high = (smallest(f.high) - m) / sd if f.high else None
-    if low is not None and high is not None and not given.known_to_hold(OPS["le"](low, high)):
+    if low is not None and high is not None and not given.is_proved(OPS["le"](low, high)):
         high = OPS["maximum"](low, high)
     at_low = _cdf(low) if low is not None else _0
     at_high = _cdf(high) if high is not None else _1
@@ -102,16 +108,16 @@ def _truncated(f: FamilyFactor, given: Given, m: Node, sd: Node, n: int) -> Node
     return total
 
 
-def lognormal(f: FamilyFactor, given: Given, mean: Node, sd: Node) -> Value:
+def lognormal(f: FamilyFactor, given: Assumptions, mean: Node, sd: Node) -> Value:
     """Return E[u**a * log(u)**k] = E[exp(a*v) * v**k] with v = log(u) ~ Normal(mean, sd)."""
     if not f.square.is_number(0) or (isinstance(f.rate, Node) and not f.rate.is_number(0)):
         t = f.square if not f.square.is_number(0) else f.real_rate
-        if given.known_to_hold(OPS["gt"](t, _0)):
+        if given.is_proved(OPS["gt"](t, _0)):
             raise NoMoment(f"exp({f.u.name}) grows faster than the density of a LogNormal input falls")
         raise Undecided
     f.only("power", "size", "logs", "low", "high")
     for end in (*f.low, *f.high):
-        if not given.known_to_hold(OPS["gt"](end, _0)):
+        if not given.is_proved(OPS["gt"](end, _0)):
             raise Undecided
     low, high = (tuple(OPS["log"](end) for end in ends) for ends in (f.low, f.high))
     v = FamilyFactor(f.u, power=as_node(f.logs), rate=f.power + f.size, low=low, high=high)

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
 from symgrad.analysis.expectations.families.complexes import power as complex_power
-from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
+from symgrad.analysis.expectations.families.factor import (
+    FamilyFactor,
+    integer_exponent,
+    largest,
+    reciprocal,
+    smallest,
+)
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.rewrite.pipeline import canonical
 
@@ -18,7 +24,7 @@ _0, _1 = as_node(0), as_node(1)
 _COUNTS = 40  # terms of an explicit sum
 
 
-def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
+def poisson(f: FamilyFactor, _given: Assumptions, rate: Node) -> Value:
     """Return E[u**n * s**u] = exp(rate*(s - 1)) * (sum of S(n, j)*(rate*s)**j), with Stirling's second numbers S."""
     f.only("power", "size", "rate", "base", "low", "high")
     power = f.power + f.size
@@ -29,7 +35,7 @@ def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
     if f.high:
         last = _counted_from(f.high, smallest)
         return _counted(f, s, power, rate, range(max(first, 0), last))
-    n = whole(power)
+    n = integer_exponent(power)
     row = [1]  # S(n, 0), ..., S(n, n)
     for m in range(1, n + 1):
         row = [j * (row[j] if j < m else 0) + (row[j - 1] if j else 0) for j in range(m + 1)]
@@ -68,7 +74,7 @@ def _counted(f: FamilyFactor, s: Value, power: Node, rate: Node, values: range) 
     return total * exp(-rate)
 
 
-def cauchy(f: FamilyFactor, _given: Given, location: Node, scale: Node) -> Value:
+def cauchy(f: FamilyFactor, _given: Assumptions, location: Node, scale: Node) -> Value:
     """Return E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)), or the probability of an interval."""
     name = f.u.name
     f.only("power", "size", "rate", "low", "high")

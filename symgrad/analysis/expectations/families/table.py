@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Given, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.families.bounded import beta, uniform
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.families.factor import FamilyFactor, factor_of, in_waves, oriented
@@ -88,7 +88,7 @@ def values_of(u: Node) -> Sequence[tuple[Node, Node]] | None:
     return _VALUES[name](*parameters) if name in _VALUES else None
 
 
-def expected(u: Node, monomial: Monomial, given: Given) -> Node:
+def expected(u: Node, monomial: Monomial, given: Assumptions) -> Node:
     """Return the expectation of a product of parts that depend on one random input only.
 
     Raises:
@@ -99,7 +99,7 @@ def expected(u: Node, monomial: Monomial, given: Given) -> Node:
     return of_factor(name, parameters, factor_of(u, monomial), given)
 
 
-def of_factor(name: str, parameters: Sequence[Node], f: FamilyFactor, given: Given) -> Node:
+def of_factor(name: str, parameters: Sequence[Node], f: FamilyFactor, given: Assumptions) -> Node:
     """Return the expectation of a factor, for a family with its parameters."""
     row = _ROWS.get(name)
     if row is None:
@@ -137,12 +137,12 @@ def _digamma(n: int) -> Node:
 
 
 def _with_logs(
-    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: FamilyFactor, given: Given
+    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: FamilyFactor, given: Assumptions
 ) -> Value:
     powers = [(f.power, f.logs), *((e, logs) for _, _, e, logs in f.shifted)]
     if name in _WITH_LOGS or not any(logs for _, logs in powers):
         return row(f, given, *parameters)
-    if isinstance(f.rate, Complex) or not given.known_to_be_positive(f.u):
+    if isinstance(f.rate, Complex) or not given.is_proved_positive(f.u):
         raise Undecided
     exponents = [symbol(Declaration(f"exponent {i}")) if logs else _0 for i, (_, logs) in enumerate(powers)]
     moved = replace(
@@ -154,7 +154,7 @@ def _with_logs(
     at_zero = {a: _0 for a in exponents if a is not _0}
     # Run the rule for its conditions, which also hold near these exponents.
     row(replace(f, logs=0, shifted=tuple([(c, d, e, 0) for c, d, e, _ in f.shifted])), given, *parameters)
-    found = row(moved, Given(()), *parameters)
+    found = row(moved, Assumptions(()), *parameters)
     assert isinstance(found, Node)
     for a, (_, logs) in zip(exponents, powers, strict=True):
         for _ in range(logs):

@@ -169,9 +169,9 @@ class _SampleSums:
         """Return the mean, with an interval from the variance."""
         moved = self._mean(1, 0)
         spread = np.maximum(self._mean(2, 0) - moved**2, 0) * self.count / (self.count - 1)
-        notes = self._warning(1, "expectation: there may be no interval")
+        notes = self._doubts(1, "expectation: there may be no interval")
         half = np.full(np.shape(moved), math.inf)[()] if notes else _Z * np.sqrt(spread / self.count)
-        notes = notes or self._warning(2, "variance: the interval may be too narrow by far")
+        notes = notes or self._doubts(2, "variance: the interval may be too narrow by far")
         return Sampled(self.centre[0] + moved, half, notes)
 
     def covariance(self) -> Sampled:
@@ -189,12 +189,12 @@ class _SampleSums:
             - 3 * a**2 * b**2
         )
         half = _Z * np.sqrt(np.maximum(square - value**2, 0) / self.count)
-        notes = self._warning(2, "variance: there may be no interval")
+        notes = self._doubts(2, "variance: there may be no interval")
         half = np.full(np.shape(half), math.inf)[()] if notes else half
-        notes = notes or self._warning(4, "fourth moment: the interval may be too narrow by far")
+        notes = notes or self._doubts(4, "fourth moment: the interval may be too narrow by far")
         return Sampled(value * self.count / (self.count - 1), half, notes)
 
-    def _warning(self, order: float, what: str) -> tuple[str, ...]:
+    def _doubts(self, order: float, what: str) -> tuple[str, ...]:
         """Return a warning if Hill's estimator (1975) finds a heavy tail: x**-(a + 1) has only moments below a."""
         if self.lost:
             return (f"{self.lost} of {self.count} draws have no value",)

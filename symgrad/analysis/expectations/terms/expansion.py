@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 
-from symgrad.analysis.expectations.budget import Given, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Monomial,
@@ -24,7 +24,7 @@ from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.traversal import leaves, postorder
 
-__all__ = ["COMPARED", "Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
+__all__ = ["COMPARED", "Expansion", "TermRule", "is_even", "is_integer", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
 COMPARED = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
@@ -47,7 +47,7 @@ class Expansion:
     def __init__(
         self,
         sources: Collection[Node],
-        given: Given,
+        given: Assumptions,
         most: int,
         rules: Mapping[str, TermRule],
         listed: Collection[Node] = (),
@@ -137,7 +137,7 @@ class Expansion:
         """Replace inputs by their absolute values in a product if a region determines their signs."""
         factors: list[tuple[Node, Node]] = []
         for atom, e in m:
-            sides = [s.args[0] for s in held if s.args[0].args[0] is atom and is_whole(e)]
+            sides = [s.args[0] for s in held if s.args[0].args[0] is atom and is_integer(e)]
             if any(s.op.name == "ge" and self.nonnegative(s.args[1]) for s in sides):
                 factors.append((OPS["abs"](atom), e))
             elif any(s.op.name == "lt" and self.nonnegative(-s.args[1]) for s in sides):
@@ -224,7 +224,7 @@ class Expansion:
         return scale, ordered([*common.items(), (simple(base), _1)])
 
 
-def is_whole(e: Node) -> bool:
+def is_integer(e: Node) -> bool:
     """Tell whether an exponent is an integer."""
     return e.is_number() and isinstance(e.value, int)
 

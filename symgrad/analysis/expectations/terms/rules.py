@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from symgrad.analysis.expectations.budget import Undecided
-from symgrad.analysis.expectations.terms.expansion import Expansion, is_whole
+from symgrad.analysis.expectations.terms.expansion import Expansion, is_integer
 from symgrad.analysis.expectations.terms.floors import ceil_of_sum, floor_of_sum, round_of_sum
 from symgrad.analysis.expectations.terms.functions import exp_of_sum, log_of_sum, power_of_sum, wave_of_sum
 from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, power_of, product, scaled
@@ -36,10 +36,10 @@ def _mul(x: Expansion, node: Node) -> Terms:
 def _div(x: Expansion, node: Node) -> Terms:
     if not x.mask(node.args[1]):
         return {m: c / node.args[1] for m, c in x(node.args[0]).items()}
-    return product(x(node.args[0]), _whole_power(x, node.args[1], -1), x.most)
+    return product(x(node.args[0]), _integer_power(x, node.args[1], -1), x.most)
 
 
-def _whole_power(x: Expansion, node: Node, exponent: int) -> Terms:
+def _integer_power(x: Expansion, node: Node, exponent: int) -> Terms:
     """Return a power of a product as the powers of its factors, without expanding divisors."""
     found: Terms = {ONE: _1}
     pending = [(node, exponent)]
@@ -55,7 +55,7 @@ def _whole_power(x: Expansion, node: Node, exponent: int) -> Terms:
         elif name in {"neg", "stop_gradient"}:
             found = scaled(found, as_node((-1) ** e)) if name == "neg" else found
             pending.append((args[0], e))
-        elif name == "pow" and is_whole(args[1]):
+        elif name == "pow" and is_integer(args[1]):
             pending.append((args[0], e * int(args[1].value)))
         else:
             of_region = _powers(x, as_node(e))
@@ -69,8 +69,8 @@ def _powers(x: Expansion, exponent: Node) -> Callable[[Terms], Terms]:
 
 def _pow(x: Expansion, node: Node) -> Terms:
     base, exponent = node.args
-    if is_whole(exponent):
-        return _whole_power(x, base, int(exponent.value))
+    if is_integer(exponent):
+        return _integer_power(x, base, int(exponent.value))
     if not x.mask(exponent):
         return x.by_region(x(base), _powers(x, exponent))
     if x.mask(base):

@@ -34,7 +34,7 @@ from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
-__all__ = ["drawn", "entry", "filled", "find_array_evidence", "settled"]
+__all__ = ["draw_entry", "entry", "filled", "find_array_evidence", "settled"]
 
 _POINTS = 6
 _SMALL = 3
@@ -79,7 +79,7 @@ def find_array_evidence(
             point = {s: filled(s, sizes, partial(entry, s, index, size), index) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
                 sides = tuple(
-                    filled(source, sizes, partial(drawn, source, candidates, d, size), d) for d in pair
+                    filled(source, sizes, partial(draw_entry, source, candidates, d, size), d) for d in pair
                 )
                 for there in straddling(order, source, sides, point) if straddle else (point,):
                     evidence = _decide(order, y, gradients, source, there, sides)
@@ -154,7 +154,7 @@ def entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
     return _sized(symbol, value_at(symbol, hash_of(index, i) % 1009 if symbol.shape else index), size)
 
 
-def drawn(
+def draw_entry(
     source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
 ) -> Number | bool:
     """Return entry i of a draw. Entries differ, so that a dependence on their differences shows."""
@@ -218,7 +218,7 @@ def _place(level: PrecisionPair, low: Any, high: Any, node: Node) -> tuple[int, 
     shape = np.shape(low[0][node])
     for place in np.ndindex(*shape):
         (a, b), (c, d) = ([_at(values[node], place) for values in rows] for rows in (low, high))
-        if level.apart(c, d) and not abs((b - a) - (d - c)) > level.margin * abs(d - c):
+        if level.differ(c, d) and not abs((b - a) - (d - c)) > level.margin * abs(d - c):
             return place
     return None
 
@@ -259,7 +259,7 @@ def _is_position(node: Node) -> bool:
 def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     args = [np.asarray(values[a], dtype=object) for a in node.args]
     if _is_position(node):
-        return _is_alone(args[0], doubts[0], node.params[0])
+        return _is_unique(args[0], doubts[0], node.params[0])
     if node.op.name == "eq" and _is_extreme_of(node.args[1], node.args[0]):
         return _one_hit(node, values, args, doubts)
     operands, off = (
@@ -272,7 +272,7 @@ def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: 
     return all(is_continuous_at(level, node, r, e, d) for r, e, d in results)
 
 
-def _is_alone(x: Any, doubts: Any, axis: int | None) -> bool:
+def _is_unique(x: Any, doubts: Any, axis: int | None) -> bool:
     rows, off = (
         np.reshape(v, (1, -1)) if axis is None else np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
         for v in (x, doubts)

@@ -93,4 +93,4 @@ def _pulled(step: Pullback, cotangent: Any, values: Mapping[Node, Any], mp: Any)
 
 def _differ(evidence: Evidence, one: Any, other: Any) -> bool:
     pairs = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
-    return any(evidence.level.apart(p, q) for p, q in zip(*map(entries, pairs), strict=True))
+    return any(evidence.level.differ(p, q) for p, q in zip(*map(entries, pairs), strict=True))

@@ -137,7 +137,7 @@ def moved_jumps(
         if not crossing or not moving or looked == JUMPS:
             continue
         looked += 1
-        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).found(crossing)
+        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).record(crossing)
         found += [] if jump is None else [jump]
     return _once(found)
 
@@ -179,7 +179,7 @@ class _Jump:
     held: bool
     tied: Mapping[Node, Node]
 
-    def found(self, crossing: Sequence[Node]) -> MovedJump | None:
+    def record(self, crossing: Sequence[Node]) -> MovedJump | None:
         """Return the record of the jump; None if there is none, or may be none."""
         gap = self._gap()
         for u in () if self.held else crossing:

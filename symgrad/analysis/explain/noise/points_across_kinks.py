@@ -65,7 +65,7 @@ def straddling(
             return
         for number in _between(kinks, source, draws, point, s):
             if inside(domain_of(s), number):
-                yield {**point, s: _put(point[s], s, number)}
+                yield {**point, s: _replaced(point[s], s, number)}
 
 
 def _kinks(order: Sequence[Node], among: set[Node]) -> list[tuple[Node, Node | None]]:
@@ -91,8 +91,8 @@ def _between(
     others = {n: as_floats(n, v) for n, v in point.items()}
     noise = [as_floats(source, d) for d in draws]
 
-    def gaps(number: Any, draw: int) -> Any:
-        at = {**others, s: as_floats(s, _put(point[s], s, number)), source: noise[draw]}
+    def differences(number: Any, draw: int) -> Any:
+        at = {**others, s: as_floats(s, _replaced(point[s], s, number)), source: noise[draw]}
         values = dict(zip(wanted, evaluate(wanted, at), strict=True))
         flat: list[Any] = []
         for a, b in kinks:
@@ -101,7 +101,7 @@ def _between(
         return np.array(flat[:STRADDLED_KINKS])
 
     grid = list(dict.fromkeys(cast("Number", place_in(domain_of(s), t)) for t in _PLACES))
-    rows = [np.array([gaps(number, k) for number in grid]) for k in (0, 1)]
+    rows = [np.array([differences(number, k) for number in grid]) for k in (0, 1)]
     signs = [np.sign(r) for r in rows]
     found: dict[Number, None] = {}
     for e in range(rows[0].shape[1]):
@@ -113,7 +113,7 @@ def _between(
         if turns.any():
             i = int(np.argmax(turns))
             ends = float(grid[i]), float(grid[i + 1])
-            roots = [root_between(lambda x, k=k, e=e: float(gaps(x, k)[e]), *ends) for k in (0, 1)]
+            roots = [root_between(lambda x, k=k, e=e: float(differences(x, k)[e]), *ends) for k in (0, 1)]
             number = _short(min(roots), max(roots), whole=s.dtype == "int")
             if number is not None:
                 found.setdefault(number)
@@ -140,7 +140,7 @@ def _short(low: float, high: float, *, whole: bool) -> Number | None:
     return None
 
 
-def _put(value: Any, s: Node, number: Any) -> Any:
+def _replaced(value: Any, s: Node, number: Any) -> Any:
     """Replace a number, or the first entry of an array."""
     if not s.shape:
         return number

@@ -115,7 +115,7 @@ class PrecisionPair:
         """Return a bound on the error of a value: half its digits, and many times the difference to the finer one."""
         return self.margin * abs(coarse) + _DOUBTFUL * abs(coarse - fine)
 
-    def apart(self, a: Any, b: Any) -> bool:
+    def differ(self, a: Any, b: Any) -> bool:
         """Tell whether two values differ beyond rounding; NaN differs from nothing."""
         return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
 

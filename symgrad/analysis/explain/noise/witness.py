@@ -72,12 +72,12 @@ class NoiseWitness:
 
     def __str__(self) -> str:
         inputs = list(self.values.items())[:WITNESS_INPUTS_TOLD]
-        at = ", ".join(f"{name} = {_written(value)}" for name, value in inputs)
+        at = ", ".join(f"{name} = {_text(value)}" for name, value in inputs)
         left = len(self.values) - len(inputs)
         more = f" and {left} more inputs" if left else ""
         where = f" in entry {list(self.entry)}" if self.entry else ""
         one, other = (
-            f"{self.name} = {_written(draw)} gives {gradient}{where}"
+            f"{self.name} = {_text(draw)} gives {gradient}{where}"
             for draw, gradient in zip(self.draws, self.gradients, strict=True)
         )
         return f"{'at ' if at else ''}{at}{more}{', ' if at else ''}{one}, {other}"
@@ -97,13 +97,13 @@ class Evidence:
         a: Any = self.first[node]
         b: Any = self.second[node]
         if any(isinstance(v, np.ndarray) for v in (a, b)):
-            return any(map(self._apart, entries(a), entries(b)))
-        return self._apart(a, b)
+            return any(map(self._differ, entries(a), entries(b)))
+        return self._differ(a, b)
 
-    def _apart(self, a: Any, b: Any) -> bool:
+    def _differ(self, a: Any, b: Any) -> bool:
         if isinstance(a, bool) or isinstance(b, bool):
             return bool(a) != bool(b)
-        return self.level.apart(a, b)
+        return self.level.differ(a, b)
 
 
 def requirements(outputs: Sequence[Node]) -> list[Node]:
@@ -209,7 +209,7 @@ def _proposals(
         columns = [int(k) for k in np.flatnonzero(usable[i])]
         pairs = [(a, b) for n, a in enumerate(columns) for b in columns[n + 1 :]]
         lines = [np.broadcast_to(results[g], shape)[i] for g in gradients]
-        first = next(((a, b) for a, b in pairs if any(_far_apart(v[a], v[b]) for v in lines)), None)
+        first = next(((a, b) for a, b in pairs if any(_differ_in_floats(v[a], v[b]) for v in lines)), None)
         if first is not None:
             seen.append((i, *first))
         elif pairs:
@@ -217,7 +217,7 @@ def _proposals(
     return seen, unseen
 
 
-def _far_apart(a: Any, b: Any) -> bool:
+def _differ_in_floats(a: Any, b: Any) -> bool:
     return bool(abs(a - b) > 1e-7 * max(abs(a), abs(b)))
 
 
@@ -250,7 +250,7 @@ def _decide(
     for i, gradient in enumerate(gradients):
         coarse, fine = low[1][gradient] - low[0][gradient], high[1][gradient] - high[0][gradient]
         rounded = abs(coarse - fine) > level.margin * abs(fine)
-        if rounded or not level.apart(high[0][gradient], high[1][gradient]):
+        if rounded or not level.differ(high[0][gradient], high[1][gradient]):
             continue
         sure = (
             settled(level, order, coarse, fine, {**point, source: draw})
@@ -264,8 +264,8 @@ def _decide(
     return None
 
 
-def _written(value: ExactValue) -> str:
+def _text(value: ExactValue) -> str:
     if isinstance(value, list):
-        shown = [_written(v) for v in value[:WITNESS_ENTRIES_TOLD]]
+        shown = [_text(v) for v in value[:WITNESS_ENTRIES_TOLD]]
         return f"[{', '.join([*shown, *(['...'] if len(value) > WITNESS_ENTRIES_TOLD else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)

@@ -16,7 +16,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
-__all__ = ["ULP", "Beside", "as_fraction"]
+__all__ = ["ULP", "Neighbourhood", "as_fraction"]
 
 ULP = 2.0**-53
 
@@ -31,7 +31,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Neighbourhood:
     """The neighbourhood of v = at.
 
     Args:
@@ -96,7 +96,7 @@ class Beside:
                 worst = max(worst, _distance(found, truth, size) if size else math.inf)
         return worst
 
-    def lost(self, e: Node) -> dict[float, int]:
+    def digit_loss(self, e: Node) -> dict[float, int]:
         """Return how many digits a formula loses at some distances from the point, at the worst of the points."""
         found: dict[float, int] = {}
         for h in _DISTANCES:

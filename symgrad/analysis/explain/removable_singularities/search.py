@@ -18,7 +18,7 @@ from symgrad.analysis.explain.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import as_floats
-from symgrad.analysis.explain.removable_singularities.near_point import Beside, as_fraction
+from symgrad.analysis.explain.removable_singularities.near_point import Neighbourhood, as_fraction
 from symgrad.analysis.explain.removable_singularities.points import (
     DIGITS,
     Point,
@@ -164,7 +164,7 @@ def _joined(v: Mapping[str, Node], gaps: Sequence[Gap]) -> Node:
 def _holds(e: Node, form: Node, gap: Gap) -> bool:
     v = next(s for s in symbols_of([e]) if s.name == gap.variable)
     points = samples(e, v, gap.at)
-    return Beside(precise(), v, gap.at, points).worst(e, form, v, [CLOSE] * len(points)) <= _DERIVED
+    return Neighbourhood(precise(), v, gap.at, points).worst(e, form, v, [CLOSE] * len(points)) <= _DERIVED
 
 
 def looked_at(e: Node) -> bool:
@@ -215,15 +215,15 @@ class _Place:
     mended_slope: Callable[[], Node | None]
     mp: Any = field(init=False)
     points: list[tuple[Point, Any]] = field(init=False)
-    beside: Beside = field(init=False)
+    beside: Neighbourhood = field(init=False)
     shortest: Shortener = field(init=False)
 
     def __post_init__(self) -> None:
         self.mp = precise()
         self.shortest = Shortener(self.end)
-        self.beside = Beside(self.mp, self.v, self.at, ())
+        self.beside = Neighbourhood(self.mp, self.v, self.at, ())
         self.points = [p for p in samples(self.e, self.v, self.at) if self._is_gap(*p)]
-        self.beside = Beside(self.mp, self.v, self.at, self.points)
+        self.beside = Neighbourhood(self.mp, self.v, self.at, self.points)
 
     def gap(self) -> Gap | None:
         if not self.points:
@@ -235,7 +235,7 @@ class _Place:
         return self._by_primal() or self._by_series()
 
     def _by_series(self) -> Gap:
-        why, lost = self._why(), self.beside.lost(self.e)
+        why, lost = self._why(), self.beside.digit_loss(self.e)
         search = FormSearch(self.e, self.beside, self.end)
         rough: Gap | None = None  # a result whose form has inaccurate derivatives, or none
         reason = self._no_limit(why) if why.kind == UNDEFINED else None
@@ -284,7 +284,7 @@ class _Place:
         close = [CLOSE] * len(self.points)
         if form is None or limit is None or self.beside.worst(self.e, form, self.v, close) > _DERIVED:
             return None
-        lost = self.beside.lost(self.e)
+        lost = self.beside.digit_loss(self.e)
         return Gap(self.v.name, self.at, self._why().kind, self.e, limit, form, lost)
 
     def _limit(self, near: Node) -> Node | None:

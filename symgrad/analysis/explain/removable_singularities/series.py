@@ -48,7 +48,7 @@ class NoSeries(Exception):
 
 
 @dataclass(slots=True)
-class _Known:
+class _Coefficients:
     """The known coefficients of t**low, t**(low + 1), ..."""
 
     low: int
@@ -93,7 +93,7 @@ class PowerSeries:
         if len(self._order) > SERIES_EQUATIONS:
             raise NoSeries("it is too long")
         self._w = w
-        self._known = {w: _Known(0, [at, _ONE])}
+        self._known = {w: _Coefficients(0, [at, _ONE])}
         self._moving: dict[Node, bool] = {w: True}
         self._slopes: dict[Node, list[tuple[Node, Node]]] = {}
         self._open: set[Node] = set()
@@ -129,7 +129,7 @@ class PowerSeries:
             if n in self._open:
                 raise NoSeries(f"{n.op.name} has no derivative there")
             self._open.add(n)
-            known = self._known[n] = _Known(self._low(n))
+            known = self._known[n] = _Coefficients(self._low(n))
             self._open.discard(n)
         if k < known.low or (n is self._w and k > 1):
             return _ZERO
@@ -205,7 +205,7 @@ class PowerSeries:
         self._at(n, -1 if n not in self._known else self._known[n].low)
         return self._known[n].low
 
-    def _next(self, n: Node, k: int, known: _Known) -> Node:
+    def _next(self, n: Node, k: int, known: _Coefficients) -> Node:
         """Compute the coefficient of t**k from the earlier ones."""
         name, args = n.op.name, n.args
         other = self._other(n)
@@ -250,7 +250,7 @@ class PowerSeries:
         low, high = self._bound(a), k - self._bound(b)
         return _sum_of([(self._at(a, i), self._at(b, k - i)) for i in range(low, high + 1)])
 
-    def _power(self, a: Node, p: Node, n: int, known: _Known) -> Node:
+    def _power(self, a: Node, p: Node, n: int, known: _Coefficients) -> Node:
         """Expand (c*t**s*(1 + u))**p by Miller's recurrence: with b = (1 + u)**p, b' (1 + u) = p u' b term by term."""
         first = self._valuation(a)
         lead = self._at(a, first)

@@ -116,7 +116,7 @@ class LintQuery:
     @cached_property
     def points(self) -> Points:
         """The points at which the program and its gradients are evaluated."""
-        return Points(self.scalar, min(self.end, now() + 0.2 * self.left))
+        return Points(self.scalar, min(self.end, now() + 0.2 * self.remaining))
 
     @cached_property
     def edges(self) -> Edges:
@@ -124,7 +124,7 @@ class LintQuery:
         return Edges(self.y, self.wrt)
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """The remaining seconds."""
         return max(self.end - now(), 0.0)
 
@@ -136,7 +136,7 @@ class LintQuery:
         """Return the expression that computes a node."""
         return self.naming.body(node)
 
-    def written(self, new: Node, inner: Node) -> str:
+    def full_text(self, new: Node, inner: Node) -> str:
         """Return the full text of a value; if it is long, with a name for a repeated subexpression.
 
         Args:
@@ -188,7 +188,7 @@ class LintQuery:
         if not self.decidable(other):
             return None
         sides, inputs = self._by_inputs([self.y, other])
-        seconds = min(seconds, self.left)
+        seconds = min(seconds, self.remaining)
         if not inputs or seconds <= 0:
             return None
         try:
@@ -214,7 +214,7 @@ class LintQuery:
             return self.same(repaired, seconds, order=1)
         parts = self._by_shared([old, new])
         inputs = [s for s in symbols_of(parts) if s.dtype == "real"]
-        seconds = min(seconds, self.left)
+        seconds = min(seconds, self.remaining)
         if not _is_decidable(parts) or not inputs or seconds <= 0:
             return None
         try:
@@ -249,7 +249,7 @@ class LintQuery:
 
     def equal(self, a: Node, b: Node, seconds: float) -> Verdict | None:
         """Decide whether two values are equal; return None if unknown."""
-        seconds = min(seconds, self.left)
+        seconds = min(seconds, self.remaining)
         sides = canonical(as_computed([a, b]), drop_stops=True).nodes
         if not _is_decidable(sides) or seconds <= 0:
             return None

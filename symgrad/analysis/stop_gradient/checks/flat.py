@@ -39,9 +39,9 @@ def find(query: LintQuery) -> Iterator[Sighting]:
     tight = list(_bottlenecks(query))
     inputs = [s for s in symbols_of([query.y]) if s.declaration.distribution is None]
     moved = Edges(query.y, [*inputs, *query.wrt]).active if tight else set[Node]()
-    several = sum(_clips_at_zero(n) and not n.shape for n, _ in tight) > 1
+    several = sum(_is_activation(n) and not n.shape for n, _ in tight) > 1
     for n, cut in tight:
-        if n.op.name != "where" and not _is_notable(query, n, several):
+        if n.op.name != "where" and not _is_reported(query, n, several):
             continue
         seen = [(f, w) for f in _flats(query, n, cut) if (w := _witness(query, f.condition)) is not None]
         if not seen:
@@ -55,7 +55,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
             cure=_cure(query, n, cut),
         )
         where = " or ".join(f.text for f, _ in seen)
-        if query.left <= 0:
+        if query.remaining <= 0:
             yield found
         elif n.op.name == "where":
             yield _branch(query, n, cut, where, found)
@@ -71,7 +71,7 @@ def _bottlenecks(query: LintQuery) -> Iterator[tuple[Node, list[Node]]]:
         if n.op.name not in (*_CUTS, "where") or not query.edges.passes(n):
             continue
         looked += 1
-        if looked > _CHOICES or query.left <= 0:
+        if looked > _CHOICES or query.remaining <= 0:
             return
         left = Edges(query.y, (), blocked={n}).reached
         cut = [w for w in ends if w not in left]
@@ -79,20 +79,20 @@ def _bottlenecks(query: LintQuery) -> Iterator[tuple[Node, list[Node]]]:
             yield n, cut
 
 
-def _clips_at_zero(n: Node) -> bool:
+def _is_activation(n: Node) -> bool:
     """Tell whether an equation clips at zero, like an activation or a hinge loss."""
     return n.op.name == "relu" or (n.op.name == "maximum" and any(a.is_number(0) for a in n.args))
 
 
-def _is_notable(query: LintQuery, n: Node, several: bool) -> bool:
+def _is_reported(query: LintQuery, n: Node, several: bool) -> bool:
     """Tell whether to report a clip: it guards a function, it bounds a range, or it is one of several in a row.
 
     A single clip at zero is an activation, or a loss with an intended zero.
     """
     guard = any(_guards(n, m) for m in query.order if n in m.args and m in query.edges.reached)
     if n.shape:
-        return guard and not _clips_at_zero(n)
-    return guard or several or not _clips_at_zero(n)
+        return guard and not _is_activation(n)
+    return guard or several or not _is_activation(n)
 
 
 def _guards(n: Node, reader: Node) -> bool:

@@ -42,7 +42,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
             f"{query.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
             "is not negative, and the guard does nothing",
             repaired,
-            f"write {query.written(whole, e)}; sqrt(maximum({query.text(e)}, 0)) has this value, "
+            f"write {query.full_text(whole, e)}; sqrt(maximum({query.text(e)}, 0)) has this value, "
             "and a NaN gradient in JAX",
             query.same_but_for(n, whole, _SECONDS),
         )

@@ -34,7 +34,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
     for n in query.order:
         if n.op.name != "add" or (n in inner and n not in stopped and n not in query.naming.names):
             continue
-        meant = _meant(n)
+        meant = _straight_through_sum(n)
         if meant is None:
             continue
         value, g, exact, parts = meant
@@ -71,7 +71,7 @@ def _terms(n: Node, sign: int = 1) -> list[_Term]:
     return found if not pending else []
 
 
-def _meant(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
+def _straight_through_sum(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
     """Return the intended value of a straight-through sum, the value that cancels, the exact form, and all terms.
 
     Return None for other sums.

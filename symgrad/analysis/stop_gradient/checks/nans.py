@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.analysis.explain.naming import join_texts, rule_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
-from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, varying
+from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late, now
@@ -108,7 +108,7 @@ def _faults(query: LintQuery) -> tuple[_Fault, ...]:
             for i, mask in run.origins.items()
         ]
         for i, wrong, run in made:
-            if not np.any(wrong) or len(found) == _FINDINGS or query.left <= 0:
+            if not np.any(wrong) or len(found) == _FINDINGS or query.remaining <= 0:
                 continue
             index = int(np.argmax(wrong))
             source = _source(query, i, run.values, index)
@@ -201,7 +201,7 @@ def _at(query: LintQuery, fault: _Fault) -> str:
     if rule_of(fault.node) == "norm":
         return f"where {query.text(fault.node.args[0])} is all zeros"
     entry = "" if query.points.vector else "an entry of "
-    for a in varying(_critical(fault.node)):
+    for a in real_variables(_critical(fault.node)):
         found = query.points.evaluate([a], fault.batch)
         if found is None:
             continue
@@ -236,7 +236,7 @@ def _repaired(
     here = {s: v[fault.index : fault.index + 1] if query.points.vector else v for s, v in fault.batch.items()}
     framework = fault.frameworks[0]
     before = _origins(query, query.trace, query.scalar, here, framework)
-    end = now() + _SHARE / 2 * query.left
+    end = now() + _SHARE / 2 * query.remaining
     for old, new, cure in candidates:
         if is_late(end, _REPAIR):
             break
@@ -270,8 +270,8 @@ def _doubled(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
     assert where is not None
     condition, branch = where.args[0], where.args[fault.branch]
     below = set(topological([branch]))
-    compared = [a for a in varying(condition.args) if a in below]
-    for inner in dict.fromkeys([*compared, *varying(fault.node.args)]):
+    compared = [a for a in real_variables(condition.args) if a in below]
+    for inner in dict.fromkeys([*compared, *real_variables(fault.node.args)]):
         if broadcast_shapes((condition.shape, inner.shape)) != inner.shape:
             continue
         for safe in _SAFE:
@@ -281,13 +281,13 @@ def _doubled(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
             args = list(where.args)
             args[fault.branch] = made
             whole = apply(where.op, tuple(args), where.params)
-            yield where, whole, f"write {query.written(whole, inner)}"
+            yield where, whole, f"write {query.full_text(whole, inner)}"
 
 
 def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
     """Yield values with one choice around the equation and another around an argument."""
     n = fault.node
-    for inner, safe in product(varying(n.args), _SAFE):
+    for inner, safe in product(real_variables(n.args), _SAFE):
         if n.op.pointwise:
             known = Conditions()
             sign = "gt" if n.op.name in ("sqrt", "pow") or known.nonnegative(inner) == "yes" else "ne"
@@ -301,4 +301,4 @@ def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
         args = tuple(OPS["where"](condition, a, as_node(safe)) if a is inner else a for a in n.args)
         whole = OPS["where"](condition, apply(n.op, args, n.params), as_node(0))
         old = query.naming.whole(n, 100) or query.text(n)
-        yield n, whole, f"write {query.written(whole, inner)} for {old}"
+        yield n, whole, f"write {query.full_text(whole, inner)} for {old}"

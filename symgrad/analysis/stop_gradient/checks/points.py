@@ -21,7 +21,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Batch", "Points", "point_text", "varying"]
+__all__ = ["Batch", "Points", "point_text", "real_variables"]
 
 Batch: TypeAlias = "dict[Node, Any]"
 
@@ -225,7 +225,7 @@ def _takes(s: Node, value: Any) -> bool:
     return inside(domain, value) or (domain.closed and value in ends)
 
 
-def varying(args: Sequence[Node]) -> list[Node]:
+def real_variables(args: Sequence[Node]) -> list[Node]:
     """Return the real arguments that are not numbers, each once."""
     return list(dict.fromkeys(a for a in args if a.dtype == "real" and not a.is_number()))
 
@@ -233,10 +233,10 @@ def varying(args: Sequence[Node]) -> list[Node]:
 def point_text(point: Mapping[str, Any]) -> str:
     """Return a point as text for a sentence; of an array, a few entries."""
 
-    def shown(v: Any) -> str:
+    def value_text(v: Any) -> str:
         if np.ndim(v) == 0:
             return str(bool(v)) if np.asarray(v).dtype == bool else f"{v:.6g}"
         text = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=6, edgeitems=2)
         return " ".join(text.split())
 
-    return ", ".join(f"{name} = {shown(v)}" for name, v in point.items())
+    return ", ".join(f"{name} = {value_text(v)}" for name, v in point.items())

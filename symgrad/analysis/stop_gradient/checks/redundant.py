@@ -45,7 +45,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
         # An inactive argument stays inactive without its stop_gradient, so later answers do not change.
         dropped.add(s)
         reason = _why(query, s.args[0], wrt)
-        yield _found(query, s, reason, untouched(reason))
+        yield _sighting(query, s, reason, untouched(reason))
     for s, slope in _without_effect(query, open_, wrt, dropped):
         # Remove it together with the earlier ones: of two that block the same path, one must stay.
         repaired = without_stops([query.y], {*dropped, s})[query.y]
@@ -53,7 +53,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
         if flat is not None and flat.status == "proved":
             dropped.add(s)
             reason = f"the derivative of {query.text(s.args[0])} is zero everywhere, and so are those of every order"
-            yield _found(query, s, reason, replace(flat, why=f"{reason}: {flat.why}"), repaired)
+            yield _sighting(query, s, reason, replace(flat, why=f"{reason}: {flat.why}"), repaired)
             continue
         verdict = query.same(repaired, _SECONDS)
         if verdict is None:
@@ -66,10 +66,10 @@ def find(query: LintQuery) -> Iterator[Sighting]:
         else:
             continue
         dropped.add(s)
-        yield _found(query, s, reason, verdict, repaired)
+        yield _sighting(query, s, reason, verdict, repaired)
 
 
-def _found(
+def _sighting(
     query: LintQuery, s: Node, reason: str, verdict: Verdict, repaired: Node | None = None
 ) -> Sighting:
     (inner,) = s.args

@@ -99,7 +99,7 @@ def _others(query: LintQuery, w: Node, through: Sequence[Node]) -> str:
 
 def _still_zero(query: LintQuery, program: Node, w: Node) -> bool:
     """Tell whether the gradient of another program is zero, or seems to be."""
-    if query.left <= 0:
+    if query.remaining <= 0:
         return True
     trace = pull_back([query.as_number(program)], [as_node(1)], [w])
     (gradient,) = trace.gradients

@@ -99,7 +99,7 @@ class CutFilter:
         self.places = sorted((max(c) for c in graph.classes), reverse=True)
         self.tried: dict[int, int] = {}
 
-    def unrefuted(self, cuts: Sequence[Cut]) -> list[Cut] | None:
+    def remaining(self, cuts: Sequence[Cut]) -> list[Cut] | None:
         """Return the sets that no point refutes for certain; None if they are too many."""
         kinds: tuple[Kind, ...] = ("float", "fixed")
         for kind, point in product(kinds, self.points) if len(cuts) > _FEW_SETS else ():
@@ -126,14 +126,14 @@ class CutFilter:
             return None
         if size == 0:
             self.tried[0] = 1
-            return self.unrefuted([()])
+            return self.remaining([()])
         work = comb(count, size - 1) * sum(np.size(m) for m in self.points[0].exact[1].matrices)
         kinds: tuple[tuple[Kind, float], ...] = (("float", _MOST_FLOATS), ("fixed", _MOST_FIXED))
         for kind, most in kinds:
             # Fixed-point numbers have hundreds of bits, enough for cancellation that ruins floats, but are slow.
             found = self._by_one_more(kind, size, deadline) if work <= most else None
             if found is not None:
-                rest = self.unrefuted(found)
+                rest = self.remaining(found)
                 if rest is not None:
                     self.tried[size] = comb(count, size)
                 return rest

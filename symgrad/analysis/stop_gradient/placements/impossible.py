@@ -129,10 +129,10 @@ def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: 
         ratio = float(scale / unit)
         bound = max(p.within(graph, "float").bound for p in points) * (1 + ratio) * 2
         refuted |= np.abs(first - other * ratio) > bound
-    return refuted | _nothing_left(graph, region, cuts)
+    return refuted | _blocks_all(graph, region, cuts)
 
 
-def _nothing_left(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
+def _blocks_all(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
     """Mark the sets that leave no path through the region, by reachability instead of a sum that may be small."""
     lanes = lanes_of(cuts)
     found: dict[Node, Any] = {}

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from symgrad.analysis.explain.noise import array_witness, precision
-from symgrad.analysis.explain.noise.array_witness import drawn, entry, filled
+from symgrad.analysis.explain.noise.array_witness import draw_entry, entry, filled
 from symgrad.analysis.explain.noise.precision import PrecisionPair, has_arrays
 from symgrad.analysis.explain.noise.sample_points import draws, hash_of
 from symgrad.analysis.stop_gradient.placements.edge_values import (
@@ -192,7 +192,7 @@ def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
                         like = s if s.op is SYMBOL else placeholder(s)
                         at[s] = filled(like, sizes, partial(entry, like, number, 1), number)
                     elif s.shape:
-                        at[s] = filled(s, sizes, partial(drawn, s, candidates, draw, 1), draw)
+                        at[s] = filled(s, sizes, partial(draw_entry, s, candidates, draw, 1), draw)
                     else:
                         at[s] = candidates[
                             (draw + (0 if draw < 2 else hash_of(s.name, draw))) % len(candidates)

@@ -34,7 +34,7 @@ def repaired_forms(
     query: LintQuery, losses: Sequence[Loss]
 ) -> tuple[Node | None, str | None, Verdict | None]:
     """Return the first equal form that is right at the points of loss, its description and verdict."""
-    end = now() + _SHARE * query.left
+    end = now() + _SHARE * query.remaining
     for old, new in _forms(query, losses[0]):
         if is_late(end, _REPAIR):
             break

@@ -27,7 +27,7 @@ from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-__all__ = ["Loss", "LostRow", "exact_values", "is_above", "losses_of", "single"]
+__all__ = ["Loss", "ExactRow", "exact_values", "is_above", "losses_of", "single"]
 
 _DIGITS = ((60, 90), (1200, 1250))
 """Pairs of precisions; the second if a value is infinite, or depends on rounding, at the first."""
@@ -43,7 +43,7 @@ _BESIDE = 30, 45  # decimal exponents of the distances at which a limit is probe
 
 
 @dataclass(frozen=True, slots=True)
-class LostRow:
+class ExactRow:
     """A point with the exact values there, if they exist.
 
     Args:
@@ -72,7 +72,7 @@ class Loss:
         around: the first value above it whose exact value is in range.
     """
 
-    row: LostRow
+    row: ExactRow
     found: float
     by: Node | None
     frameworks: tuple[str, ...]
@@ -84,10 +84,10 @@ def losses_of(query: LintQuery) -> Iterator[Loss]:
     """Yield losses, at points where an equation of the program is not finite."""
     tried: set[bytes] = set()
     most = max(_FEWEST, min(_EXACT, _EQUATIONS // len(query.order)))
-    end = now() + _SHARE * query.left
+    end = now() + _SHARE * query.remaining
     for batch, values in query.points.values(query.order):
         count = query.points.count(batch)
-        for i in np.flatnonzero(_lost_somewhere(query, values, count)):
+        for i in np.flatnonzero(_undefined_points(query, values, count)):
             point = single(query, batch, int(i))
             key = b"".join(np.asarray(v).tobytes() for v in point.values())
             if key in tried or not _likely(point):
@@ -100,7 +100,7 @@ def losses_of(query: LintQuery) -> Iterator[Loss]:
                 yield loss
 
 
-def _lost_somewhere(query: LintQuery, values: Sequence[Any], count: int) -> np.ndarray:
+def _undefined_points(query: LintQuery, values: Sequence[Any], count: int) -> np.ndarray:
     """Mark the points of a batch at which some equation is not finite."""
     lost = np.zeros(count, dtype=bool)
     for n, v in zip(query.order, values, strict=True):
@@ -195,13 +195,13 @@ def _saturated(query: LintQuery, a: Node, point: Batch) -> bool:
 def _live_nodes(y: Node, values: Mapping[Node, Any]) -> set[Node]:
     """Return the nodes that a value depends on at a point: of a choice, only the branches that are taken."""
 
-    def taken(n: Node) -> Iterable[Node]:
+    def live_args(n: Node) -> Iterable[Node]:
         if n.op.name != "where":
             return n.args
         truth = np.asarray(values[n.args[0]])
         return compress(n.args, (True, truth.any(), not truth.all()))
 
-    return set(walk([y], taken))
+    return set(walk([y], live_args))
 
 
 def is_above(n: Node, below: Node) -> bool:
@@ -219,7 +219,7 @@ def _vanished(value: Any, exact: Any) -> Any:
     return next((abs(e) for f, e in zip(floats, entries(exact), strict=False) if f == 0 and e != 0), None)
 
 
-def _row(query: LintQuery, point: Batch) -> LostRow | None:
+def _row(query: LintQuery, point: Batch) -> ExactRow | None:
     """Return the exact values at a point, if the program's is in range or has a limit in range."""
     wanted = [query.y, *query.trace.gradients]
     exact = exact_values(wanted, point)
@@ -227,9 +227,9 @@ def _row(query: LintQuery, point: Batch) -> LostRow | None:
         return None
     if _in_range(exact[query.y]):
         gradients = [exact[g] if _in_range(exact[g]) else None for g in query.trace.gradients]
-        return LostRow(point, exact[query.y], False, gradients)
+        return ExactRow(point, exact[query.y], False, gradients)
     limit = _limit(query, point)
-    return None if limit is None else LostRow(point, limit, True, [None] * len(query.trace.gradients))
+    return None if limit is None else ExactRow(point, limit, True, [None] * len(query.trace.gradients))
 
 
 def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = None) -> dict[Node, Any] | None:

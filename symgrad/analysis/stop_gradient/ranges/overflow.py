@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.explain.noise.sample_points import entries
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
-from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, varying
+from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.analysis.stop_gradient.ranges.forms import repaired_forms
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, losses_of
 from symgrad.ir.graph import Node
@@ -97,12 +97,17 @@ def _power(value: Any) -> str:
 def _where(query: LintQuery, loss: Loss) -> str:
     """Return the region of loss as text: a bound on an argument if it holds at all points, else a point."""
     n, here = loss.first, _here(query, loss)
-    args = varying(n.args)
+    args = real_variables(n.args)
     if len(args) != 1 or not n.op.pointwise:
         return here
     if not loss.row.limit and n.op.name in _SUMS:  # a sum rounds the value of another function
-        while len(args) == 1 and args[0].args and args[0].op.pointwise and len(varying(args[0].args)) == 1:
-            args = varying(args[0].args)
+        while (
+            len(args) == 1
+            and args[0].args
+            and args[0].op.pointwise
+            and len(real_variables(args[0].args)) == 1
+        ):
+            args = real_variables(args[0].args)
     if loss.row.limit and n.op.name == "log":
         argument = query.text(args[0])
         return f"where an entry of {argument} is 0" if n.shape else f"where {argument} = 0"
