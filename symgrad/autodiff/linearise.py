@@ -117,7 +117,7 @@ def _total(part: Node) -> bool:
 
 
 def accumulate(contributions: Sequence[GuardedTangent]) -> GuardedTangent:
-    """Add contributions; equal guards are kept, so that a strong zero stays one."""
+    """Add contributions by guard, so that a strong zero stays one."""
     if len(contributions) == 1:
         return contributions[0]
     by_guard: dict[Node | None, Node] = {}

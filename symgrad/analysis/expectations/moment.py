@@ -68,24 +68,6 @@ class Moment:
         ('2/(2 - t)', 'closed form', ('only where 1 - t/2 > 0: elsewhere there is none',))
         >>> print(m.at({p["t"]: 1}).value, m.at({p["t"]: 3}).how)
         2.0 none
-
-    Args:
-        how: the method: a closed form, Gauss quadrature, Monte Carlo; ``none`` if it is proved that there is none.
-        node: the closed form or the quadrature, in the remaining symbols; None if there is no expression.
-        reason: why there is no moment.
-        notes: under which conditions the formula holds, and which moments exist.
-        conditions: of a closed form: nodes of kind bool, and whether there is no moment where one does not hold.
-
-    Example:
-        >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.analysis.expectations.expectation import expectation
-        >>> from symgrad.ir.notation.printer import str_text
-        >>> p = parse_program("t : real; u ~ Exponential(2); y = exp(t*u)")
-        >>> (m,) = expectation([p["y"]], [p["u"]])
-        >>> str_text(m.node), m.how, m.notes
-        ('2/(2 - t)', 'closed form', ('only where 1 - t/2 > 0: elsewhere there is none',))
-        >>> print(m.at({p["t"]: 1}).value, m.at({p["t"]: 3}).how)
-        2.0 none
     """
 
     how: How

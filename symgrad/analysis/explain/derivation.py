@@ -182,7 +182,7 @@ class DerivationRecord:
 
     @property
     def canonical(self) -> tuple[Node, ...]:
-        """The simplified gradients, with stop_gradient kept, so that they can be differentiated again."""
+        """The simplified gradients, still with stop_gradient, so that they can be differentiated again."""
         return self.forms.with_stops
 
     @property

@@ -47,7 +47,7 @@ class GradientForms:
 
     @property
     def with_stops(self) -> tuple[Node, ...]:
-        """The simplified gradients, with stop_gradient kept, so that they can be differentiated again."""
+        """The simplified gradients, still with stop_gradient, so that they can be differentiated again."""
         return tuple(self._with_stops.nodes)
 
     @property

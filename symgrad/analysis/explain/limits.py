@@ -135,7 +135,7 @@ CURES_TOLD = 5
 """Cures that are printed."""
 
 LANDMARKS = 8
-"""Numbers of a program on both sides of which draws are made."""
+"""Numbers of a program that have draws on both sides."""
 
 REPLAYED_PULLBACKS = 400
 """Array pullbacks that are replayed at high precision."""

@@ -108,7 +108,7 @@ class Naming:
         return f"{self.names[node]}_bar" if node in self.names else "bar"
 
     def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
-        """Return names and ellipses with which a node prints in about ``width`` characters."""
+        """Return names and ellipses that shorten a node's text to about ``width`` characters."""
         if not node.args:
             return {}
         for depth in _DEPTHS:

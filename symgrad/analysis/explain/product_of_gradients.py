@@ -113,7 +113,7 @@ class ByParts:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the last value reaches the first one by paths beside the chain."""
+        """Whether the last value reaches the first one by other paths than the chain."""
         first, last = self._ends
         middle = [p.by for p in self.chain[:-1]] if self.chain else [self.joined and self.joined.whole]
         stops = [n for n in topological([first]) if "stops" in n.op.facts]

@@ -12,7 +12,7 @@ __all__ = ["Edges", "derivative_edges"]
 
 
 def derivative_edges(node: Node) -> Iterator[Node]:
-    """Yield the arguments by which an equation may have a derivative of any order."""
+    """Yield the arguments of an equation with a possibly nonzero derivative of some order."""
     if node.dtype != "real" or "stops" in node.op.facts or "piecewise-constant" in node.op.facts:
         return
     for i, arg in enumerate(node.args):

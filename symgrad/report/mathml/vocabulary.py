@@ -59,7 +59,7 @@ DELIMITERS = {
     r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉", r"\langle": "⟨", r"\rangle": "⟩",
     r"\lbrace": "{", r"\rbrace": "}", r"\lbrack": "[", r"\rbrack": "]", r"\vert": "|", r"\Vert": "‖",
 }
-"""Delimiters after ``\\left`` and ``\right``."""
+"""Delimiters, for the commands left and right."""
 
 SPACES = {
     ",": "0.1667em", ":": "0.2222em", ">": "0.2222em", ";": "0.2778em", "!": "-0.1667em", " ": "0.25em",

@@ -84,8 +84,6 @@ def latex_fragment(report: Report) -> str:
 
     Its definitions are local, because nbconvert copies the output of notebooks into its own documents.
 
-    What it defines is forgotten at its end: nbconvert puts what notebooks show so into documents of its own.
-
     Example:
         >>> from symgrad.report.blocks import Paragraph
         >>> print(latex_fragment(Report("t", (Paragraph(("50%",)),))).partition("}\\par}\n")[2])

@@ -1,1 +1,1 @@
-"""Verdicts on noise: whether a random input enters a gradient, by which path, and the evidence. Start at `verdict`."""
+"""Verdicts on noise: whether a random input enters a gradient, its path, and the evidence. Start at `verdict`."""

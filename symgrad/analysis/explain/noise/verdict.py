@@ -1,4 +1,4 @@
-"""Decide whether a random input enters a gradient, and by which path: the verdict, its evidence and its sentence.
+"""Decide whether a random input enters a gradient: the verdict, its path, its evidence and its sentence.
 
 A gradient is made of coefficients that pullbacks compute from forward values. A random input u enters it exactly if,
 with all other inputs fixed, two draws of u give different gradients. So a pullback must read a value that depends on u

@@ -360,7 +360,7 @@ class _Place:
     # ----------------------------------------------------------------------------------------------------- the series
 
     def _series(self, part: Node) -> tuple[Node, Node, PowerSeries]:
-        """Return the node by which a part is expanded, its value at the point, and the series."""
+        """Return the variable of a part's series, its value at the point, and the series."""
         order = topological([part])
         moving = readers(order, [self.v])
         parts = [n for n in order if n in moving and n is not part]

@@ -60,23 +60,9 @@ class PowerSeries:
 
     Args:
         e: a formula of scalars.
-        w: the node by which it is expanded; the rest of the formula must not depend on the inputs of w.
+        w: the variable of the expansion, a node; the rest of the formula must not depend on its inputs.
         at: the value of w.
         shortest: a function that simplifies a formula, and returns 0 for one that vanishes everywhere.
-
-    Example:
-        >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.rewrite.pipeline import canonical
-        >>> p = parse_program("x : real\ny = (1 - cos(x))/x**2")
-        >>> series = PowerSeries(p["y"], p["x"], as_node(0), lambda n: canonical([n]).nodes[0])
-        >>> [str_text(c) for c in series.first(3)]
-        ['1/2', '0', '-1/24']
-
-    Args:
-        e: a formula of numbers.
-        w: a node of it, by which it is expanded; the rest must not depend on what w is made of.
-        at: where.
-        shortest: a short form of a formula, 0 of one that vanishes everywhere.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
