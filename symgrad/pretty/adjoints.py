@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
@@ -81,9 +82,7 @@ def adjoint_lines(
     declared = {s.name for s in symbols_of([y, *wrt, *words.bodies.values()])}
 
     def define(name: Node, raw: Node, bar: Node) -> Node:
-        title = f"{name.name}_bar"
-        while title in words.names or title in declared:
-            title += "_"
+        title = free_name(f"{name.name}_bar", (*words.names, *declared))
         declared.add(title)
         top = symbol(Declaration(title, shape=bar.shape))
         bodies[top], built[top], of[top] = bar, raw, name.name

@@ -16,6 +16,7 @@ from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.linearise import GuardedTangent, guarded, pass_through
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
@@ -227,8 +228,7 @@ class Lines:
         times = Counter(by)
         order = len(by) if len(by) > 1 else ""
         name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
-        while name in self._taken or name in self.words.names:
-            name += "_"
+        name = free_name(name, (*self._taken, *self.words.names))
         self._taken.add(name)
         made = symbol(Declaration(name, shape=body.shape, symmetric=is_symmetric(body)))
         self.bodies[made] = body
