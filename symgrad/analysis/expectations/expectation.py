@@ -217,11 +217,7 @@ def _integrated(
 
 
 def _numeric(
-    kind: Kind,
-    outputs: list[Node],
-    sources: list[Node],
-    budget: MomentBudget,
-    further: Further,
+    kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget, further: Further
 ) -> Moment:
     """Return quadrature if the program admits it and, without free symbols, it converges; else Monte Carlo."""
     try:

@@ -16,7 +16,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
-__all__ = ["ULP", "Neighbourhood", "as_fraction"]
+__all__ = ["ULP", "PointNeighbourhood", "as_fraction"]
 
 ULP = 2.0**-53
 
@@ -31,7 +31,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class PointNeighbourhood:
     """The neighbourhood of v = at.
 
     Args:

@@ -18,7 +18,7 @@ from symgrad.analysis.explain.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import as_floats
-from symgrad.analysis.explain.removable_singularities.near_point import Neighbourhood, as_fraction
+from symgrad.analysis.explain.removable_singularities.near_point import PointNeighbourhood, as_fraction
 from symgrad.analysis.explain.removable_singularities.points import (
     DIGITS,
     Point,
@@ -164,7 +164,9 @@ def _joined(v: Mapping[str, Node], gaps: Sequence[Gap]) -> Node:
 def _holds(e: Node, form: Node, gap: Gap) -> bool:
     v = next(s for s in symbols_of([e]) if s.name == gap.variable)
     points = samples(e, v, gap.at)
-    return Neighbourhood(precise(), v, gap.at, points).worst(e, form, v, [CLOSE] * len(points)) <= _DERIVED
+    return (
+        PointNeighbourhood(precise(), v, gap.at, points).worst(e, form, v, [CLOSE] * len(points)) <= _DERIVED
+    )
 
 
 def looked_at(e: Node) -> bool:
@@ -215,15 +217,15 @@ class _Place:
     mended_slope: Callable[[], Node | None]
     mp: Any = field(init=False)
     points: list[tuple[Point, Any]] = field(init=False)
-    beside: Neighbourhood = field(init=False)
+    beside: PointNeighbourhood = field(init=False)
     shortest: Shortener = field(init=False)
 
     def __post_init__(self) -> None:
         self.mp = precise()
         self.shortest = Shortener(self.end)
-        self.beside = Neighbourhood(self.mp, self.v, self.at, ())
+        self.beside = PointNeighbourhood(self.mp, self.v, self.at, ())
         self.points = [p for p in samples(self.e, self.v, self.at) if self._is_gap(*p)]
-        self.beside = Neighbourhood(self.mp, self.v, self.at, self.points)
+        self.beside = PointNeighbourhood(self.mp, self.v, self.at, self.points)
 
     def gap(self) -> Gap | None:
         if not self.points:

@@ -11,7 +11,7 @@ from typing import Any
 
 from symgrad.analysis.explain.limits import TERMS_BEYOND
 from symgrad.analysis.explain.noise.sample_points import domain_of
-from symgrad.analysis.explain.removable_singularities.near_point import ULP, Neighbourhood
+from symgrad.analysis.explain.removable_singularities.near_point import ULP, PointNeighbourhood
 from symgrad.analysis.explain.removable_singularities.quotients import cancelled
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late
@@ -48,7 +48,7 @@ class FormSearch:
     """
 
     whole: Node
-    beside: Neighbourhood
+    beside: PointNeighbourhood
     end: float
     reason: str = field(default="", init=False)
     error: float = field(default=math.inf, init=False)

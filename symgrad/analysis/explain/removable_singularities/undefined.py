@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from symgrad.analysis.explain.removable_singularities.near_point import Neighbourhood
+from symgrad.analysis.explain.removable_singularities.near_point import PointNeighbourhood
 from symgrad.analysis.explain.removable_singularities.points import Point, is_real
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
@@ -34,7 +34,7 @@ class Why(NamedTuple):
     infinite: bool = False
 
 
-def why_undefined(e: Node, beside: Neighbourhood, point: Point, value: Any) -> Why:
+def why_undefined(e: Node, beside: PointNeighbourhood, point: Point, value: Any) -> Why:
     """Return why a formula is undefined at a point."""
     order = topological([e])
     mp = beside.mp
