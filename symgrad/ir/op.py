@@ -52,6 +52,10 @@ Fact: TypeAlias = Literal[
     "positive",  # f > 0 where defined
     "integral",  # the value is an integer
     "piecewise-constant",  # the derivative is zero wherever it exists
+    "piecewise-linear",  # the second derivatives are zero wherever they exist
+    "continuous",  # where defined; only stated for ops with kinks
+    "poles",  # unbounded near points where it is not defined
+    "exponential",  # overflows for arguments of a few hundred
     "bounded-by-one",  # |f| <= 1
     "stops",  # derivative edges end here (stop_gradient)
     "idempotent",  # f(f(x)) = f(x)
@@ -282,6 +286,23 @@ class Schema(Generic[N]):
         if self.structure is None:
             raise InternalError(f"'{self.name}' is elementwise")
         return self.structure
+
+    @property
+    def switches(self) -> tuple[tuple[int, int | None], ...]:
+        """The pairs of arguments at whose equality a comparison or a piecewise linear function changes.
+
+        None stands for 0, and for any whole number where the op rounds.
+
+        Example:
+            >>> from symgrad.ir.graph import OPS
+            >>> [OPS[name].switches for name in ("lt", "abs", "clip", "exp")]
+            [((0, 1),), ((0, None),), ((0, 1), (0, 2)), ()]
+        """
+        if not self.pointwise or "bool" in self.takes or not self.takes:
+            return ()
+        if self.gives != "bool" and not self.facts & {"piecewise-linear", "piecewise-constant"}:
+            return ()
+        return tuple((0, i) for i in range(1, self.arity)) or ((0, None),)
 
     def kind_of(self, i: int) -> Literal["number", "bool", "index"]:
         """Return what argument i must be."""

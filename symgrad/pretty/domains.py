@@ -17,6 +17,7 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.indexing import gather, scatter_add
+from symgrad.ops.scalar.logic import CONVERSE
 from symgrad.pretty.forms.positions import is_inside
 from symgrad.pretty.forms.rational import rational_of
 from symgrad.pretty.limits import CONDITIONS
@@ -35,7 +36,7 @@ _OUT_OF_RANGE = "where {} is out of range"
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
 _EVERYWHERE = "everywhere, and it was nowhere"
-_TURNED = {"lt": "gt", "le": "ge"}
+_BELOW = frozenset({"lt", "le"})
 _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 
 
@@ -134,13 +135,13 @@ class Domains:
         assert node.op.domain is not None
         condition = node.op.domain(*node.args)
         name = condition.op.name
-        if name in ("ne", *_OPPOSITE, *_TURNED):
+        if name in ("ne", *_OPPOSITE, *_BELOW):
             left, right = condition.args
-            difference = right - left if name in _TURNED else left - right
+            difference = right - left if name in _BELOW else left - right
             if name == "ne":
                 yield from self._nonzero(difference)
                 return
-            condition, name = canonical([difference]).nodes[0], _TURNED.get(name, name)
+            condition, name = canonical([difference]).nodes[0], CONVERSE[name] if name in _BELOW else name
             if (known.positive if name == "gt" else known.nonnegative)(condition) != "yes":
                 yield _Condition(name, condition)
         elif known.holds(condition) != "yes":

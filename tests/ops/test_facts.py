@@ -74,6 +74,67 @@ def zero_partials(case: Case) -> bool:
     return all(case.partial(i).is_number(0) for i in case.differentiable)
 
 
+def beside(case: Case, point: tuple[Any, ...], size: Any) -> list[tuple[Any, Any, Any]]:
+    """A step of each argument, and the points before and after it where both are in the domain."""
+    found: list[tuple[Any, Any, Any]] = []
+    for i, x in enumerate(point):
+        if not isinstance(x, bool):
+            step = size * min(abs(x) or 1, 1)
+            down, up = ((*point[:i], x + away, *point[i + 1 :]) for away in (-step, step))
+            found += [(step, down, up)] if case.inside(down) and case.inside(up) else []
+    return found
+
+
+def kinks(case: Case) -> list[tuple[Any, ...]]:
+    return [tuple(map(exact, k.point)) for k in case.op.kinks]
+
+
+def moderate(case: Case) -> list[tuple[Any, ...]]:
+    every = [*points(case), *kinks(case)]
+    return [p for p in every if max(map(abs, p)) < 1e6 and case.inside(p)]
+
+
+def continuous(case: Case) -> bool:
+    """With a far smaller step the value changes far less, at kinks as elsewhere."""
+    f = case.reference
+    for p in moderate(case):
+        for coarse, fine in zip(*(beside(case, p, MP.mpf(10) ** k) for k in (-6, -30)), strict=False):
+            change, finer = (max(abs(f(q) - f(p)) for q in pair[1:]) for pair in (coarse, fine))
+            if finer > change / 1000 + CLOSE * (1 + abs(f(p))):
+                return False
+    return True
+
+
+def unbounded(case: Case) -> bool:
+    """Towards some point the function goes on growing."""
+    ends = [*kinks(case), *([(MP.pi / 2,)] if len(case.op.takes) == 1 else [])]
+    for end in ends:
+        for sign in (1, -1):
+            way = [tuple(x + sign * MP.mpf(10) ** -k for x in end) for k in (10, 20, 40)]
+            if all(map(case.inside, way)):
+                a, b, c = (abs(case.reference(p)) for p in way)
+                if c - b > (b - a) / 2 > 0.1:
+                    return True
+    return False
+
+
+def overflows(case: Case) -> bool:
+    return max(abs(case.reference((MP.mpf(x),))) for x in (1100, -1100)) > MP.mpf(2) ** 1024
+
+
+def piecewise_linear(case: Case) -> bool:
+    """The second difference is 0, or, across a kink, as large as the step."""
+    f = case.reference
+    straight = 0
+    for p in moderate(case):
+        for step, down, up in beside(case, p, MP.mpf(10) ** -9):
+            bent = abs(f(up) - 2 * f(p) + f(down))
+            if CLOSE * (1 + abs(f(p))) < bent < step / 10**6:
+                return False
+            straight += bent < step / 1000
+    return straight > 0
+
+
 CHECKS: dict[str, Callable[[Case], bool]] = {
     "commutative": commutative,
     "associative": associative,
@@ -86,6 +147,10 @@ CHECKS: dict[str, Callable[[Case], bool]] = {
     "positive": lambda case: all_values(case, lambda y: y > 0),
     "integral": lambda case: all_values(case, MP.isint),
     "piecewise-constant": zero_partials,
+    "piecewise-linear": piecewise_linear,
+    "continuous": continuous,
+    "poles": unbounded,
+    "exponential": overflows,
     "bounded-by-one": lambda case: all_values(case, lambda y: abs(y) <= 1),
     "stops": zero_partials,
     "given-slope": lambda case: any(case.partial(i) in case.symbols for i in case.differentiable),
@@ -121,6 +186,15 @@ def test_every_fact_is_checked_and_claimed() -> None:
         ("positive", "sqrt"),
         ("integral", "abs"),
         ("piecewise-constant", "abs"),
+        ("piecewise-linear", "hypot"),
+        ("continuous", "sign"),
+        ("continuous", "floor"),
+        ("continuous", "atan2"),
+        ("continuous", "acot"),
+        ("poles", "sqrt"),
+        ("poles", "acos"),
+        ("exponential", "softplus"),
+        ("exponential", "tanh"),
         ("bounded-by-one", "sec"),
         ("stops", "neg"),
         ("idempotent", "neg"),

@@ -138,7 +138,7 @@ def _mean_of_gradients(
     naming = Naming({})
     if overlooks_jumps(value, wrt, over):
         return [_none("there are more jumps than are looked at, and some may move")] * len(wrt)
-    jumps = moved_jumps(value, wrt, over, naming)
+    jumps = moved_jumps(value, wrt, over, naming, possible=True)
     gradients = list(pull_back([value], [as_node(1)], wrt).gradients)
     found: list[Reference] = []
     for g, w in zip(gradients, wrt, strict=True):

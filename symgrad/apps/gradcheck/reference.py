@@ -16,6 +16,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.differences import Rounding, slope_of
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ops.scalar.logic import NEGATION
 from symgrad.support.errors import SymgradError
 
 __all__ = ["FiniteDifferences", "ExactDerivative", "Values"]
@@ -27,7 +28,6 @@ Values: TypeAlias = Mapping[str, Any]
 
 _SIGNED = frozenset({"abs", "relu", "sign", "leaky_relu", "elu", "heaviside"})
 _LARGER = frozenset({"maximum", "minimum"})
-_OPPOSITE = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 
 
 class ExactDerivative:
@@ -124,7 +124,7 @@ def _conditions(loss: Expr) -> list[tuple[str, Node]]:
     found: dict[str, Node] = {}
     for node in topological([loss.node]):
         name = node.op.name
-        if name in _OPPOSITE:
+        if name in NEGATION:
             a, b = node.args
         elif name in _SIGNED:
             name, a, b = "gt", node.args[0], as_node(0)
@@ -132,7 +132,7 @@ def _conditions(loss: Expr) -> list[tuple[str, Node]]:
             name, (a, b) = "gt", node.args
         else:
             continue
-        for op in (name, _OPPOSITE[name]):
+        for op in (name, NEGATION[name]):
             condition = OPS[op](a, b)
             found.setdefault(str(Expr(condition, listings=loss.listings)), condition)
     return list(found.items())

@@ -124,7 +124,8 @@ def review(
         if not (reviewer.late or reviewer.again):
             break
         order = order_definitions(order, reviewer.late, found)
-        reviewer = _reviewed(source, found, order, facts, seconds, chosen)
+        before = reviewer.names.unread
+        reviewer = _reviewed(source, found, order, facts, seconds, chosen, before)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
     return Review(source, known, tuple(steps), reviewer.names.told())
 
@@ -136,9 +137,11 @@ def _reviewed(
     facts: DocumentFacts,
     seconds: float,
     options: Mapping[str, Any],
+    unread: Mapping[str, int] | None = None,
 ) -> Reviewer:
     """Return what became of statements that are read in an order."""
     reviewer = Reviewer(source, facts, seconds, options)
+    reviewer.names.unread.update(unread or {})
     reviewer.expect(found)
     for k in steps("documents", "reviewing", order):
         reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])

@@ -14,6 +14,7 @@ from symgrad.apps.review.decisions.state import WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import declared_names, varied_in
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.layout.prose import (
+    ALTERNATIVE_CUES,
     ANEW_CUES,
     ASKED_CUES,
     CONDITION_CUES,
@@ -76,7 +77,10 @@ class Reviewer(HypothesisRules):
             )
             self._unread(sides[0].span, sides[0].text, error)
         left = self._last
-        if not statement.continues:
+        self._judge.unread_before = statement.continues and self._judge.unread_before
+        if statement.continues:
+            self._judge.case = self._general_case(self._judge.case)
+        else:
             left, self._right = sides.pop(0), None
             self._before = self._prose(left.span.start)
             self._judge.case = self._case_of(statement)
@@ -87,7 +91,7 @@ class Reviewer(HypothesisRules):
                     left, sides, relations = value, sides[1:], relations[1:]
         for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
             left = self._step(left, relation, text, ends=k == len(sides))
-        self._last = left
+        self._last, self._previous = left, statement
         self._end = statement.sides[-1].span.end
 
     # -- what is no claim ----------------------------------------------------------------------------------------
@@ -147,11 +151,15 @@ class Reviewer(HypothesisRules):
         if len(domains) != 1 or domains[0] is None or statement.sides[-1].text.strip() != "0":
             return False
         (left, _), latex = statement.sides, statement.passage.notation == "latex"
-        names = declared_names(left.text) if latex else [left.text.strip()]
+        names = declared_names(left.text) if latex else [n.strip() for n in left.text.split(",")]
         if not names or any(not n.isidentifier() or n in self.names.values for n in names):
             return False
+        line = self._line(left.span.start)
+        names = [n for n in names if not self.names.restrict_entries(n, domains[0], line)]
+        if not names:
+            return True
         try:
-            self.names.declare(f"{', '.join(names)} : {domains[0]}", self._line(left.span.start))
+            self.names.declare(f"{', '.join(names)} : {domains[0]}", line)
         except SymgradError:
             return False
         return True
@@ -162,10 +170,22 @@ class Reviewer(HypothesisRules):
         Returns:
             Whether it is one, and no claim; its value, None if that cannot be read.
         """
+        array = self._reader.entries_of(equation.left)
+        if array is not None and self.names.is_input(array) and array not in self.names.first_read:
+            self.names.forget(array)  # declared, and now defined by its entries
+        inner = self._reader.without_logarithm(equation.left, equation.right)
+        if inner is not None:
+            target = self._reader.target(inner[0])
+            if target is None or target.name in self.names:
+                return False, None
+            found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
+            return True, None if found is None else self._read(equation.right)
         target = self._reader.target(equation.left)
         if target is None:
             target = self._reader.power_target(equation.left)
-            return (False, None) if target is None else (True, self._defined(target, equation))
+            if target is None or _NAME.search(equation.right.text) is None:  # x**2 = 4 has two solutions
+                return False, None
+            return True, self._defined(target, equation)
         is_input = self.names.is_input(target.name)
         anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
         if target.name not in self.names or (anew and not is_input):
@@ -219,7 +239,10 @@ class Reviewer(HypothesisRules):
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
         self._ask_for_extremum(symbol)
-        asked, unused = self._asked_of(symbol), self._is_unused(name)
+        again = self._solved.get(symbol) if ALTERNATIVE_CUES.search(self._before) else None
+        if again:  # x = 2 or x = -2
+            self.names.release(symbol)
+        asked, unused = again or self._asked_of(symbol), self._is_unused(name)
         try:
             side = self._reader.side(equation.right)
         except SymgradError as error:
@@ -293,7 +316,9 @@ class Reviewer(HypothesisRules):
         if symbol in self.names.fixed and judged.verdict.status != "proved":
             return False, None  # it has a value already, and this is a claim about that
         self._add_solution(equation, judged)
-        self._fix(symbol, side, equation)
+        if symbol not in self._solved or not ALTERNATIVE_CUES.search(self._before):
+            self._fix(symbol, side, equation)
+        self._solved[symbol] = asked
         self._answer(symbol, asked)
         return True, side
 
@@ -332,6 +357,7 @@ class Reviewer(HypothesisRules):
         if isinstance(left, SideText):
             left = self._read(left)
             unread = left is None
+            self._judge.unread_before |= unread
         if left is not None:
             self._saw_slope(left)
         equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
@@ -348,6 +374,7 @@ class Reviewer(HypothesisRules):
             return left
         except SymgradError as error:
             self._unread(text.span, text.text, error)
+            self._judge.unread_before = True
             return left
         if left is None:
             if not unread:  # what is wrong with that side stands right above

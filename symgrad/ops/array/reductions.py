@@ -147,7 +147,7 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         cost=FUNCTION_COST,
         source=called(f"np.{name}", f"jnp.{name}", f"torch.a{name}", f"tf.reduce_{name}", f"ops.{name}"),
         latex=call_latex(rf"\{name}"),
-        facts=facts(),
+        facts=facts("continuous", "piecewise-linear"),
     )
 
 
@@ -356,5 +356,5 @@ norm: Op = of_one_array(
     cost=FUNCTION_COST,
     source=_source_of_norm,
     latex=_latex_of_norm,
-    facts=facts("nonnegative"),
+    facts=facts("nonnegative", "continuous"),
 )

@@ -92,7 +92,7 @@ div = binary(
     cost=DIVISION_COST,
     latex=r"\frac{{{0}}}{{{1}}}",
     precedence=MUL,
-    facts=facts(),
+    facts=facts("continuous", "poles"),
     samples=_PAIRS,
 )
 
@@ -174,6 +174,6 @@ pow = binary(
     cost=30,
     latex="{0}^{{{1}}}",
     precedence=POW,
-    facts=facts(),
+    facts=facts("poles"),
     samples=(("0.5", "1.5"), (2, 3), ("-2", 3), ("-1.5", -2), ("0.25", "-0.5"), (3, "0.2")),
 )

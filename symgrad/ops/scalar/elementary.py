@@ -44,7 +44,7 @@ sqrt: Op = unary(
     lower=lambda b, node, x: b.sqrt(x),
     cost=DIVISION_COST,
     latex=r"\sqrt{{{0}}}",
-    facts=facts("increasing", "nonnegative"),
+    facts=facts("increasing", "nonnegative", "continuous"),
     samples=_POSITIVE,
 )
 
@@ -61,7 +61,7 @@ cbrt = unary(
     kinks=(Kink("x = 0", (0,), (None,), "a vertical tangent: no finite slope"),),
     lower=libm("cbrt"),
     latex=r"\sqrt[3]{{{0}}}",
-    facts=facts("odd", "increasing"),
+    facts=facts("odd", "increasing", "continuous"),
     samples=_SIGNED,
 )
 
@@ -79,7 +79,7 @@ hypot = binary(
     kinks=(Kink("x = y = 0", (0, 0), (None, None), "the tip of a cone, undefined as for sqrt(x**2 + y**2)"),),
     lower=libm("hypot"),
     latex=r"\operatorname{{hypot}}\left({0}, {1}\right)",
-    facts=facts("commutative", "associative", "nonnegative"),
+    facts=facts("commutative", "associative", "nonnegative", "continuous"),
     samples=((3, 4), ("-0.5", "1e-3"), ("1e6", "-2.5"), ("-1e-8", "-1e-7"), (0, "1.5")),
 )
 
@@ -96,7 +96,7 @@ exp = unary(
     kinks=(),
     lower=libm("exp"),
     latex=r"e^{{{0}}}",
-    facts=facts("increasing", "positive"),
+    facts=facts("increasing", "positive", "exponential"),
     samples=_SIGNED,
 )
 
@@ -113,7 +113,7 @@ exp2 = unary(
     kinks=(),
     lower=libm("exp2"),
     latex=r"2^{{{0}}}",
-    facts=facts("increasing", "positive"),
+    facts=facts("increasing", "positive", "exponential"),
     samples=_SIGNED,
 )
 
@@ -131,7 +131,7 @@ expm1 = unary(
     kinks=(),
     lower=libm("expm1"),
     latex=r"\operatorname{{expm1}}\left({0}\right)",
-    facts=facts("increasing"),
+    facts=facts("increasing", "exponential"),
     samples=_SIGNED,
 )
 
@@ -149,7 +149,7 @@ log: Op = unary(
     kinks=(_POLE,),
     lower=libm("log"),
     latex=r"\log\left({0}\right)",
-    facts=facts("increasing"),
+    facts=facts("increasing", "continuous", "poles"),
     samples=_POSITIVE,
 )
 
@@ -166,7 +166,7 @@ log2 = unary(
     kinks=(_POLE,),
     lower=libm("log2"),
     latex=r"\log_{{2}}\left({0}\right)",
-    facts=facts("increasing"),
+    facts=facts("increasing", "continuous", "poles"),
     samples=_POSITIVE,
 )
 
@@ -183,7 +183,7 @@ log10 = unary(
     kinks=(_POLE,),
     lower=libm("log10"),
     latex=r"\log_{{10}}\left({0}\right)",
-    facts=facts("increasing"),
+    facts=facts("increasing", "continuous", "poles"),
     samples=_POSITIVE,
 )
 
@@ -200,7 +200,7 @@ log1p = unary(
     kinks=(Kink("x = -1", (-1,), (None,), "a pole"),),
     lower=libm("log1p"),
     latex=r"\operatorname{{log1p}}\left({0}\right)",
-    facts=facts("increasing"),
+    facts=facts("increasing", "continuous", "poles"),
     samples=(("-0.9375",), ("-0.5",), ("-1e-12",), ("1e-12",), ("0.75",), (20,), ("1e9",)),
 )
 

@@ -52,7 +52,7 @@ sinh: Op = unary(
     kinks=(),
     lower=libm("sinh"),
     latex=r"\sinh\left({0}\right)",
-    facts=facts("odd", "increasing"),
+    facts=facts("odd", "increasing", "exponential"),
     samples=_REALS,
 )
 
@@ -69,7 +69,7 @@ cosh: Op = unary(
     kinks=(),
     lower=libm("cosh"),
     latex=r"\cosh\left({0}\right)",
-    facts=facts("even", "positive"),
+    facts=facts("even", "positive", "exponential"),
     samples=_REALS,
 )
 
@@ -140,7 +140,7 @@ csch: Op = unary(
     kinks=_poles(0),
     lower=lambda b, node, x: _csch(b, x),
     latex=r"\operatorname{{csch}}\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=_REALS,
 )
 
@@ -158,7 +158,7 @@ coth: Op = unary(
     kinks=_poles(0),
     lower=lambda b, node, x: b.div(b.const(1), b.call("tanh", x)),
     latex=r"\coth\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=_REALS,
 )
 
@@ -194,7 +194,7 @@ acosh = unary(
     kinks=(Kink("x = 1", (1,), (None,), "a vertical tangent: no finite slope"),),
     lower=libm("acosh"),
     latex=r"\operatorname{{acosh}}\left({0}\right)",
-    facts=facts("increasing", "nonnegative"),
+    facts=facts("increasing", "nonnegative", "continuous"),
     samples=(("1.001",), ("1.0625",), ("1.5",), (3,), ("1e6",)),
 )
 
@@ -212,7 +212,7 @@ atanh = unary(
     kinks=_poles(-1, 1),
     lower=libm("atanh"),
     latex=r"\operatorname{{atanh}}\left({0}\right)",
-    facts=facts("odd", "increasing"),
+    facts=facts("odd", "increasing", "continuous", "poles"),
     samples=(("-0.9375",), ("-0.5",), ("-1e-6",), ("1e-3",), ("0.25",), ("0.999",)),
 )
 
@@ -240,7 +240,7 @@ asech = unary(
     kinks=(*_poles(0), Kink("x = 1", (1,), (None,), "a vertical tangent: no finite slope")),
     lower=lambda b, node, x: _asech(b, x),
     latex=r"\operatorname{{asech}}\left({0}\right)",
-    facts=facts("decreasing", "nonnegative"),
+    facts=facts("decreasing", "nonnegative", "continuous", "poles"),
     samples=(("1e-12",), ("0.001",), ("0.25",), ("0.5",), ("0.9375",), ("0.999",)),
 )
 
@@ -268,7 +268,7 @@ acsch = unary(
     kinks=_poles(0),
     lower=lambda b, node, x: _acsch(b, x),
     latex=r"\operatorname{{acsch}}\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=_WIDE,
 )
 
@@ -295,6 +295,6 @@ acoth = unary(
     kinks=_poles(-1, 1),
     lower=lambda b, node, x: _acoth(b, x),
     latex=r"\operatorname{{acoth}}\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=(("-1e5",), ("-2.5",), ("-1.0625",), ("1.001",), ("1.5",), (3,), ("1e6",)),
 )

@@ -14,7 +14,27 @@ from symgrad.ir.notation.literals import AND, COMPARE, NOT, OR
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.record import binary, facts, ternary, unary
 
-__all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "where_infinite", "xor"]
+__all__ = [
+    "CONVERSE",
+    "NEGATION",
+    "and_",
+    "eq",
+    "ge",
+    "gt",
+    "le",
+    "lt",
+    "ne",
+    "not_",
+    "or_",
+    "where",
+    "where_infinite",
+    "xor",
+]
+
+NEGATION = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
+"""The comparison that holds where another one does not, of numbers."""
+CONVERSE = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""The comparison of b and a that is the same as another one of a and b."""
 
 _POINTS = (("0.5", "1.5"), ("1.5", "0.5"), (2, 2), ("-1", "0"))
 
@@ -142,7 +162,7 @@ where: Op = ternary(
     kinks=(),
     lower=lambda b, node, c, x, y: b.select(c, x, y),
     latex=r"\begin{{cases}} {1} & \text{{if }} {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
-    facts=facts(),
+    facts=facts("piecewise-linear"),
     samples=((True, "0.5", "1.5"), (False, "0.5", "1.5")),
 )
 

@@ -51,7 +51,7 @@ abs = unary(
     ),
     lower=lambda b, node, x: b.abs(x),
     latex=r"\left|{0}\right|",
-    facts=facts("even", "nonnegative", "idempotent"),
+    facts=facts("even", "nonnegative", "idempotent", "continuous", "piecewise-linear"),
     samples=_SIGNED,
 )
 
@@ -75,7 +75,7 @@ sign: Op = unary(
     kinks=(Kink("x = 0", (0,), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=_lower_sign,
     latex=r"\operatorname{{sign}}\left({0}\right)",
-    facts=facts("odd", "integral", "piecewise-constant", "bounded-by-one", "idempotent"),
+    facts=facts("odd", "integral", "piecewise-constant", "bounded-by-one", "idempotent", "piecewise-linear"),
     samples=_SIGNED,
 )
 
@@ -92,7 +92,7 @@ floor = unary(
     kinks=(Kink("x an integer", (2,), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=lambda b, node, x: b.floor(x),
     latex=r"\left\lfloor {0} \right\rfloor",
-    facts=facts("integral", "piecewise-constant", "idempotent"),
+    facts=facts("integral", "piecewise-constant", "idempotent", "piecewise-linear"),
     samples=_SIGNED,
 )
 
@@ -109,7 +109,7 @@ ceil = unary(
     kinks=(Kink("x an integer", (-3,), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=lambda b, node, x: b.ceil(x),
     latex=r"\left\lceil {0} \right\rceil",
-    facts=facts("integral", "piecewise-constant", "idempotent"),
+    facts=facts("integral", "piecewise-constant", "idempotent", "piecewise-linear"),
     samples=_SIGNED,
 )
 
@@ -126,7 +126,7 @@ round = unary(
     kinks=(Kink("x half an odd integer", ("2.5",), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=lambda b, node, x: b.rint(x),
     latex=r"\operatorname{{round}}\left({0}\right)",
-    facts=facts("odd", "integral", "piecewise-constant", "idempotent"),
+    facts=facts("odd", "integral", "piecewise-constant", "idempotent", "piecewise-linear"),
     samples=_SIGNED,
 )
 
@@ -159,7 +159,7 @@ minimum = binary(
     kinks=(Kink("x = y", (2, 2), (0.5, 0.5), _TIE),),
     lower=lambda b, node, x, y: b.minimum(x, y),
     latex=r"\min\left({0}, {1}\right)",
-    facts=facts("commutative", "associative"),
+    facts=facts("commutative", "associative", "continuous", "piecewise-linear"),
     samples=_PAIRS,
 )
 
@@ -176,7 +176,7 @@ maximum = binary(
     kinks=(Kink("x = y", (2, 2), (0.5, 0.5), _TIE),),
     lower=lambda b, node, x, y: b.maximum(x, y),
     latex=r"\max\left({0}, {1}\right)",
-    facts=facts("commutative", "associative"),
+    facts=facts("commutative", "associative", "continuous", "piecewise-linear"),
     samples=_PAIRS,
 )
 
@@ -218,7 +218,7 @@ clip = ternary(
     ),
     lower=lambda b, node, x, low, high: b.minimum(b.maximum(x, low), high),
     latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",
-    facts=facts(),
+    facts=facts("continuous", "piecewise-linear"),
     samples=(
         ("0.25", -1, 1),
         ("-3.5", -1, 1),
@@ -242,6 +242,6 @@ relu = unary(
     kinks=(Kink("x = 0", (0,), (0.0,), "a unit that is off has no gradient, as in every framework"),),
     lower=lambda b, node, x: b.maximum(x, b.const(0)),
     latex=r"\operatorname{{relu}}\left({0}\right)",
-    facts=facts("nonnegative", "idempotent"),
+    facts=facts("nonnegative", "idempotent", "continuous", "piecewise-linear"),
     samples=_SIGNED,
 )

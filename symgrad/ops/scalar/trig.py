@@ -99,7 +99,7 @@ tan: Op = unary(
     kinks=(),
     lower=libm("tan"),
     latex=r"\tan\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=_ANGLES,
 )
 
@@ -116,7 +116,7 @@ sec = unary(
     kinks=(),
     lower=lambda b, node, x: b.div(b.const(1), b.call("cos", x)),
     latex=r"\sec\left({0}\right)",
-    facts=facts("even"),
+    facts=facts("even", "continuous", "poles"),
     samples=_ANGLES,
 )
 
@@ -133,7 +133,7 @@ csc = unary(
     kinks=_POLE_AT_ZERO,
     lower=lambda b, node, x: b.div(b.const(1), b.call("sin", x)),
     latex=r"\csc\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=_ANGLES,
 )
 
@@ -150,7 +150,7 @@ cot: Op = unary(
     kinks=_POLE_AT_ZERO,
     lower=lambda b, node, x: b.div(b.const(1), b.call("tan", x)),
     latex=r"\cot\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous", "poles"),
     samples=_ANGLES,
 )
 
@@ -167,7 +167,7 @@ asin = unary(
     kinks=_vertical(-1, 1),
     lower=libm("asin"),
     latex=r"\arcsin\left({0}\right)",
-    facts=facts("odd", "increasing"),
+    facts=facts("odd", "increasing", "continuous"),
     samples=_WITHIN_ONE,
 )
 
@@ -184,7 +184,7 @@ acos = unary(
     kinks=_vertical(-1, 1),
     lower=libm("acos"),
     latex=r"\arccos\left({0}\right)",
-    facts=facts("decreasing", "nonnegative"),
+    facts=facts("decreasing", "nonnegative", "continuous"),
     samples=_WITHIN_ONE,
 )
 
@@ -267,7 +267,7 @@ asec = unary(
     kinks=_vertical(-1, 1),
     lower=lambda b, node, x: _asec(b, x),
     latex=r"\operatorname{{asec}}\left({0}\right)",
-    facts=facts("nonnegative"),
+    facts=facts("nonnegative", "continuous"),
     samples=_BEYOND_ONE,
 )
 
@@ -284,7 +284,7 @@ acsc = unary(
     kinks=_vertical(-1, 1),
     lower=lambda b, node, x: _acsc(b, x),
     latex=r"\operatorname{{acsc}}\left({0}\right)",
-    facts=facts("odd"),
+    facts=facts("odd", "continuous"),
     samples=_BEYOND_ONE,
 )
 

@@ -122,7 +122,7 @@ gamma = unary(
     kinks=_POLES,
     lower=libm("tgamma"),
     latex=r"\Gamma\left({0}\right)",
-    facts=facts(),
+    facts=facts("continuous", "poles"),
     samples=_NO_POLES,
 )
 
@@ -139,7 +139,7 @@ lgamma = unary(
     kinks=_POLES,
     lower=libm("lgamma"),
     latex=r"\log\left|\Gamma\left({0}\right)\right|",
-    facts=facts(),
+    facts=facts("continuous", "poles"),
     samples=_NO_POLES,
 )
 
@@ -297,7 +297,7 @@ digamma: Op = unary(
     kinks=_POLES,
     lower=lambda b, node, x: polygamma_of_order(b, 0, x),
     latex=r"\psi\left({0}\right)",
-    facts=facts(),
+    facts=facts("continuous", "poles"),
     samples=_NO_POLES,
 )
 

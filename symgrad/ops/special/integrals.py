@@ -92,7 +92,7 @@ erfinv = unary(
     ),
     lower=libm("erfinv"),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)",
-    facts=facts("odd", "increasing"),
+    facts=facts("odd", "increasing", "continuous", "poles"),
     samples=(("-0.99",), ("-0.5",), ("-1e-6",), (0,), ("0.3",), ("0.9",)),
 )
 
@@ -132,7 +132,7 @@ erfcinv = unary(
     ),
     lower=libm("erfcinv"),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)",
-    facts=facts("decreasing"),
+    facts=facts("decreasing", "continuous", "poles"),
     samples=(("1e-6",), ("0.25",), ("0.9",), (1,), ("1.3",), ("1.99",)),
 )
 
@@ -149,7 +149,7 @@ expi = unary(
     kinks=_POLE,
     lower=libm("expi"),
     latex=r"\operatorname{{Ei}}\left({0}\right)",
-    facts=facts(),
+    facts=facts("continuous", "poles"),
     samples=(("-6.2",), ("-1.5",), ("-1e-3",), ("1e-3",), ("0.7",), (1,), ("5.5",)),
 )
 
@@ -166,7 +166,7 @@ exp1 = unary(
     kinks=_POLE,
     lower=libm("exp1"),
     latex=r"\operatorname{{E}}_1\left({0}\right)",
-    facts=facts("decreasing", "positive"),
+    facts=facts("decreasing", "positive", "continuous", "poles"),
     samples=_POSITIVE,
 )
 
@@ -201,7 +201,7 @@ Ci = unary(
     kinks=_POLE,
     lower=lambda b, node, x: _where_positive(b, "Ci", x),
     latex=r"\operatorname{{Ci}}\left({0}\right)",
-    facts=facts(),
+    facts=facts("continuous", "poles"),
     samples=_POSITIVE,
 )
 
@@ -235,7 +235,7 @@ Chi = unary(
     kinks=_POLE,
     lower=lambda b, node, x: _where_positive(b, "Chi", x),
     latex=r"\operatorname{{Chi}}\left({0}\right)",
-    facts=facts("increasing"),
+    facts=facts("increasing", "continuous", "poles"),
     samples=_POSITIVE,
 )
 

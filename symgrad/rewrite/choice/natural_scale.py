@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ops.scalar.arith import add
 from symgrad.rewrite.choice.exact_values import wide_of
 
 __all__ = ["natural_scale"]
@@ -28,7 +29,6 @@ _HIGHEST = 1000
 
 _SAME = frozenset(("neg", "abs", "stop_gradient"))
 _ROOTS = {"sqrt": 1 / 2, "cbrt": 1 / 3}
-_COMPARED = frozenset(("add", "lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"))
 
 
 def natural_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] | None:
@@ -69,7 +69,7 @@ def natural_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] 
             sizes[n] = args[0] * float(n.args[1].value)
         elif name == "where":
             sizes[n] = args[1]
-        elif name in _COMPARED:
+        elif n.op is add or (len(args) == 2 and n.op.switches):
             rows.append(args[0] - args[1])
             sizes[n] = args[1] if n.args[0].is_number() else args[0]
         else:

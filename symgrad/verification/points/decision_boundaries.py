@@ -22,12 +22,13 @@ from symgrad.checker.balls.programs import evaluate, flint
 from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
 from symgrad.checker.clock import tick
 from symgrad.checker.program.steps import ProofProgram, Symbol
+from symgrad.ir.graph import OPS
 from symgrad.support.errors import UsageError
 from symgrad.verification.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES, SWITCHES
 from symgrad.verification.points.roots import root_between
 from symgrad.verification.points.values import admits, clamp_to_domain
 
-__all__ = ["COMPARED", "aimed"]
+__all__ = ["aimed"]
 
 fmpq: Any = flint.fmpq
 
@@ -41,8 +42,6 @@ _SIMPLE = (1, 12, 1000, 1_000_000)  # denominators of simple numbers
 _BESIDE = (Fraction(1, 1024), Fraction(1, 10**9))
 _AGAIN = 3  # exact ties from which others are looked for
 
-COMPARED = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"})
-_ZEROS = frozenset({"abs", "sign", "relu"})
 _JUMPS = {"floor": Fraction(0), "ceil": Fraction(0), "round": Fraction(1, 2)}
 """How far after whole numbers they jump."""
 
@@ -241,12 +240,9 @@ def _switches(program: ProofProgram) -> list[_Switch]:
         moving[i] = step.op == "symbol" or any(moving[a] for a in step.args)
         if not moving[i]:
             continue
-        if step.op in COMPARED:
-            found.setdefault(_Switch(step.args[0], step.args[1]))
-        elif step.op == "clip":
-            found.update(dict.fromkeys(_Switch(step.args[0], a) for a in step.args[1:]))
-        elif step.op in _ZEROS or step.op in _JUMPS:
-            found.setdefault(_Switch(step.args[0], None, _JUMPS.get(step.op)))
+        for _, other in OPS[step.op].switches if step.op in OPS else ():
+            right = None if other is None else step.args[other]
+            found.setdefault(_Switch(step.args[0], right, _JUMPS.get(step.op)))
         if len(found) >= SWITCHES:
             break
     return list(found)

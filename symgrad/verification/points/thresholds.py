@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from symgrad.checker.extension_field.evaluate import COMPARISONS
 from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.ir.graph import OPS
 from symgrad.verification.limits import (
     LARGEST_THRESHOLD,
     SEED_STEPS,
@@ -108,7 +108,7 @@ def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
         if own is not None:
             continue
         read = [line for line in args if line is not None]
-        if len(read) == 2 and step.op in (*COMPARISONS, "eq", "ne", "maximum", "minimum"):
+        if len(read) == 2 and step.op in OPS and OPS[step.op].switches:
             turned = _times(read[1], Fraction(-1))
             difference = None if turned is None else _sum(read[0], turned)
             read += [] if difference is None else [difference]

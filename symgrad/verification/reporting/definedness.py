@@ -19,6 +19,7 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Domain, Number
+from symgrad.ops.scalar.logic import CONVERSE, NEGATION
 from symgrad.pretty.domains import outside_of_choices
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
@@ -31,8 +32,7 @@ from symgrad.verification.verdict import Undefined
 __all__ = ["Side", "conditions_of", "restrict_domain", "undefined"]
 
 _BITS = 128
-_OPPOSITE = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
-_SWAPPED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
+_ORDERS = frozenset({"lt", "le", "gt", "ge"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def restrict_domain(sides: Sequence[Node]) -> dict[Node, Node]:
     """
     found: dict[Node, Node] = {}
     for c in (c for side in sides for c in conditions_of(side)):
-        left, right = c.args if c.op.name in _OPPOSITE else (c, c)
+        left, right = c.args if c.op.name in _ORDERS else (c, c)
         below = c.op.name in ("gt", "ge")
         if left.is_number():
             left, right, below = right, left, not below
@@ -201,7 +201,7 @@ def _alternatives(condition: Node) -> list[Node]:
         c = pending.pop()
         if c.op.name == "or_":
             pending += reversed(c.args)
-        elif c.op.name in _OPPOSITE:
+        elif c.op.name in _ORDERS:
             found.append(c)
         else:
             return []
@@ -218,9 +218,9 @@ def _text(condition: Node) -> str:
 
 def _failing(comparison: Node) -> str:
     left, right = canonical(comparison.args, drop_stops=True).nodes
-    name = _OPPOSITE[comparison.op.name]
+    name = NEGATION[comparison.op.name]
     if not left.args and left.is_number():
-        left, right, name = right, left, _SWAPPED[name]
+        left, right, name = right, left, CONVERSE[name]
     if len(topological([left, right])) > CONDITION_PARTS:
         return ""
     text = expression_text(apply(OPS[name], (left, right)))

@@ -33,7 +33,6 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
-from symgrad.verification.points.decision_boundaries import COMPARED
 from symgrad.verification.reporting.definedness import restrict_domain
 from symgrad.verification.search.singularities import ZeroSet, simpler
 from symgrad.verification.softmax_masks import MASKS
@@ -68,7 +67,7 @@ def describe_conditions(
         n for n in certain if n.dtype != "bool" and n.op not in (NUMBER, SIZE) and n.op.name not in MASKS
     ]
     if any(n.shape or n.op is SIZE for n in topological(sides)):
-        compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in COMPARED and n.shape}
+        compared = {n.args[0] - n.args[1]: n.args for n in certain if n.shape and (0, 1) in n.op.switches}
         speaker = _Speaker(Conditions(), names, compared)
         table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], speaker, set(conditions))
         told = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))

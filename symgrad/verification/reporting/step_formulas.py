@@ -10,6 +10,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
+from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS
@@ -17,7 +18,6 @@ from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS
 __all__ = ["Wording"]
 
 _LOG, _SIZE = re.compile(r"log\|([^|]+)\|"), re.compile(r"\|([^|]+)\|")
-_COMPARISONS = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
 class Wording:
@@ -41,10 +41,10 @@ class Wording:
         """Return that a comparison comes out so, None if that is long."""
         step = self._program.steps[at]
         sides = [_text(self._node(a), canonically=False) for a in step.args]
-        if None in sides or step.op not in _COMPARISONS:
+        if None in sides or step.op not in NEGATION:
             return None
         nodes = [self._node(a) for a in step.args]
-        op = OPS[step.op if way else _COMPARISONS[step.op]]
+        op = OPS[step.op if way else NEGATION[step.op]]
         return expression_text(apply(op, tuple(n for n in nodes if n is not None)))
 
     def formula(self, text: str) -> str:

@@ -100,7 +100,7 @@ def test_a_sign_that_goes_on_is_no_bullet() -> None:
         "(by the chain rule)",
         "[chain rule]",
         "(using (3))",
-        "(3)",
+        "  (3)",
         "[double angle]   (1)",
         "(simplified)",
     ],

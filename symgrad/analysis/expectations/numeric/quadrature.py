@@ -16,7 +16,6 @@ import numpy as np
 from symgrad.analysis.expectations.budget import Undecided
 from symgrad.analysis.expectations.families.table import parameters_of, values_of
 from symgrad.analysis.expectations.numeric.gauss import RULES, GaussRule
-from symgrad.analysis.expectations.terms.expansion import COMPARED
 from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological
@@ -25,8 +24,10 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
+from symgrad.ops.scalar.elementary import hypot
+from symgrad.ops.scalar.logic import where
 from symgrad.support.progress import reports_progress
-from symgrad.support.traversal import leaves
+from symgrad.support.traversal import walk
 
 __all__ = ["Quadrature", "first"]
 
@@ -35,7 +36,6 @@ _CLOSE = 1e-6  # relative difference of two orders at convergence
 _PIECES = 100  # subdivisions of an interval
 _GRID = 400  # points between which kinks are sought
 _KINKS = 8  # kinks of one op
-_KINKED = frozenset({"abs", "sign", "where", "maximum", "minimum", "relu", "clip", "hypot"})
 
 
 class Quadrature:
@@ -71,8 +71,7 @@ class Quadrature:
         self.outputs = substitute(as_computed(outputs), replaced)
         order = topological(self.outputs)
         noisy = readers(order, self.points)
-        kinked = [n for n in order if n.op.name in _KINKED or "piecewise-constant" in n.op.facts]
-        self.kinks = [n for n in kinked if n in noisy]
+        self.kinks = [n for n in order if n in noisy and _has_kinks(n)]
 
     def numbers(self, values: Mapping[Node, Any], order: int) -> tuple[list[Any], Any]:
         """Return the outputs at all points of a rule, points first, and their weights."""
@@ -241,20 +240,19 @@ def _small(error: Any, size: Any) -> Any:
     return error
 
 
+def _has_kinks(node: Node) -> bool:
+    return node.op in (where, hypot) or (node.op.gives != "bool" and bool(node.op.switches))
+
+
 def _switches(node: Node) -> list[Node]:
     """Return expressions that vanish at the kinks of an op."""
-    name, args = node.op.name, node.args
-    if name in {"abs", "sign", "relu", "hypot"}:
+    args = node.args
+    if node.op is hypot:
         return [args[0]]
-    if name in {"maximum", "minimum"}:
-        return [args[0] - args[1]]
-    if name == "clip":
-        return [args[0] - args[1], args[0] - args[2]]
-    if name != "where":
-        return []
-    conditions = leaves(args[0], lambda c: c.args if c.op.name in {"and_", "or_", "not_", "xor"} else None)
-    compared = [c.args for c in conditions if c.op.name in COMPARED and c.args[0].dtype != "bool"]
-    return [left - right for left, right in compared]
+    if node.op is where:
+        parts = walk(args[:1], lambda c: c.args if c.dtype == "bool" and not c.op.switches else ())
+        return [d for c in parts if c.op.switches and c.args[0].dtype != "bool" for d in _switches(c)]
+    return [args[0] if i is None else args[0] - args[i] for _, i in node.op.switches]
 
 
 def _array(numbers: Any, shape: tuple[int, ...]) -> Node:

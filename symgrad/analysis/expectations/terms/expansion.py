@@ -20,14 +20,14 @@ from symgrad.analysis.expectations.terms.monomials import (
 )
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import fold
+from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.traversal import leaves, postorder
 
-__all__ = ["COMPARED", "Expansion", "TermRule", "is_even", "is_integer", "node_of_sum", "simple"]
+__all__ = ["Expansion", "TermRule", "is_even", "is_integer", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
-COMPARED = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
 _LOGIC = frozenset({"and_", "not_", "or_"})
 _REGIONS = 3  # thresholds of one argument of an op
 _TERMS = 8_000  # terms of all equations, which take minutes in a long program with growing sums
@@ -251,7 +251,7 @@ def _conditions(node: Node) -> list[Node]:
     """Return the comparisons of numbers in the conditions of a node, from right to left."""
     conditions = [a for a in node.args if a.dtype == "bool"]
     parts = [c for a in conditions for c in leaves(a, lambda c: c.args if c.op.name in _LOGIC else None)]
-    return [c for c in reversed(parts) if c.op.name in COMPARED and all(a.dtype != "bool" for a in c.args)]
+    return [c for c in reversed(parts) if c.op.name in NEGATION and all(a.dtype != "bool" for a in c.args)]
 
 
 TermRule = Callable[[Expansion, Node], Terms]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symgrad.analysis.expectations.budget import Undecided
-from symgrad.analysis.expectations.terms.expansion import COMPARED, Expansion, is_even, node_of_sum, simple
+from symgrad.analysis.expectations.terms.expansion import Expansion, is_even, node_of_sum, simple
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Monomial,
@@ -20,6 +20,7 @@ from symgrad.analysis.expectations.terms.monomials import (
     scaled,
 )
 from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["absolute", "choice", "negative_part", "other", "sign_of_sum"]
@@ -197,7 +198,7 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
         first, second = condition.args
         inner = choice(x, second, a, b)
         return choice(x, first, inner, b) if name == "and_" else choice(x, first, a, inner)
-    if name not in COMPARED or any(arg.dtype == "bool" for arg in condition.args):
+    if name not in NEGATION or any(arg.dtype == "bool" for arg in condition.args):
         raise Undecided
     if x.of(condition) in x.listed:  # its values are enumerated instead
         raise Undecided

@@ -109,7 +109,7 @@ class MovedJump:
 
 
 def moved_jumps(
-    y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming
+    y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming, *, possible: bool = False
 ) -> tuple[MovedJump, ...]:
     """Return the jumps of a value that parameters move across random inputs.
 
@@ -118,6 +118,7 @@ def moved_jumps(
         wrt: the parameters.
         sources: the random inputs.
         naming: names of nodes.
+        possible: whether to include places at which the value is not known to jump.
     """
     drawn = [u for u in sources if u.dtype == "real"]
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
@@ -137,7 +138,9 @@ def moved_jumps(
         if not crossing or not moving or looked == JUMPS:
             continue
         looked += 1
-        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).record(crossing)
+        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).record(
+            crossing, possible=possible
+        )
         found += [] if jump is None else [jump]
     return _once(found)
 
@@ -179,8 +182,8 @@ class _Jump:
     held: bool
     tied: Mapping[Node, Node]
 
-    def record(self, crossing: Sequence[Node]) -> MovedJump | None:
-        """Return the record of the jump; None if there is none, or may be none."""
+    def record(self, crossing: Sequence[Node], *, possible: bool) -> MovedJump | None:
+        """Return the record of the jump; None if there is none, or, without ``possible``, if there may be none."""
         gap = self._gap()
         for u in () if self.held else crossing:
             found = None if gap is None else self._with_formula(u, gap)
@@ -188,7 +191,7 @@ class _Jump:
                 at, terms = found
                 return self._record(u, at, terms) if terms else None
         (u, *_) = crossing
-        return self._record(u, None, dict.fromkeys(self.wrt)) if self._certain(u) else None
+        return self._record(u, None, dict.fromkeys(self.wrt)) if possible or self._certain(u) else None
 
     def _record(self, u: Node, at: Node | None, terms: Mapping[Node, Node | None]) -> MovedJump:
         if at is not None and at.op.name == "broadcast_to":

@@ -25,7 +25,6 @@ from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of, i
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.verification.points.decision_boundaries import COMPARED
 from symgrad.verification.points.roots import root_between
 
 __all__ = ["straddling"]
@@ -33,8 +32,6 @@ __all__ = ["straddling"]
 Point: TypeAlias = "Mapping[Node, Any]"
 
 _DIGITS = 40
-
-_ZEROS = frozenset({"abs", "sign", "relu", "floor", "ceil", "round"})
 
 _TAIL = [Fraction(1, 2**k) for k in (2, 3, 4, 5, 7, 10, 14, 20, 27, 40)]
 _PLACES = sorted({*_TAIL, *(1 - t for t in _TAIL), *(Fraction(k, 16) for k in range(1, 16))})
@@ -74,12 +71,9 @@ def _kinks(order: Sequence[Node], among: set[Node]) -> list[tuple[Node, Node | N
     for node in order:
         if node not in among:
             continue
-        if node.op.name in COMPARED and all(a.dtype != "bool" for a in node.args):
-            found.setdefault((node.args[0], node.args[1]))
-        elif node.op.name == "clip":
-            found.update(dict.fromkeys((node.args[0], a) for a in node.args[1:]))
-        elif node.op.name in _ZEROS:
-            found.setdefault((node.args[0], None))
+        if all(a.dtype != "bool" for a in node.args):
+            pairs = ((node.args[0], None if i is None else node.args[i]) for _, i in node.op.switches)
+            found.update(dict.fromkeys(pairs))
     return list(found)
 
 

@@ -13,7 +13,7 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["CONTINUOUS", "PrecisionPair", "has_arrays", "is_finite", "settled", "is_continuous_at"]
+__all__ = ["PrecisionPair", "has_arrays", "is_finite", "settled", "is_continuous_at"]
 
 _DIGITS, _MOST_DIGITS = 20, 110  # of printed values
 
@@ -25,26 +25,6 @@ _DOUBTFUL = 10**6
 
 _BENT = 2.0**-10
 """Deviation from linearity, relative to the change of a function."""
-
-CONTINUOUS = frozenset(
-    (
-        "abs",
-        "acos",
-        "acosh",
-        "asin",
-        "cbrt",
-        "clip",
-        "hypot",
-        "max",
-        "maximum",
-        "min",
-        "minimum",
-        "norm",
-        "relu",
-        "sqrt",
-    )
-)
-"""Ops that have kinks, yet neither jumps nor poles."""
 
 _PICKS = frozenset({"counted", "moved", "picked", "placed"})
 _ROUNDS_NOT = frozenset({"abs", "maximum", "minimum", "neg", "stop_gradient", "where"})
@@ -190,7 +170,8 @@ def is_continuous_at(
     mp = level.contexts[0]
     if not is_finite(mp, result):
         return True  # an undefined value lies in an untaken branch
-    if node.op.name in CONTINUOUS or (node.op.name == "pow" and args[1] > 0):
+    bounded = "continuous" in node.op.facts and "poles" not in node.op.facts
+    if bounded or (node.op.name == "pow" and args[1] > 0):
         return True
     for i, arg in enumerate(args):
         if not doubts[i]:

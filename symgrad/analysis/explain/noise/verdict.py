@@ -18,7 +18,7 @@ from symgrad.analysis.explain.noise.cancellation import TwoDraws, compare_draws
 from symgrad.analysis.explain.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.analysis.explain.noise.downstream import CleanValue, clean_values
 from symgrad.analysis.explain.noise.influence import influence_of
-from symgrad.analysis.explain.noise.precision import CONTINUOUS, has_arrays
+from symgrad.analysis.explain.noise.precision import has_arrays
 from symgrad.analysis.explain.noise.sample_points import only_value
 from symgrad.analysis.explain.noise.witness import (
     Evidence,
@@ -38,12 +38,6 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.source import Place
 
 __all__ = ["NoiseVerdict", "ResidualUse", "judge"]
-
-# Ops with kinks that are continuous wherever they are defined.
-_CONTINUOUS = CONTINUOUS | {"div", "log", "pow"}
-
-# Ops that change sign through infinity at points that no float hits, so their records have no kink there.
-_WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
 
 
 class GradientValues(Protocol):
@@ -373,9 +367,10 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     for node in depends.order:
         if node is source or not depends(node, source):
             continue
-        jumps = node.dtype != "real" or node.op.name in _WITH_POLES
-        jumps = jumps or (bool(node.op.kinks) and node.op.name not in _CONTINUOUS)
-        if jumps or (node.op.name == "pow" and depends(node.args[1], source)):
+        continuous = not node.op.kinks or "continuous" in node.op.facts
+        if node.op.name == "pow":
+            continuous = not depends(node.args[1], source)
+        if node.dtype != "real" or not continuous:
             return False
     known = Conditions()
     if any(known.defined(v) != "yes" for v in values):

@@ -21,6 +21,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration
 from symgrad.ops.control import as_computed
 from symgrad.ops.numpy.calls import total
+from symgrad.ops.scalar.logic import NEGATION
 from symgrad.ops.user_ops import opaque_in
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
@@ -305,7 +306,7 @@ def _at(source: Source, span: Span) -> Place:
 
 def negated(condition: Node) -> Node:
     """Return the negation of a condition: the opposite comparison where there is one."""
-    other = {"ge": "lt", "gt": "le", "le": "gt", "lt": "ge", "eq": "ne", "ne": "eq"}.get(condition.op.name)
+    other = NEGATION.get(condition.op.name)
     if other is not None:
         return OPS[other](*condition.args)
     return condition.args[0] if condition.op.name == "not_" else OPS["not_"](condition)

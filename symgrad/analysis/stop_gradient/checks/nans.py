@@ -129,12 +129,7 @@ def _faults(query: LintQuery) -> tuple[_Fault, ...]:
 
 def _singular(n: Node) -> bool:
     """Tell whether the derivative of an equation may be infinite somewhere."""
-    return (
-        n.op.domain is not None
-        or bool(n.op.kinks)
-        or not n.op.pointwise
-        or n.op.name in ("exp", "exp2", "sinh", "cosh")
-    )
+    return n.op.domain is not None or bool(n.op.kinks) or not n.op.pointwise or "exponential" in n.op.facts
 
 
 def _source(query: LintQuery, i: int, values: Mapping[Node, Any], index: int) -> Node | None:

@@ -15,7 +15,7 @@ from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Sides", "deduce", "check_solution"]
+__all__ = ["Sides", "check_solution", "deduce", "eliminate", "solution"]
 
 Sides = tuple[Node, Node]
 Equal = Callable[[Node, Node], Verdict]

@@ -39,6 +39,7 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import transpose
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import walk
 
 __all__ = ["HypothesisRules"]
 
@@ -61,11 +62,12 @@ class HypothesisRules(ReviewState):
             beside = None
         if scope is None and beside is not None:
             scope = beside[1]
-        if scope is None and not was_used:
+        if scope is None and not was_used and not self._is_behind_definition(statement):
             return False
         between = self._source.text[self._end : statement.sides[0].span.start]
-        if WITH_CUES.fullmatch(between) and self.steps and self.steps[-1].kind == "definition":
-            scope = "general"  # f = sqrt(c**2)*x with c > 0
+        defined = bool(self.steps) and self.steps[-1].kind == "definition"
+        if self._is_behind_definition(statement) or (defined and WITH_CUES.fullmatch(between)):
+            scope = "general"  # f = sqrt(c**2)*x with c > 0; f(x) = sqrt(x**2), x > 0
         node = self._truth(statement, text)
         written = " ".join(text.text.split())
         case = DocumentCase(text.span, written, scope or "sentence")
@@ -87,6 +89,11 @@ class HypothesisRules(ReviewState):
         self._add("condition", text, self._first(statement), message=message)
         return True
 
+    def _is_behind_definition(self, statement: ChainText) -> bool:
+        """Tell whether a case stands right behind a definition: f(x) = sqrt(x**2), x > 0."""
+        defined = bool(self.steps) and self.steps[-1].kind == "definition"
+        return defined and self._previous is not None and is_behind(self._previous, statement, self._source)
+
     def _truth(self, statement: ChainText, text: SideText) -> Node | None:
         """Return a case as a truth value; None where it reads a name that is new, or is none of numbers."""
         for side in statement.sides:
@@ -95,9 +102,21 @@ class HypothesisRules(ReviewState):
             if any(n not in self.names and n not in ("abs", "pi", "oo") for n in names or ()):
                 return None
         try:
-            return self._reader.truth(text)
+            parts = [self._reader.truth(part) for part in _one_by_one(statement, text)]
         except SymgradError:
             return None
+        found = [part for part in parts if part is not None]
+        return reduce(OPS["and_"], found) if len(found) == len(parts) else None
+
+    def _general_case(self, case: Node | None) -> Node | None:
+        """Return a case where what was taken to hold since it was read holds as well."""
+        parts = (
+            {}
+            if case is None
+            else dict.fromkeys(walk([case], lambda n: n.args if n.op.name == "and_" else ()))
+        )
+        more = [n for n in self._general if n not in parts]
+        return reduce(OPS["and_"], more if case is None else [case, *more]) if more else case
 
     def _case_of(self, statement: ChainText) -> Node | None:
         """Return where a statement is said to hold, as a truth value; None for everywhere."""
@@ -264,9 +283,12 @@ class HypothesisRules(ReviewState):
         """
         if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
             return False
+        reads = set(symbols_of([left.expr.node]))
+        plain = left.slope is None and not left.values
+        if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
+            return False  # the derivative that is set to zero, written out: a claim
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
-        reads = set(symbols_of([left.expr.node]))
         return any(self._gives(statement) in reads for statement in self._behind_it)
 
     def _gives(self, statement: ChainText) -> Node | None:
@@ -333,6 +355,16 @@ class HypothesisRules(ReviewState):
             return True
         moving = {s for s in symbols_of(nodes) if s.name in self._followed} - self.names.implied.keys()
         return bool(moving) and not any(moving & c.reads for c in self.names.conditions)
+
+
+def _one_by_one(statement: ChainText, text: SideText) -> list[SideText]:
+    """Return a case of several names, x, y > 0, as one case for each."""
+    first = statement.sides[0]
+    names = first.text.split(",")
+    if len(names) == 1:
+        return [text]
+    rest = text.text[len(first.text.strip()) :]
+    return [SideText(text.start, f"{name.strip()}{rest}", text.notation) for name in names]
 
 
 def _is_second(slope: WrittenDerivative) -> bool:

@@ -9,7 +9,7 @@ from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition, ImplicitCurve
-from symgrad.apps.review.decisions.conditions import check_solution, deduce, solution
+from symgrad.apps.review.decisions.conditions import check_solution, deduce, eliminate, solution
 from symgrad.apps.review.decisions.implicit import implicit_mistakes
 from symgrad.apps.review.decisions.implicit_curves import Branch, branches
 from symgrad.apps.review.decisions.point_claims import PointClaims
@@ -20,7 +20,7 @@ from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.steps import StepKind
 from symgrad.checker.clock import now
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.verification.diagnosis import Diagnoses
@@ -62,6 +62,7 @@ class Judge:
 
     Attributes:
         idle: whether nothing is decided, since the document is to be read again.
+        unread_before: whether a side before, in the same chain, was not understood.
         unclear: a case that was not understood; None for none.
         case: where the steps are said to hold: a truth value; None for everywhere.
         places: the values of inputs for which alone claims are meant.
@@ -71,9 +72,12 @@ class Judge:
         self._names = names
         self._seconds = seconds
         self.idle = False
+        self.unread_before = False
         self.case: Node | None = None
         self.unclear: str | None = None
         self.places = PointClaims(names, seconds)
+        self._differentiated: set[Node] = set()  # by what the document differentiates
+        self._empty: dict[Node, bool] = {}  # of cases
         self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
         self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 
@@ -82,6 +86,11 @@ class Judge:
         kind = _kind(left, right)
         if self.idle:
             return StepVerdict(kind, _IDLE)
+        self._differentiated.update(x.node for s in (left.slope, right.slope) if s is not None for x in s.by)
+        if self._has_empty_case():
+            return StepVerdict(
+                kind, Verdict("undecided", "there are no values in the case that it is said of")
+            )
         try:
             verdict = self._verdict(left, right)
         except ShapeError as error:
@@ -125,12 +134,17 @@ class Judge:
             condition, verdict = check_solution(at, unknown, node, self._equation)
         except ShapeError as error:
             return StepVerdict("solution", Verdict("refuted", f"its shapes disagree: {error.what}"))
-        if verdict.status != "proved" and len(at) > 1:
-            every = [c.where(others) for c in reversed(names.conditions)]
+        every = [c.where(others) for c in reversed(names.conditions)]
+        if verdict.status != "proved" and len(every) > 1:
             verdict = self._of_several(every, unknown, node, verdict)
         if verdict.status == "proved":
             single = solution(condition.at({}), unknown) is not None
             return StepVerdict("solution", verdict, None if single else f"a solution of {condition.said}")
+        missing = names.unread_about([unknown, node, condition.left, condition.right])
+        if missing is None and self._is_open(unknown, node, every):
+            missing = f"the equations that were read do not settle {unknown.name}"
+        if verdict.status == "refuted" and missing is not None:
+            return StepVerdict("solution", _undecided(verdict, missing))
         right = solution(condition.at({}), unknown) if len(conditions) == 1 else None
         said = None if right is None else Expr(right)
         corrected = None if said is None else said.latex() if value.text.notation == "latex" else str(said)
@@ -140,11 +154,23 @@ class Judge:
         self, conditions: Sequence[Condition], unknown: Node, value: Node, verdict: Verdict
     ) -> Verdict:
         """Return the verdict on x = y, where several equations are asked for and y is an unknown of them, too."""
-        unknowns = {u for c in conditions for u in c.unknowns if u is not unknown}
-        if unknowns.isdisjoint(symbols_of([value])):
+        others = {u for c in conditions if unknown in c.reads for u in c.reads if u is not unknown}
+        shared = {u for c in conditions if unknown not in c.reads for u in c.reads}
+        if others.isdisjoint(symbols_of([value])) and others.isdisjoint(shared):
             return verdict
         found = deduce(conditions, (unknown, value), self._equation)
         return verdict if found is None else found[1]
+
+    def _is_open(self, unknown: Node, value: Node, conditions: Sequence[Condition]) -> bool:
+        """Tell whether equations leave an unknown open: its value by them reads others that are sought as well."""
+        reads = {s for c in conditions for s in c.reads}
+        sought = sorted((self._differentiated & reads) - {unknown}, key=lambda s: s.name)
+        if not sought or not set(sought).isdisjoint(symbols_of([value])):
+            return False
+        found = eliminate(conditions, [unknown, *sought], {})
+        return (
+            found is None or unknown not in found or not set(sought).isdisjoint(symbols_of([found[unknown]]))
+        )
 
     def _equation(self, left: Node, right: Node) -> Verdict:
         """Decide an equation between values, where what else the document says holds."""
@@ -163,6 +189,10 @@ class Judge:
         slopes = [s for s in (left.slope, right.slope) if s is not None]
         nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
         doubt = self._names.doubt(nodes)
+        if doubt is None and not slopes and not left.values:
+            doubt = self._names.unread_about(nodes)
+        if doubt is None and self.unread_before:
+            doubt = "the sides differ, but what stands before them in the chain is not understood"
         if doubt is None and self.unclear is not None:
             doubt = f"the sides differ, but perhaps not in the case '{self.unclear}', which is not understood"
         symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
@@ -172,6 +202,16 @@ class Judge:
                 said = ", ".join(s.name for s in symmetric)
                 doubt = f"the sides are equal for symmetric {said} alone, which the document says of a case"
         return verdict if doubt is None else Verdict("undecided", doubt)
+
+    def _has_empty_case(self) -> bool:
+        """Tell whether no values are in the case: x > 0 from the definition on, and x < 0 in its sentence."""
+        case = self.case
+        if case is None or case.op.name != "and_":
+            return False
+        if case not in self._empty:
+            inside, nowhere = where(Expr(case), 1, 0), Expr(number(0))
+            self._empty[case] = equal(inside, nowhere, time_limit=_QUICK, values_only=True).status == "proved"
+        return self._empty[case]
 
     def _in_case(self, a: Expr, b: Expr) -> Expr:
         """Return the first side where the case holds, the other one elsewhere: equal if they are so in that case."""
@@ -199,6 +239,11 @@ class Judge:
         if found is None:
             return verdict, None
         condition, other = found
+        missing = self._names.unread_about([a.node, b.node, condition.left, condition.right])
+        if missing is None and a.node.op is SYMBOL and self._is_open(a.node, b.node, conditions):
+            missing = f"the equations that were read do not settle {a.node.name}"
+        if other.status == "refuted" and missing is not None:
+            return _undecided(other, missing), None
         if other.status == "refuted":
             return other, f"where {condition.said}"
         return other, f"it follows from {condition.said}" if other.status == "proved" else None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
+from symgrad.frontend.expressions.functions import is_function
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
+from symgrad.ir.graph import OPS
 
-__all__ = ["InformalReading", "InformalText", "to_notation"]
+__all__ = ["InformalReading", "InformalText", "program_name", "to_notation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,7 @@ _TOKEN = re.compile(
     r"|(?P<close>[)\]}])|(?P<other>.)",
     re.DOTALL,
 )
-_KEYWORDS = frozenset(
-    {"and", "or", "not", "if", "else", "in", "is", "for", "lambda", "True", "False", "None"}
-)
+_KEYWORDS = frozenset({"and", "or", "not", "if", "else", "in", "is", "for", "True", "False", "None"})
 # fmt: off
 _FUNCTIONS = frozenset((
     "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt", "grad",
@@ -84,6 +85,11 @@ _FUNCTIONS = frozenset((
 ))
 # fmt: on
 """Functions that are written without brackets, too."""
+_INVERSES = {
+    **{name: f"a{name}" for name in ("sin", "cos", "tan", "sec", "csc", "cot")},
+    **{f"{name}h": f"a{name}h" for name in ("sin", "cos", "tan", "sec", "csc", "cot")},
+}
+_LOGARITHMS = {"log_2": "log2", "log_10": "log10"}
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
 _D = re.compile(r"[d∂][2-9²³]?")
 _HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
@@ -96,6 +102,8 @@ def to_notation(
     is_own: Callable[[str], bool],
     is_array: Callable[[str], bool] = lambda _: False,
     is_product: Callable[[str], bool] = lambda _: False,
+    *,
+    euler: bool = False,
 ) -> InformalText:
     """Return a formula as people type it in the notation of programs.
 
@@ -106,6 +114,7 @@ def to_notation(
         is_array: tells whether it is an array: beside one no sign is added but that behind a number, since there are
             several products.
         is_product: tells whether a name is a product of letters.
+        euler: whether e is Euler's number wherever it stands.
 
     Example:
         >>> found = to_notation("2 sin 3x + e^x/2y", {"x", "y"}.__contains__, set().__contains__)
@@ -119,7 +128,42 @@ def to_notation(
     """
     tokens = [_Typed(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
     tokens = _with_quotients(text, [t for t in tokens if t.kind != "space"])
-    return _Rewriter(text, tokens, known, is_own, is_array, is_product).made()
+    tokens = list(_with_bars(_with_inverses(tokens, known)))
+    return _Rewriter(text, tokens, known, is_own, is_array, is_product, euler=euler).made()
+
+
+def _with_inverses(tokens: list[_Typed], known: Callable[[str], bool]) -> list[_Typed]:
+    """Return tokens in which sin^-1, sin^(-1) and log_2 are the name of one function."""
+    found: list[_Typed] = []
+    k = 0
+    while k < len(tokens):
+        token, length = tokens[k], 1
+        name = token.text if token.kind == "name" and not known(token.text) else ""
+        behind = [t.text for t in tokens[k + 1 : k + 6]]
+        if name in _INVERSES and behind[:1] in (["^"], ["**"]):
+            if behind[1:3] == ["-", "1"]:
+                length = 4
+            elif behind[1:5] in (["(", "-", "1", ")"], ["{", "-", "1", "}"]):
+                length = 6
+        name = _INVERSES[name] if length > 1 else _LOGARITHMS.get(name, "")
+        found.append(_Typed("name", name, token.start, tokens[k + length - 1].end) if name else token)
+        k += length
+    return found
+
+
+def _with_bars(tokens: list[_Typed]) -> Iterator[_Typed]:
+    """Give tokens in which the bars around an absolute value are brackets."""
+    depth, before = 0, ""
+    for token in tokens:
+        if token.text != "|":
+            yield token
+            before = token.kind if token.kind != "other" else token.text
+            continue
+        opens = before in ("", "open", "compared", "power", "+", "-", "*", "/", "=", ",", "@")
+        opens = opens or (depth == 0 and before in ("number", "name", "close", "square"))
+        depth += 1 if opens else -1
+        before = "open" if opens else "close"
+        yield _Typed(before, "abs(" if opens else ")", token.start, token.end)
 
 
 def _with_quotients(text: str, tokens: list[_Typed]) -> list[_Typed]:
@@ -137,6 +181,21 @@ def _with_quotients(text: str, tokens: list[_Typed]) -> list[_Typed]:
     return tokens
 
 
+def program_name(name: str) -> str:
+    """Return how programs spell a name, or a differential of it: ``lambda`` is a word of theirs.
+
+    Example:
+        >>> program_name("lambda"), program_name("dlambda"), program_name("mu")
+        ('lambda_', 'dlambda_', 'mu')
+    """
+    return f"{name}_" if name.removeprefix("d").removeprefix("∂").removeprefix("∇_") == "lambda" else name
+
+
+def _is_bare_function(name: str) -> bool:
+    """Tell whether people write a function before its argument without brackets: sin x, tanh x, erf x."""
+    return name in _FUNCTIONS or (name in OPS and OPS[name].pointwise and OPS[name].takes == ("number",))
+
+
 class _Rewriter:
     def __init__(
         self,
@@ -146,14 +205,17 @@ class _Rewriter:
         is_own: Callable[[str], bool],
         is_array: Callable[[str], bool],
         is_product: Callable[[str], bool],
+        *,
+        euler: bool,
     ) -> None:
+        self._euler = euler
         self._text, self._tokens = text, tokens
         self._known, self._is_own, self._is_product = known, is_own, is_product
         self._arrays = any(t.kind == "name" and is_array(t.text) for t in tokens)
         # What is put before and behind a token, and what stands in its place.
         self._before = [""] * len(tokens)
         self._behind = [""] * len(tokens)
-        self._shown = [t.text for t in tokens]
+        self._shown = [program_name(t.text) if t.kind == "name" else t.text for t in tokens]
         self._pairs = self._paired()
         self._behind_function: dict[int, str] = {}
         self._pairs_of_bare: dict[int, int] = {}
@@ -182,6 +244,9 @@ class _Rewriter:
                 self._raised(k)
             if token.text == "e" and self._kind(k + 1) == "power" and not self._known("e"):
                 self._exponential(k)
+            elif token.text == "e" and self._euler and not self._known("e"):
+                self._shown[k] = "exp(1)"
+                self._spots.append(("exponential", k, k))
             if self._before[k] == "*":
                 first = self._operand_before(k - 1)
                 divides = self._text_at(first - 1) == "/"
@@ -239,7 +304,7 @@ class _Rewriter:
 
     def _is_bare(self, k: int) -> bool:
         token = self._tokens[k]
-        if token.kind != "name" or token.text not in _FUNCTIONS or self._known(token.text):
+        if token.kind != "name" or not _is_bare_function(token.text) or self._known(token.text):
             return False
         raised = self._kind(k + 1) == "power" and self._kind(k + 2) == "number"
         behind = k + 3 if raised else k + 1
@@ -249,9 +314,8 @@ class _Rewriter:
 
     def _is_call(self, k: int) -> bool:
         name = self._text_at(k)
-        return (
-            self._kind(k) == "name" and (name in _FUNCTIONS or self._is_own(name)) and not self._known(name)
-        )
+        own = self._is_own(name) or _is_bare_function(name)
+        return self._kind(k) == "name" and own and not self._known(name)
 
     def _is_quotient(self, k: int) -> bool:
         """Tell whether a token begins a derivative such as dy/dx."""
@@ -277,16 +341,32 @@ class _Rewriter:
         if left.kind == "name" and (self._is_bare(k - 1) or self._acts(k - 1)):
             return False
         if right.kind == "name":
+            if not all(self._is_operand(t) for t in (left, right)):
+                return False
             return left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
         if right.kind == "number":
             return False
-        if right.text == "(":
+        if right.text in ("(", "abs("):
             if left.kind == "name":
-                return self._is_value(left.text)
+                greek = left.text in GREEK and not self._is_own(left.text)
+                return greek or self._is_value(left.text)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False
             return left.kind in ("number", "square") or left.text in (")", "]")
         return False
+
+    def _is_operand(self, token: _Typed) -> bool:
+        """Tell whether a token may be a factor without a sign: a word that means nothing may not."""
+        word = token.text
+        if token.kind != "name" or len(word) < 3 or not word.isalpha() or word in GREEK or self._known(word):
+            return True
+        return (
+            word in _FUNCTIONS
+            or is_function(word)
+            or self._is_own(word)
+            or self._is_product(word)
+            or word[0] in "d∂∇"
+        )
 
     def _functions_beside(self) -> None:
         """Write f*g for fg, of functions of the document, and f(g) for f ∘ g."""

@@ -14,10 +14,13 @@ from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.related_rates import rate
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
+    Accent,
     Bracket,
     Command,
     LatexLine,
@@ -27,6 +30,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.latex.syntax.words import join_words
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import Node, size_leaf
 from symgrad.ir.types import Shape
@@ -37,6 +41,10 @@ __all__ = ["LatexSideReader", "LatexSideDerivative"]
 
 _WORD = re.compile(r"[a-zA-Z]+")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
+_DEFINED_WORD = re.compile(
+    r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
+    re.MULTILINE,
+)
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
 _LEIBNIZ = re.compile(
@@ -55,6 +63,28 @@ class _DocumentReader(LatexReader):
     """
 
     curves: Sequence[ImplicitCurve] = ()
+
+    def letter(self, tree: Tree) -> Steps[Term]:
+        rate = self.rate_of(tree)
+        return rate if rate is not None else (yield super().letter(tree))
+
+    def rate_of(self, tree: Tree) -> Term | None:
+        r"""Return the derivative by time that a dot above a formula of t means: \dot x, \ddot x."""
+        if (
+            not isinstance(tree, Accent)
+            or tree.mark not in ("dot", "ddot")
+            or self.name_here(tree) is not None
+        ):
+            return None
+        name = self.name_here(tree.body)
+        if name is None or self.differentiate is None:
+            return None
+        y = self.named(name, tree.body)
+        time = next((s for s in inputs_of(y.node) if s.name == "t"), None)
+        if time is None or y.node is time or not y.node.args:
+            return None
+        by = Term(time, tree.start, tree.end)
+        return self.differentiated(y, [(by, tree)] * (2 if tree.mark == "ddot" else 1), tree)
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         name = self.name_here(tree.base) if tree.below is None else None
@@ -90,6 +120,16 @@ class LatexSideDerivative:
     value: Node
 
 
+def _words_in(document: str) -> list[str]:
+    """Return the words in math italics that a document uses as names: KL = ..., if K and L do not stand alone in it."""
+    if "\\" not in document:
+        return []
+    found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
+    return [
+        w for w in found if any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
+    ]
+
+
 class LatexSideReader:
     """Reads formulas in LaTeX in the names of a document.
 
@@ -119,6 +159,7 @@ class LatexSideReader:
         self._indexed = 0
         self._like: Shape = ()
         self._bodies: set[str] = set()
+        self._words = _words_in(document)
 
     # -- what is on the left --------------------------------------------------------------------------------------
 
@@ -138,7 +179,8 @@ class LatexSideReader:
         tree = lines[0].sides[0]
         known = KnownNames(self._known(text))
         reader = self._reader(Source(text), text)
-        if reader.derivative_of(tree) is not None:
+        reader.differentiate = lambda y, x: self._differentiated(y, x, partial=False)
+        if reader.derivative_of(tree) is not None or reader.rate_of(tree) is not None:
             return None
         if isinstance(tree, Scripted) and tree.primes and self._is_another(tree):
             return spelled_name(tree) or "", True
@@ -161,11 +203,24 @@ class LatexSideReader:
         if name is None or base_of(tree) is None:
             return None
         found = known.find(name)
-        if found is None and isinstance(tree, Scripted) and isinstance(tree.base, Word) and tree.below:
-            alone = any(
-                len(i.text) > 1 for i in tree.below if isinstance(i, Word)
-            )  # else h_i = ..., for all i
+        if found is None and isinstance(tree, Scripted) and base_of(tree.base) is not None and tree.below:
+            # else h_i = ..., for all i
+            alone = alone and any(len(i.text) > 1 for i in tree.below if isinstance(i, Word))
         return (name, alone) if found is None else (found, True)
+
+    def entries_of(self, text: str) -> str | None:
+        """Return the array whose entries, at indices that nothing declares, are this left side: y of y_i."""
+        try:
+            _, lines = self._lines(text)
+        except SymgradError:
+            return None
+        tree = lines[0].sides[0] if len(lines) == 1 and not lines[0].relations else None
+        if not isinstance(tree, Scripted) or not tree.below or tree.above is not None or tree.primes:
+            return None
+        words = [
+            i for i in tree.below if isinstance(i, Word) and len(i.text) == 1 and i.text not in self._names
+        ]
+        return spelled_name(tree.base) if len(words) == len(tree.below) else None
 
     def _is_another(self, tree: Scripted) -> bool:
         """Tell whether x' is a new name beside x, as in a change of coordinates: x is no function of something."""
@@ -303,11 +358,13 @@ class LatexSideReader:
         """Return the macros that a text needs, and what it is as trees."""
         used = {m[1] for m in _COMMAND.finditer(text)} & self.macros.keys()
         before = "".join(self.macros[name] for name in self.macros) + " " if used else ""
-        return before, latex_statements(Source(before + text))
+        lines = latex_statements(Source(before + text))
+        words = [w for w in self._words if w in text]
+        return before, [join_words(line, words) for line in lines] if words else lines
 
     def _reader(
         self, source: Source, text: str, *, rows: bool = False, calls: str | None = None
-    ) -> LatexReader:
+    ) -> _DocumentReader:
         known = self._known(text)
         if (
             self._names.varied or _LEIBNIZ.search(text)
@@ -328,10 +385,12 @@ class LatexSideReader:
             self._heads.setdefault("" if head is None else head[0], []).append(name)
         self._indexed = names.count
         heads = {"", *_WORD.findall(text), *self._bodies}
+        heads |= {"varpi"} if "pi" in heads else set()  # where pi is a name
         heads |= {letter for head in heads for letter in head}
         heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}
         for head in sorted(heads):
             for name in self._heads.get(head, ()):
-                found[name] = names.values[name] if name in names.values else size_leaf(name)
+                if name in names:
+                    found[name] = names.values[name] if name in names.values else size_leaf(name)
         return found

@@ -14,6 +14,7 @@ _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
 _DIFFERENTIAL = re.compile(r"[d∂]([^\W\d_])")
 _HEAD = re.compile(r"\s*[^\W\d]\w*\s*\(([^()]*)\)\s*")
+_OWN_E = re.compile(r"[d∂]e\b|\be['_(\[]")
 _FACTORS = 4  # letters of a product without signs
 
 
@@ -22,19 +23,26 @@ class DocumentLetters:
 
     Args:
         statements: all of the document.
+
+    Attributes:
+        euler: whether e is Euler's number: nothing defines it or differentiates by it.
     """
 
     def __init__(self, statements: Iterable[ChainText] = ()) -> None:
         self._letters: set[str] = set()
         self._called: set[str] = set()
+        self._variables: set[str] = set()
+        self.euler = True
         for statement in statements:
             for k, side in enumerate(statement.sides):
                 if side.notation != "symgrad":
                     continue
                 names = _NAME.findall(side.text)
+                alone = not statement.continues and k == 0 and side.text.strip() == "e"
+                self.euler = self.euler and not alone and _OWN_E.search(side.text) is None
                 self._letters.update(n for n in names if len(n) == 1)
                 for quotient in _BY.findall(side.text):
-                    self._letters.update(_DIFFERENTIAL.findall(quotient))
+                    self._variables.update(_DIFFERENTIAL.findall(quotient))
                 if k == 0 and not statement.continues:
                     head = _HEAD.fullmatch(side.text)
                     if head is not None:
@@ -70,4 +78,8 @@ class DocumentLetters:
             return False
         if name.lower() in GREEK or name[0] in "d∂":  # dx is a differential
             return False
-        return all(is_factor(c) if known(c) else c in self._letters for c in name)
+        variable = len(name) < _FACTORS and not self._variables.isdisjoint(
+            name
+        )  # dk/dv beside m v**2/2 as mv**2/2
+        letters = self._letters | self._variables
+        return all(is_factor(c) if known(c) else variable or c in letters for c in name)

@@ -62,6 +62,7 @@ class DocumentNames:
     Attributes:
         facts: likewise.
         lost: names whose definitions were not understood, with the lines of these.
+        unread: by name the line of the last formula with it that was not understood.
         values: each name with its node.
         functions: names of functions with their parameters; their values are formulas of these.
         implied: for each unknown that an equation defines, that equation.
@@ -102,6 +103,9 @@ class DocumentNames:
         self._undeclared: dict[str, int] = {}
         self._order: list[str] = []
         self._missed: set[str] = set()
+        self.unread: dict[
+            str, int
+        ] = {}  # by names, the line of the last equation with them that was not understood
         self._differentials: dict[Node, Node] = {}
         self.varied: frozenset[str] = frozenset()
         self.arguments: set[str] = set()
@@ -132,10 +136,18 @@ class DocumentNames:
     def missed(self, text: str) -> None:
         """Remember that a formula could not be read: perhaps for want of a name in it that is defined below."""
         words = _LETTERS.findall(text)
+        self.unread.update(dict.fromkeys(words, self.line))
         words += [word[1:] for word in words if word[0] in "d∂" and len(word) > 1]
         found = [word for word in words if word not in self]
         self._missed.update(found)
         self.saw(found)
+
+    def unread_about(self, nodes: Sequence[Node]) -> str | None:
+        """Return why an equation may follow from one that was not understood; None if none is about its inputs."""
+        line = max((self.unread[s.name] for s in symbols_of(nodes) if s.name in self.unread), default=None)
+        if line is None:
+            return None
+        return f"it does not follow from what was read, but line {line} is not understood"
 
     def was_missed(self, name: str) -> bool:
         """Tell whether a formula above has a name that could not be read."""
@@ -279,6 +291,29 @@ class DocumentNames:
         self.assume(text.strip(), line)
         return misread
 
+    def forget(self, name: str) -> None:
+        """Take back the declaration of a name, which a formula defines."""
+        del self.values[name]
+
+    def restrict_entries(self, entry: str, kind: str, line: int) -> bool:
+        """Take in x_i > 0 for an array x: all of its entries are of a kind; tell whether that is meant.
+
+        Args:
+            entry: the name of an entry at an index that nothing declares.
+            kind: a domain of programs, such as ``positive``.
+            line: of the document.
+        """
+        name, _, index = entry.partition("_")
+        before = self.values.get(name)
+        if before is None or before.op is not SYMBOL or not before.shape or not index.isalpha():
+            return False
+        shape = ", ".join(map(str, before.shape))
+        node = parse_program(f"{name} : {kind}[{shape}]").symbols[name]
+        self._replace(before, node)
+        self._set(name, node)
+        self.assume(f"{name} : {kind}[{shape}]", line)
+        return True
+
     def _as_said(self, name: str, node: Node) -> Node:
         """Return the symbol of a declaration, symmetric where words say that of a square matrix."""
         fact, declaration = self.facts.symmetric(name), node.declaration
@@ -296,6 +331,8 @@ class DocumentNames:
                 return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
             if s in self._unsure:
                 return f"the sides differ, but what line {self._unsure[s]} says of {s.name} is not understood"
+            if s.name == "i" and s.dtype == "real" and s.name in self._undeclared:
+                return "the sides differ, but i may be the imaginary unit, and is read as a real number"
         return None
 
     def symmetric_cases(self, nodes: Sequence[Node]) -> dict[Node, Node]:
@@ -344,6 +381,7 @@ class DocumentNames:
     def define(self, name: str, node: Node, reads: Iterable[str]) -> None:
         """Give a name its meaning."""
         self._set(name, node)
+        self._undeclared.pop(name, None)
         self._reads[name] = frozenset(reads) - {name}
 
     def undeclared(self, name: str, line: int) -> Node:
@@ -365,6 +403,16 @@ class DocumentNames:
         (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
         self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
         self.fixed[symbol] = value
+
+    def release(self, symbol: Node) -> None:
+        """Take back the value of an input, which has others as well."""
+        self.fixed.pop(symbol, None)
+        said = f"{symbol.name} = "
+        self.assumptions = {
+            text: a
+            for text, a in self.assumptions.items()
+            if not (text.startswith(said) and text.endswith(" from here on"))
+        }
 
     def following(self, node: Node, by: Sequence[Node]) -> Node:
         """Return a formula where inputs that the document found as formulas of a variable are these formulas.

@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.derivative_notation import VERBS
-from symgrad.apps.review.formulas.informal_notation import InformalText, to_notation
+from symgrad.apps.review.formulas.informal_notation import InformalText, program_name, to_notation
 from symgrad.apps.review.formulas.latex_declarations import domain_of, macros_of, without_macros
 from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
@@ -33,6 +33,13 @@ _LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
+_LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern})\s*\)?\s*")
+_LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
+_OWN_PI = re.compile(
+    r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
+    r"|(?:^|[$&\[])\s*\\pi\s*(?:\([^()=]*\)\s*)?&?\s*:?=(?!\s*-?[\d.])",
+    re.MULTILINE,
+)
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
 
@@ -90,9 +97,10 @@ class SideReader:
         self.letters = DocumentLetters()
         self._source = source
         self._names = names
-        self._papers = LatexSideReader(
-            names, macros_of(source.text) if "\\" in source.text else {}, options, source.text
-        )
+        macros = macros_of(source.text) if "\\" in source.text else {}
+        if _OWN_PI.search(source.text) is not None:  # a profit or a policy, and not 3.14159...
+            macros = {**macros, "pi": r"\newcommand{\pi}{\varpi}"}
+        self._papers = LatexSideReader(names, macros, options, source.text)
         self._notation = NotationReader(source, names)
         self._habits: set[str] = set()
 
@@ -117,7 +125,21 @@ class SideReader:
             return None
         if self._is_product(name[1]):
             return None
-        return DefinedTarget(name[1])
+        return DefinedTarget(program_name(name[1]))
+
+    def without_logarithm(self, left: SideText, right: SideText) -> tuple[SideText, SideText] | None:
+        """Return an equation for the logarithm of something as one for that itself: p = exp(f) for log p = f."""
+        latex = left.notation == "latex"
+        match = (_LATEX_LOGARITHM if latex else _LOGARITHM).fullmatch(left.text)
+        if match is None or NAME.search(right.text) is None:
+            return None
+        begin, end = (r"\exp\left(", r"\right)") if latex else ("exp(", ")")
+        raised = SideText(right.start - len(begin), f"{begin}{right.text}{end}", right.notation)
+        return SideText(left.start + match.start("of"), match["of"], left.notation), raised
+
+    def entries_of(self, text: SideText) -> str | None:
+        """Return the array whose entries at free indices are this left side; None for another one."""
+        return self._papers.entries_of(text.text) if text.notation == "latex" else None
 
     def power_target(self, text: SideText) -> DefinedTarget | None:
         """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
@@ -200,6 +222,7 @@ class SideReader:
             names.functions.__contains__,
             names.is_array,
             self._is_product,
+            euler=self.letters.euler,
         )
 
     def _is_product(self, name: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from symgrad.apps.review.layout.remarks import Vocabulary, without_mark, without_remarks
+from symgrad.apps.review.layout.remarks import Vocabulary, has_equation_numbers, without_mark, without_remarks
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = [
+    "ALTERNATIVE_CUES",
     "ANEW_CUES",
     "ASKED_CUES",
     "CONDITION_CUES",
@@ -69,6 +70,9 @@ VALUE_CUES = re.compile(
 )
 """Words right before an equation that gives an input a value."""
 
+ALTERNATIVE_CUES = re.compile(r"\bor\b\W*$", re.IGNORECASE)
+"""Words right before an equation that gives an input another value beside the one before."""
+
 CASE_CUES = re.compile(
     r"\b(for|if|when|where|whenever|case|provided|wherever|region|on|in|as long as|inside|assuming|with)"
     r"(?:\s+(?:all|any|every|that|and))*\s*$",
@@ -119,9 +123,12 @@ _DECLARED = re.compile(
     rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
     r"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?(?:\s*\[[^\]]*\])?(?:\s*symmetric\b)?"
 )
-_BESIDE = re.compile(r"([∂∇]?[^\W\d]\w*|[\d)\]]+)\s+([∂∇]?[^\W\d]\w*)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w'(\[])")
 _OPERATORS = frozenset({"and", "or", "not", "if", "else", "in"})
-_SLOPE = re.compile(r"[d∂∇]")
+_DETERMINERS = frozenset(
+    ("the", "an", "a", "its", "our", "this", "that", "these", "each", "every", "any", "no")
+)
+_FORMULA_SIGN = re.compile(r"[+*/^=<>@|]|\d[^\W\d]|[^\W\d]['(\[]|[\d)\]]\s*[(\[]")
 _RELATION = re.compile(r"[=<>≤≥≈∝≡≠≃≅]")
 _BEGINS = re.compile(r"\s*(?!=>)[=<>≤≥≈∝≡≠≃≅]")
 _GOES_ON = re.compile(r"\s*(?!=>)(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
@@ -142,12 +149,13 @@ def blank_words(text: str) -> str:
     open_brackets, pending, unfinished, indent = 0, False, False, 0
     lines = text.split("\n")
     words = Vocabulary(frozenset(_MEANT.findall(text)) - _PROSE)
+    numbered = has_equation_numbers(text)
     for k, line in enumerate(lines):
         if not (open_brackets or unfinished):
             line = without_mark(line, indent if pending else None)
         goes_on = open_brackets > 0 or unfinished or (pending and _GOES_ON.match(line) is not None)
         followed = k + 1 < len(lines) and _BEGINS.match(lines[k + 1]) is not None
-        shown = _of_line(line, words, goes_on=goes_on, followed=followed)
+        shown = _of_line(line, words, numbered=numbered, goes_on=goes_on, followed=followed)
         kept.append(shown)
         bare = shown.strip()
         indent = len(line) - len(line.lstrip()) if bare else indent
@@ -159,9 +167,9 @@ def blank_words(text: str) -> str:
     return "\n".join(kept)
 
 
-def _of_line(line: str, words: Vocabulary, *, goes_on: bool, followed: bool) -> str:
+def _of_line(line: str, words: Vocabulary, *, numbered: bool, goes_on: bool, followed: bool) -> str:
     code, hash_, _ = line.partition("#")
-    code = without_remarks(code, words)
+    code = without_remarks(code, words, numbered=numbered)
     shown = [" "] * len(line)
     rest = code
     declared: list[tuple[int, int]] = []
@@ -218,27 +226,45 @@ def _outside(text: str) -> str:
 
 
 def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[int, int] | None:
-    """Return a piece without the words before and behind the formula in it; None if nothing is left.
+    """Return a piece without the words of the language before and behind the formula in it; None if nothing is left.
 
-    Two names stand beside each other as words do; so do a number, or a bracket, and a name. Operands do where both look
-    like what people call numbers, and in brackets.
+    What stands beyond these words must be prose as well: a piece with formulas on both sides of its words stays whole,
+    and no reader of formulas will understand it.
     """
     piece = code[start:end]
-    relation = _RELATION.search(_outside(piece))
-    middle = len(piece) if relation is None else relation.start()
-    left, right, at = 0, len(piece), 0
     outside = _outside(piece)
-    while (match := _BESIDE.search(piece, at)) is not None:
-        first, second = match.groups()
-        slope = _SLOPE.match(first) is not None and piece[: match.start()].rstrip().endswith("/")
-        inside = outside[match.start(2)] == "_" and piece[match.start(2)] != "_"
-        beside = inside or words.are_factors(first, second, piece[match.end(2) :])
-        if not (slope or beside or first.startswith(("∇", "D_")) or {first, second} & _OPERATORS):
-            if relation is None:
-                return None
-            if match.start(2) > middle:
-                right = match.end(1)
-                break
-            left = match.start(2)
-        at = match.start(2)
+    relation = _RELATION.search(outside)
+    before = code[:start].split()[-1:]
+    prose = list(
+        _prose(piece, outside, words, noun_follows=not _DETERMINERS.isdisjoint(w.lower() for w in before))
+    )
+    if relation is None:
+        return None if prose else (start, end) if piece.strip() else None
+    left = max((m.end() for m in prose if m.end() <= relation.start()), default=0)
+    right = min((m.start() for m in prose if m.start() >= relation.end()), default=len(piece))
+    if _FORMULA_SIGN.search(piece, right) is not None:
+        right = len(piece)
+    if _FORMULA_SIGN.search(piece[:left]) is not None:
+        left = 0
     return (start + left, start + right) if piece[left:right].strip() else None
+
+
+def _prose(piece: str, outside: str, words: Vocabulary, *, noun_follows: bool) -> Iterator[re.Match[str]]:
+    """Yield the words of the language in a piece: those that are listed, and nouns behind a determiner."""
+    for match in _WORD.finditer(outside):
+        word = match[0]
+        if word in _OPERATORS or not _stands_alone(piece, match):
+            noun_follows = False
+            continue
+        noun = noun_follows and len(word) > 3 and word not in words.names
+        if noun or words.is_prose(word, piece[match.end() :]):
+            yield match
+            noun_follows = word.lower() in _DETERMINERS or (noun_follows and not noun)
+        else:
+            noun_follows = False
+
+
+def _stands_alone(piece: str, word: re.Match[str]) -> bool:
+    """Tell whether spaces, or nothing, are right before a word, and no sign of an operation."""
+    before = piece[: word.start()]
+    return not before or (before[-1].isspace() and before.rstrip()[-1:] not in tuple("+-*/^=<>@"))

@@ -6,68 +6,42 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgrad.frontend.latex.syntax.vocabulary import FUNCTIONS, GREEK
+from symgrad.apps.review.layout.english import is_english
 
 __all__ = ["Vocabulary", "without_mark", "without_remarks"]
 
-_LETTER = re.compile(r"[^\W\d_](?:['_\d]\w*)?")
-_FUNCTIONS = frozenset({*FUNCTIONS, "sqrt", "grad"})
-_GREEK = GREEK | {"lam"}
+_NAME = re.compile(r"[^\W\d]\w*")
 _ARTICLES = frozenset({"a", "A", "I"})
-_PAIR = re.compile(
-    r"(?!(?:is|of|at|to|in|on|or|as|by|so|it|be|we|if|an|do|no|my|up|its)$)[a-zA-Z]{2,3}"
-)  # sin xy
-_QUOTIENT = re.compile(r"[d∂][2-9²³]?\w*\s*/\s*[d∂]\w")
-_NEXT = re.compile(r"\s*([^\W\d]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What tells names of a document from words.
+    """Tells the words of a document from the names of its formulas.
 
     Args:
-        names: those that it gives a meaning.
+        names: those that the document gives a meaning.
     """
 
     names: frozenset[str]
 
-    def are_factors(self, first: str, second: str, behind: str) -> bool:
-        """Tell whether two that stand beside each other are factors, or a function and its argument.
+    def is_prose(self, word: str, behind: str) -> bool:
+        """Tell whether a word is English, and no name or function.
 
         Args:
-            first: a name, or the end of a number or a bracket.
-            second: a name.
-            behind: what follows.
+            word: it.
+            behind: the text behind it.
 
         Example:
             >>> words = Vocabulary(frozenset({"loss"}))
-            >>> words.are_factors("2", "loss", ""), words.are_factors("2", "everywhere", "")
-            (True, False)
+            >>> [words.is_prose(w, "") for w in ("everywhere", "loss", "erf")], words.is_prose("sum", "(w)")
+            ([True, False, False], False)
         """
-        following = _NEXT.match(behind)
-        word = "" if following is None else following[1]
-        if second in _ARTICLES and second not in self.names and word and not self._is_operand(word):
-            return False  # 2 a constant
-        if _QUOTIENT.match(second + behind) is not None:  # 2y dy/dx
-            return not first[0].isalpha() or first in _FUNCTIONS or self._is_operand(first)
-        if first in _FUNCTIONS and _PAIR.fullmatch(second) is not None:
-            return True
-        return (
-            not first[0].isalpha() or first in _FUNCTIONS or self._is_operand(first)
-        ) and self._is_operand(second)
-
-    def _is_operand(self, name: str) -> bool:
-        return (
-            name in self.names
-            or _LETTER.fullmatch(name) is not None
-            or name in _GREEK
-            or name in _FUNCTIONS
-            or (name[0] in "d∂" and name[1:] in self.names)
-        )
-
-    def is_word(self, name: str) -> bool:
-        """Tell whether a name is a word, as far as can be told from it alone."""
-        return len(name) > 2 and name.isalpha() and not self._is_operand(name)
+        if word in self.names or behind[:1] in ("(", "[", "'", "_"):
+            return False
+        if word in _ARTICLES:
+            following = _NAME.match(behind.lstrip())
+            return following is not None and is_english(following[0]) and following[0] not in self.names
+        return is_english(word)
 
 
 _FORMULA = re.compile(
@@ -104,48 +78,56 @@ _CUE = re.compile(
     r"|product|quotient|power|sum|qed)\b\.?\s*(?![-+*/^=<>,([]|$)",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})*[a-z']*|\*+|i{2,3}|i[vx]|vi{1,3})\s*")
-_BESIDE = re.compile(r"([^\W\d]\w*|[\d)\]]+)\s+([^\W\d]\w*)")
-_ALONE = re.compile(r"\s*([^\W\d_]{4,})[.!]?\s*")
+_NUMBER = re.compile(r"\s*(\d{1,3})(?:\.\d{1,3})*[a-d]?'*\s*|\s*(?:i{1,3}|i[vx]|vi{0,3})\s*")
+_STARS = re.compile(r"\s*(?:\*+|[†‡]+)\s*")
+_AT_END = re.compile(r"\((\d{1,3})\)[ \t]*[.,;]?[ \t]*$", re.MULTILINE)
 
 
-def without_remarks(code: str, words: Vocabulary) -> str:
-    """Return a line with blanks in the place of remarks in brackets: why something holds, the number of an equation.
+def has_equation_numbers(text: str) -> bool:
+    r"""Tell whether the bracketed numbers at the ends of lines number equations: they count up from (1).
 
     Example:
-        >>> without_remarks("f = 2*(x + 1)  (by the chain rule) (3)", Vocabulary(frozenset())).rstrip()
-        'f = 2*(x + 1)'
+        >>> has_equation_numbers("y = x (1)\\nz = y (2)"), has_equation_numbers("y = 3 x (3)")
+        (True, False)
+    """
+    found = [int(n) for n in _AT_END.findall(text)]
+    return bool(found) and found == list(range(1, len(found) + 1))
+
+
+def without_remarks(code: str, words: Vocabulary, *, numbered: bool = False) -> str:
+    """Return a line with blanks in the place of remarks in brackets: why something holds, the number of an equation.
+
+    A number in brackets is a factor, except where the lines of the document are numbered, or behind two spaces.
+
+    Args:
+        code: the line.
+        words: tells words from names.
+        numbered: whether bracketed numbers at the ends of lines are those of equations.
+
+    Example:
+        >>> words = Vocabulary(frozenset())
+        >>> [without_remarks(t, words).rstrip() for t in ("f = 2*x (by the chain rule)", "f = 4 x (3)", "f = x  (3)")]
+        ['f = 2*x', 'f = 4 x (3)', 'f = x']
     """
     shown = code
     for start, end in _brackets(code):
         inner = code[start + 1 : end - 1]
-        at_end = not code[end:].strip(" .,;") or code[end:].lstrip()[0] in "(["
-        behind_formula = bool(code[:start].strip()) and code[:start].rstrip()[-1] not in "=+-*/@^,(["
-        if _is_remark(inner, words, last=at_end and behind_formula):
+        before = code[:start].rstrip()
+        last = not code[end:].strip(" .,;") and bool(before) and before[-1] not in "=+-*/@^,(["
+        apart = code[len(before) : start] not in ("", " ")
+        if _is_remark(inner, words) or (
+            last and (_STARS.fullmatch(inner) or ((numbered or apart) and _NUMBER.fullmatch(inner)))
+        ):
             shown = shown[:start] + " " * (end - start) + shown[end:]
     return shown
 
 
-def _is_remark(inner: str, words: Vocabulary, *, last: bool) -> bool:
+def _is_remark(inner: str, words: Vocabulary) -> bool:
+    """Tell whether a text in brackets has words in it, beside those that conditions of choices are made of."""
     if _CUE.match(inner) is not None:
         return True
-    if last and _TAG.fullmatch(inner) is not None:
-        return True
-    alone = _ALONE.fullmatch(inner)
-    if last and alone is not None and words.is_word(alone[1]):
-        return True
-    at = 0
-    while (match := _BESIDE.search(inner, at)) is not None:
-        first, second = match.groups()
-        if {first, second} & {"if", "else", "and", "or", "not", "in", "for"}:
-            at = match.start(2)
-            continue
-        if not words.are_factors(first, second, inner[match.end(2) :]) and (
-            words.is_word(first) or words.is_word(second)
-        ):
-            return True
-        at = match.start(2)
-    return False
+    found = [m[0] for m in _NAME.finditer(inner) if words.is_prose(m[0], inner[m.end() :])]
+    return any(w not in {"if", "else", "and", "or", "not", "in", "for"} for w in found)
 
 
 def _brackets(code: str) -> Iterator[tuple[int, int]]:

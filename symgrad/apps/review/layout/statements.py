@@ -230,7 +230,7 @@ class _Splitter:
                 self._blank(left, right)
             elif kind == "newline" and (depth == 0 or self._passage.notation == "symgrad"):
                 self._blank(left, right)
-                ends = depth == 0 and not self._goes_on(k)
+                ends = depth == 0 and (not self._goes_on(k) or self._goes_back(k, cuts))
             elif kind == "comma" and depth == 0:
                 ends = bool(cuts) and self._beside(k, 1) not in ("operator", "relation")
                 if not ends and right - left > 1:
@@ -254,6 +254,13 @@ class _Splitter:
             "operator",
             "relation",
         )
+
+    def _goes_back(self, at: int, cuts: list[tuple[int, int, Relation]]) -> bool:
+        """Tell whether an equality behind a line end goes on with what stands before a comparison: x > 0 is a case."""
+        if not cuts or any(relation.kind != "other" for *_, relation in cuts):
+            return False
+        rest = self._text[self._tokens[at][2] :].lstrip(" \t&")
+        return rest.startswith("=") and not rest.startswith(("==", "=>"))
 
     def _beside(self, at: int, step: int) -> str:
         """Return the kind of the next token in a direction that is more than space."""

@@ -179,7 +179,7 @@ class LetterRules(ProgramReader):
             )
         if self.strict:
             raise self._unknown(spelled, tree)
-        if spelled.startswith("var") and spelled[3:] in GREEK and spelled != "varphi":
+        if spelled.startswith("var") and spelled[3:] in GREEK and spelled not in ("varphi", "varpi"):
             spelled = spelled[3:]
         self.known.add(spelled)
         return self.kept(self.name(Token("NAME", spelled, tree.start, tree.end)))

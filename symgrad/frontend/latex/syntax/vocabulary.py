@@ -24,7 +24,7 @@ __all__ = [
 GREEK = frozenset((
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
     "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
-    "varepsilon", "vartheta", "varphi", "varrho", "varsigma",
+    "varepsilon", "vartheta", "varphi", "varpi", "varrho", "varsigma",
     "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
     "ell", "hbar",  # letters of their own, written like Greek ones
 ))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import NUMBER, OPS, Node, apply
+from symgrad.ops.scalar.arith import neg
 from symgrad.verification.mistakes.rewriting import (
     AlgebraRule,
     Swap,
@@ -18,8 +19,7 @@ from symgrad.verification.mistakes.rewriting import (
 __all__ = ["REWRITINGS"]
 
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan")
-_ODD = ("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "erf", "cbrt", "sign")
-_EVEN = ("cos", "cosh", "abs")
+_PARITY = tuple(op.name for op in OPS.values() if op.facts & {"odd", "even"} and op is not neg)
 
 
 def _each(inner: Node, made: Callable[[Node], Node]) -> Iterator[Node]:
@@ -143,7 +143,7 @@ def _root_of_one(node: Node) -> Iterator[Swap]:
 def _parity(node: Node) -> Iterator[Swap]:
     arg = node.args[0]
     if any(s < 0 for s, _ in terms_of(arg)):
-        yield Swap(-node, node.op(-arg) if node.op.name in _EVEN else -node.op(-arg))
+        yield Swap(-node, node.op(-arg) if "even" in node.op.facts else -node.op(-arg))
 
 
 def _odd_power(node: Node) -> Iterator[Swap]:
@@ -276,7 +276,7 @@ REWRITINGS = (
     AlgebraRule(
         kind="parity",
         says="this is what one gets by a wrong sign when the sign of the argument of {0} is turned",
-        ops=(*_ODD, *_EVEN),
+        ops=_PARITY,
         distort=_parity,
         rank=10.2,
     ),

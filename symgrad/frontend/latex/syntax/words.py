@@ -1,0 +1,76 @@
+r"""Letters side by side that are one word: KL, lse, loss."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+from symgrad.frontend.latex.syntax.tree import LatexLine, ProductTree, Scripted, Tree, Word
+from symgrad.support.traversal import postorder
+
+__all__ = ["join_words"]
+
+
+def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
+    r"""Return a line in which letters side by side that spell a word are that word, as in ``\mathrm``.
+
+    Args:
+        line: the line.
+        words: those that are names.
+
+    Example:
+        >>> from symgrad.frontend.latex.document import latex_statements
+        >>> from symgrad.support.source import Source
+        >>> (line,) = latex_statements(Source("x - lse"))
+        >>> join_words(line, {"lse"}).sides[0].terms[1].text
+        'lse'
+    """
+    done: dict[Tree, Tree] = {}
+    for tree in postorder(line.sides, _children):
+        whole = replace(tree, **{f.name: _replaced(getattr(tree, f.name), done) for f in fields(tree)})
+        done[tree] = _joined(whole, words) if isinstance(whole, ProductTree) else whole
+    return replace(line, sides=tuple(done[side] for side in line.sides))
+
+
+def _children(tree: Tree) -> Iterator[Tree]:
+    pending: list[Any] = [getattr(tree, f.name) for f in fields(tree)][::-1]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Tree):
+            yield value
+        elif isinstance(value, tuple):
+            pending += value[::-1]  # pyright: ignore[reportUnknownArgumentType]  (of any field)
+
+
+def _replaced(value: Any, done: dict[Tree, Tree]) -> Any:
+    if isinstance(value, Tree):
+        return done[value]
+    return tuple(_replaced(v, done) for v in value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownVariableType]  (of any field)
+
+
+def _joined(tree: ProductTree, words: Collection[str]) -> Tree:
+    factors, signs, adjacent = [*tree.factors], [*tree.signs], [*tree.adjacent]
+    for word in words:
+        for k in range(len(factors) - len(word), -1, -1):
+            run = factors[k : k + len(word)]
+            if "".join(map(_letter, run)) != word or any(signs[k + 1 : k + len(word)]):
+                continue
+            if not all(adjacent[k + 1 : k + len(word)]) or any(isinstance(f, Scripted) for f in run[:-1]):
+                continue
+            last, start = run[-1], run[0].start
+            end = last.base.end if isinstance(last, Scripted) else last.end
+            joined: Tree = Word(start, end, word, "", upright=True)
+            if isinstance(last, Scripted):
+                joined = replace(last, start=start, base=joined)
+            factors[k : k + len(word)] = [joined]
+            del signs[k + 1 : k + len(word)], adjacent[k + 1 : k + len(word)]
+    if len(factors) == 1 and not signs[0]:
+        return factors[0]
+    return replace(tree, factors=tuple(factors), signs=tuple(signs), adjacent=tuple(adjacent))
+
+
+def _letter(tree: Tree) -> str:
+    """Return a single letter, perhaps with scripts; a blank for anything else."""
+    base = tree.base if isinstance(tree, Scripted) else tree
+    return base.text if isinstance(base, Word) and len(base.text) == 1 and not base.style else " "
