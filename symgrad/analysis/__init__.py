@@ -1,1 +1,4 @@
-"""What a gradient does: why it is what it is (`explain/`), its stop_gradients, its expectation and variance."""
+"""Analyses of a program: explanations of its gradient, expectations over its noise, checks of its stop_gradients.
+
+Start at `explain.derivation`, `expectations.expectation` and `stop_gradient.table`. Imports nothing of `symgrad.api`.
+"""

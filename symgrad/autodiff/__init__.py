@@ -1,6 +1,5 @@
-"""Differentiation: graph in, graph out, nothing numeric.
+"""Differentiation from graph to graph, nothing numeric; start at `vjp.pull_back`.
 
-`linearise` reads an op's partials; `jvp` pushes tangents forward through them, `vjp` transposes them and
-pulls cotangents back, `derivatives` takes all partials to an order. There is one rule set, so the modes
-cannot drift apart.
+`linearise` reads an op's partials; `jvp` pushes tangents forward through them, `vjp` transposes them and pulls
+cotangents back. All modes share one rule set, so they cannot drift apart. Imports nothing of analysis or api.
 """

@@ -1,10 +1,10 @@
-"""Vectorising: a graph for a whole stack of values of some of its nodes at once, by the rule in each op's record.
+"""Vectorisation: a graph for a whole stack of values of some of its nodes, by the rule in each op's record.
 
 A Jacobian is a vjp (or jvp) whose seed is a stack of unit arrays: the pullback is built once, for one symbolic seed,
-and then stacked. The stack has leading axes of its own, any number of them, so that y.shape + x.shape comes out
-without a reshape, for sizes with names as for numbers.
+and then batched. The stack may have several leading axes, so the result has the shape y.shape + x.shape without a
+reshape, also for named sizes.
 
-    stacked(node) has the shape lead + node.shape, or it is the node itself, where nothing below it is stacked.
+    batched(node) has the shape lead + node.shape; a node above no stack stays itself.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
     """Return the outputs for every member of a stack.
 
     Args:
-        outputs: what to compute.
-        stacks: for each node that varies, all its values: an array of shape ``lead + node.shape``.
+        outputs: the nodes to compute.
+        stacks: for each varying node an array of its values, of shape ``lead + node.shape``.
         lead: the leading axes of the stack.
 
     Returns:
@@ -51,7 +51,7 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
 
 
 def units(shape: Shape) -> Node:
-    """Return all unit arrays of a shape, stacked: an array of shape ``shape + shape`` with 1 where the halves agree."""
+    """Stack all unit arrays of a shape: an array of shape ``shape + shape`` with 1 where the index halves agree."""
     long = [size for size in shape if size != 1]
     rank = len(long)
     eyes = [eye(params=(size, size)) for size in long]

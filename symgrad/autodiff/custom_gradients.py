@@ -1,9 +1,9 @@
-"""Derivatives that are given: a pullback, an expression linear in the cotangent, instead of the one of the value.
+"""Custom gradients: a user's pullback, an expression linear in the cotangent, instead of the derivative of the value.
 
-The pullback of x, P(v), is linear in the cotangent v, and so is its transpose, which maps a tangent of x to one of the
-value: T(z). With x for z, T(x) has the pullback P, if its coefficients count as constants; yet order two is to
-differentiate them, as they stand in P. `with_slope` does both: every product of a coefficient c with what depends on z
-becomes with_slope(0, ., c), whose derivative is c, and whose derivative by c is zero. Its value is never read.
+The pullback of x, P(v), is linear in the cotangent v, and its transpose T maps a tangent z of x to one of the value.
+T(x) has the pullback P if its coefficients are constants; but at order two they must be differentiated, as in P.
+`with_slope` does both: each product of a coefficient c with an expression e in z becomes with_slope(0, e, c), whose
+derivative by e is c and whose derivative by c is zero. Its value is never read.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["NotLinearError", "with_pullback"]
 
 _ZERO, _ONE = as_node(0), as_node(1)
 _OF_FIRST = frozenset(OPS[name] for name in ("gather", "scatter_add"))
-"""Linear in the first argument; the others are positions."""
+"""Ops that are linear in the first argument; the others are indices."""
 
 
 class NotLinearError(Exception):
-    """A pullback is not seen to be linear in its cotangent: the part that is not."""
+    """The error that a pullback is not provably linear in its cotangent, with the offending part."""
 
     def __init__(self, part: Node) -> None:
         super().__init__(part)
@@ -37,21 +37,21 @@ class NotLinearError(Exception):
 
 
 def with_pullback(value: Node, x: Node, pulled: Node, cotangent: Node) -> Node:
-    """Return a value with a further derivative by a node, whose pullback is given.
+    """Return a value with a further derivative by a node, defined by its pullback.
 
     Args:
-        value: the value; derivatives that it has itself stay.
+        value: the value; its own derivatives stay.
         x: a real node.
-        pulled: what a cotangent sends to x, of the shape of x.
-        cotangent: the symbol for it in ``pulled``, of the shape of the value; the result does not read it.
+        pulled: the cotangent of x, of the shape of x.
+        cotangent: the symbol in ``pulled`` for the cotangent of the value, of its shape; the result does not read it.
 
     Raises:
-        NotLinearError: if ``pulled`` is not seen to be linear in the cotangent.
+        NotLinearError: if ``pulled`` is not provably linear in the cotangent.
     """
-    _map(pulled, cotangent, lambda op_node, args: op_node)  # refuses what is not linear
+    _map(pulled, cotangent, lambda op_node, args: op_node)  # checks linearity
     tangent = symbol(Declaration("tangent", shape=x.shape))
     (pushed,) = pull_back([pulled], [tangent], [cotangent]).gradients
-    held = _map(pushed, tangent, _held, x)
+    held = _map(pushed, tangent, _with_slopes, x)
     if held is None:
         return value
     if held.op is with_slope and held.args[0] is _ZERO and held.args[1].shape == value.shape:
@@ -62,7 +62,7 @@ def with_pullback(value: Node, x: Node, pulled: Node, cotangent: Node) -> Node:
 def _map(
     output: Node, source: Node, build: Callable[[Node, Sequence[Node]], Node], instead: Node | None = None
 ) -> Node | None:
-    """Walk what depends on a symbol, building anew, and check that it is linear in it; None if nothing does."""
+    """Rebuild the nodes that depend on a symbol, and check that they are linear in it; return None if none does."""
     made: dict[Node, Node] = {source: source if instead is None else instead}
     for n in topological([output]):
         moving = [a in made for a in n.args]
@@ -77,7 +77,7 @@ def _map(
 
 
 def _linear(n: Node, moving: Sequence[bool]) -> bool:
-    """Tell whether a node is linear in its arguments that move, the others held."""
+    """Tell whether a node is linear in its moving arguments, with the others fixed."""
     if n.op in (mul, einsum):
         return moving.count(True) == 1
     if n.op is div:
@@ -95,8 +95,8 @@ def _zero(node: Node) -> bool:
     return node.is_number(0)
 
 
-def _held(n: Node, args: Sequence[Node]) -> Node:
-    """The same equation of what stands for the arguments, with the coefficient that it has as a given slope."""
+def _with_slopes(n: Node, args: Sequence[Node]) -> Node:
+    """Rebuild an equation with its coefficient as the slope of `with_slope`."""
     (i, *_) = [i for i, (a, b) in enumerate(zip(n.args, args, strict=True)) if a is not b]
     if n.op is mul:
         return _times(args[i], args[1 - i], n.shape)
@@ -110,7 +110,7 @@ def _held(n: Node, args: Sequence[Node]) -> Node:
 
 
 def _times(x: Node, c: Node, shape: Shape) -> Node:
-    """What has the derivative c by x; products of coefficients are collected."""
+    """Return a node with the derivative c by x; nested coefficients are multiplied."""
     if x.op is with_slope and x.args[0] is _ZERO and x.args[1].shape == x.shape == shape:
         _, x, before = x.args
         c = before * c
@@ -118,7 +118,7 @@ def _times(x: Node, c: Node, shape: Shape) -> Node:
 
 
 def _contraction(n: Node, i: int, args: Sequence[Node]) -> Node:
-    """A sum of products with operand i: its entries, spread over all axes, times the product of the others."""
+    """Contract operand i with the product of the others, over all axes, as a slope."""
     labels, result = n.params
     every = list(dict.fromkeys(label for own in labels for label in own))
     others = [k for k in range(len(args)) if k != i]

@@ -1,8 +1,8 @@
-"""The meaning of stop_gradient, as plain algebra: the frozen copy.
+"""The semantics of stop_gradient by frozen copies.
 
-``stop_gradient(e)`` is ``e`` with every differentiable symbol x replaced by a frozen twin. A program is then
-an ordinary function F(x, twin), its value F(x, x), and its k-th derivative the k-th partial of F by x alone,
-taken at twin = x. The backward pass does not use this; tests and verdicts hold the two together.
+``stop_gradient(e)`` is ``e`` with every differentiable symbol x replaced by a frozen twin. A program is then a function
+F(x, twin) with the value F(x, x); its k-th derivative is the k-th partial of F by x at twin = x. The backward pass does
+not use this; tests and verdicts compare the two.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["frozen_copy", "unfreeze"]
 
 
 def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[Node], dict[Node, Node]]:
-    """Return F(x, twin) for each output, free of stop_gradient, and the twin of every symbol that has one.
+    """Return F(x, twin) for each output, without stop_gradient, and the twin of each symbol that has one.
 
-    Random inputs are data and keep no twin: a stopped and a running u are the same draw.
+    Random inputs are data without a twin: a stopped u and a free one are the same draw.
 
     Args:
         outputs: a program.
-        flat: whether what has no derivative anyway (floor, argmax, conditions) is of frozen copies too: then F is not
-            the function that it is without it, but all its partials by x are the same, where twin = x.
+        flat: whether ops without derivatives (floor, argmax, conditions) also read frozen copies. This changes F, but
+            none of its partials by x at twin = x.
     """
     names = {s.name for s in symbols_of(outputs)}
     twins: dict[Node, Node] = {}
@@ -34,7 +34,7 @@ def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[No
         if s.dtype == "real" and s.declaration.distribution is None:
             name = free_name(f"{s.name}_frozen", names)
             twins[s] = symbol(replace(s.declaration, name=name))
-    # Two copies of every node: as it is, and inside a stop (all its symbols frozen).
+    # Two copies of every node: outside of stops, and inside one, where all symbols are frozen.
     running: dict[Node, Node] = {}
     frozen: dict[Node, Node] = {}
     for node in topological(outputs):
@@ -58,5 +58,5 @@ def _is_flat(node: Node) -> bool:
 
 
 def unfreeze(outputs: Sequence[Node], twins: Mapping[Node, Node]) -> list[Node]:
-    """Return the outputs on the diagonal, twin = x."""
+    """Return the outputs on the diagonal twin = x."""
     return substitute(list(outputs), {twin: s for s, twin in twins.items()})

@@ -1,4 +1,4 @@
-"""The gradient by a table of which a program reads rows alone: the rows, and nowhere the table's own shape."""
+"""The sparse gradient by a table whose rows a program gathers: the rows, without an array of the table's shape."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["pull_back_rows"]
 
 
 def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, BackwardTrace] | Pullback | None:
-    """Pull the cotangent 1 of a scalar back to the rows of a table that it reads.
+    """Pull the cotangent 1 of a scalar back to the rows of a table that it gathers.
 
-    Every reading of rows counts as a variable of its own, at which the cotangent stays: what it would send to the table
-    is a scatter_add of it, and all that reaches the table otherwise is dense.
+    Each gather counts as a variable whose cotangent stays there, because its contribution to the table would be a
+    scatter_add of it. Every other contribution to the table is dense.
 
     Args:
         y: the scalar.
-        table: a symbol or an intermediate node, of at least one axis.
+        table: a symbol or an intermediate node with at least one axis.
 
     Returns:
-        The positions of the rows and their cotangents, along one first axis, and the trace; or the step by which the
-        gradient is dense; or None where nothing reaches the table.
+        The indices of the rows and their cotangents, along one first axis, and the trace; or the step that makes the
+        gradient dense; or None if nothing reaches the table.
     """
     readings = [n for n in topological([y]) if n.op is gather and n.args[0] is table and n.params == ((0,),)]
     trace = pull_back([y], [as_node(1)], [*readings, table], stopped=readings)
@@ -36,13 +36,14 @@ def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, BackwardTrace] | P
     found = [(n, g) for n, g, no in zip(readings, trace.gradients, trace.nothing, strict=False) if no is None]
     if not found:
         return None
-    positions: list[Node] = []
+    indices: list[Node] = []
     rows: list[Node] = []
     for node, gradient in found:
         index = node.args[1]
-        count = size_product(index.shape)
-        positions.append(reshape(index, params=((count,),)) if len(index.shape) != 1 else index)
-        rows.append(
-            reshape(gradient, params=((count, *table.shape[1:]),)) if len(index.shape) != 1 else gradient
-        )
-    return (join(positions), join(rows), trace) if len(found) > 1 else (positions[0], rows[0], trace)
+        if len(index.shape) != 1:
+            count = size_product(index.shape)
+            index = reshape(index, params=((count,),))
+            gradient = reshape(gradient, params=((count, *table.shape[1:]),))
+        indices.append(index)
+        rows.append(gradient)
+    return (join(indices), join(rows), trace) if len(found) > 1 else (indices[0], rows[0], trace)

@@ -1,4 +1,4 @@
-"""Forward mode: tangents pushed through the linearised program; and all partials to an order."""
+"""Forward mode: push tangents through the linearised program; and all partials up to an order."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ from symgrad.support.progress import steps
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 
 _ZERO = as_node(0)
-_PUSHED = 8  # variables by which the first partials are pushed forward
+_PUSHED = 8  # variables up to which first partials use forward mode
 
 
 class Pushforward:
-    """The derivative along one direction, remembered for every node it has met.
+    """The derivative along one direction, in a cache over nodes.
 
     Args:
-        tangents: the direction: a tangent for each node that moves; guarded ones are strong zeros where the guard is
-            false. These nodes count as symbols.
+        tangents: the direction: a tangent for each moving node, which counts as a symbol. Guarded tangents are strong
+            zeros where the guard is false.
     """
 
     def __init__(self, tangents: Mapping[Node, Node | GuardedTangent]) -> None:
-        # None: does not move. A structurally zero tangent is a strong zero, so it does not move either.
-        given = {
-            n: t if isinstance(t, GuardedTangent) else GuardedTangent(None, t) for n, t in tangents.items()
-        }
-        self._tangents: dict[Node, GuardedTangent | None] = {
-            n: None if t.value.is_number(0) else t for n, t in given.items()
-        }
+        # None for a node that does not move. A structurally zero tangent is a strong zero, hence None.
+        self._tangents: dict[Node, GuardedTangent | None] = {}
+        for node, tangent in tangents.items():
+            guarded = tangent if isinstance(tangent, GuardedTangent) else GuardedTangent(None, tangent)
+            self._tangents[node] = None if guarded.value.is_number(0) else guarded
 
     def __call__(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return the outputs' tangents, of their shapes; a number 0 for what does not move."""
+        """Return the outputs' tangents, of their shapes; the number 0 for an output that does not move."""
         known = self._tangents
         for node in steps("backward", "differentiating forward", topological(outputs, until=known)):
             if node in known:
@@ -49,9 +47,8 @@ class Pushforward:
             if not any(moving):
                 continue
             if node.op.push is not None:
-                moved = node.op.push(
-                    node, [None if t is None else t.node() for t in map(known.get, node.args)]
-                )
+                tangents = [None if t is None else t.node() for t in map(known.get, node.args)]
+                moved = node.op.push(node, tangents)
                 known[node] = None if moved.is_number(0) else GuardedTangent(None, moved)
                 continue
             contributions = list(self._push(node, moving))
@@ -67,7 +64,7 @@ class Pushforward:
 
 
 def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | GuardedTangent]) -> list[Node]:
-    """Return the tangents of the outputs when the given nodes move with the given tangents."""
+    """Return the tangents of the outputs from the tangents of some nodes."""
     return Pushforward(tangents)(outputs)
 
 
@@ -75,10 +72,10 @@ def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | Guarded
 def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ...], Node]:
     """Return all distinct partial derivatives of ``y`` up to an order, in one shared graph.
 
-    The keys are the positions in ``wrt``, ascending; () is ``y`` itself. Every ``wrt`` counts as an
-    independent symbol, so mixed partials commute. One Pushforward a variable remembers the derivative of
-    every node, of derivatives too, so a partial of order k + 1 costs what is new in it. The first partials by many
-    variables, or by arrays, are one pull back, whose cost does not grow with their number.
+    The keys are ascending positions in ``wrt``; () is ``y`` itself. Every ``wrt`` counts as an independent symbol, so
+    mixed partials commute. Each variable has one Pushforward, whose cache covers derivatives too, so a partial of order
+    k + 1 costs only its new nodes. First partials by many variables, or by arrays, come from one backward pass, whose
+    cost does not grow with their number.
     """
     partials: dict[tuple[int, ...], Node] = {(): y}
     done = 0

@@ -1,11 +1,11 @@
-"""Linearisation: an equation becomes a linear map of its arguments' tangents, with its coefficients as nodes.
+"""Linearisation: the linear map from the tangents of an equation's arguments to its own, with nodes as coefficients.
 
     out_dot = sum over arguments i of  guard_i ? coefficient_i * arg_i_dot : 0
 
-A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. Multiplying it out would
-let an infinite v of the branch that was not taken meet a numeric zero and make NaN (`where(x > 0, sqrt(x),
-0)` at 0). So the condition travels along as a guard, every product is formed inside it, and the choice is
-made last: where the guard is false the result is zero, whatever the product was.
+A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. If it were multiplied out, an
+infinite v of the untaken branch could meet a numeric zero and make NaN (`where(x > 0, sqrt(x), 0)` at 0). So the
+condition becomes a guard, every product is formed inside it, and the choice comes last: where the guard is false the
+result is zero.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from weakref import WeakKeyDictionary
 
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
 from symgrad.ops.scalar.logic import and_, not_, or_, where
+from symgrad.support.traversal import postorder
 
 __all__ = ["GuardedTangent", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
 
 _ZERO = as_node(0)
-_known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # what is finite
+_known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # cache of _finite
 
 
 class GuardedTangent(NamedTuple):
-    """A tangent or cotangent: ``value`` where the guard holds (everywhere if it is None), a strong zero elsewhere."""
+    """A tangent or cotangent: ``value`` where the guard is None or holds, a strong zero elsewhere."""
 
     guard: Node | None
     value: Node
     settled: bool = False  # whether the value itself is already zero where the guard is false
 
     def node(self) -> Node:
-        """Return it as one node, the choice made."""
+        """Return it as one node, with the choice."""
         if self.guard is None or self.settled or self.value.is_number(0):
             return self.value
         return where(self.guard, self.value, _ZERO)
@@ -50,7 +51,7 @@ def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
 
     Args:
         node: an equation, not a leaf.
-        wanted: for each argument, whether its tangent matters.
+        wanted: for each argument, whether its term is wanted.
     """
     terms: list[Linear] = []
     for i, partial in enumerate(node.op.partials):
@@ -63,7 +64,7 @@ def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
 
 
 def guarded(coefficient: Node) -> GuardedTangent:
-    """Read ``where(c, v, 0)`` and ``where(c, 0, v)`` as v under a guard."""
+    """Convert ``where(c, v, 0)`` and ``where(c, 0, v)`` to v with a guard."""
     if coefficient.op is where:
         condition, yes, no = coefficient.args
         if no.is_number(0):
@@ -82,7 +83,7 @@ def _negate(condition: Node) -> Node:
 def pass_through(term: GuardedTangent, incoming: GuardedTangent) -> GuardedTangent:
     """Multiply a tangent or cotangent by a coefficient of an equation, inside both guards.
 
-    Where the value is zero of itself outside its guard, it stays so times a coefficient that is finite there too.
+    A value that is zero outside its guard stays so times a coefficient that is finite there.
     """
     if term.guard is None or term.guard is incoming.guard:
         guard = incoming.guard
@@ -95,22 +96,14 @@ def pass_through(term: GuardedTangent, incoming: GuardedTangent) -> GuardedTange
 
 
 def _finite(coefficient: Node) -> bool:
-    """Tell whether a coefficient is finite at every point: where a guard is false, forward values may be missing."""
-    pending = [coefficient]
-    while pending:
-        top = pending[-1]
-        missing = [a for a in top.args if a not in _known]
-        if missing and top not in _known:
-            pending += missing
-            continue
-        pending.pop()
-        if top not in _known:
-            _known[top] = _total(top) and all(_known[a] for a in top.args)
+    """Tell whether a coefficient is finite everywhere, also where a guard is false and forward values are undefined."""
+    for node in postorder([coefficient], lambda n: n.args, until=_known):
+        _known[node] = _total(node) and all(_known[a] for a in node.args)
     return _known[coefficient]
 
 
 def _total(part: Node) -> bool:
-    """Tell whether an op is finite wherever its arguments are, unless these are so large that products overflow."""
+    """Tell whether an op is finite for finite arguments, if these are not so large that products overflow."""
     if not part.op.pointwise:
         return not part.args or part.op.array.total == "always"
     if part.op.domain is None:
@@ -122,7 +115,7 @@ def _total(part: Node) -> bool:
 
 
 def accumulate(contributions: Sequence[GuardedTangent]) -> GuardedTangent:
-    """Add contributions; what is guarded alike stays under its guard, so a strong zero stays one."""
+    """Add contributions by guard, so that a strong zero stays one."""
     if len(contributions) == 1:
         return contributions[0]
     by_guard: dict[Node | None, Node] = {}
@@ -138,7 +131,7 @@ def accumulate(contributions: Sequence[GuardedTangent]) -> GuardedTangent:
     guards: list[Node] = []
     for guard in list(by_guard):
         if guard not in by_guard:
-            continue  # it was the other side of a choice
+            continue  # already used as the other side of a choice
         assert guard is not None
         value = by_guard.pop(guard)
         otherwise = by_guard.pop(_negate(guard), None)

@@ -1,4 +1,4 @@
-"""Whether row b of one array depends on row b of another alone, so that all rows may be differentiated at once."""
+"""Check that row b of one array depends only on row b of another, so that all rows can be differentiated at once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from symgrad.ops.array.along import rows_aligned
 __all__ = ["find_row_mixing"]
 
 AxisNumber = int
-"""The axis of a node that counts the rows."""
+"""The axis of a node that indexes the rows."""
 
 
 def find_row_mixing(y: Node, x: Node) -> Node | None:
-    """Return the first equation between ``x`` and ``y`` that may mix rows (entries along axis 0), None if none does.
+    """Return the first equation between ``x`` and ``y`` that may mix rows (entries along axis 0); None if none does.
 
-    Paths through stop_gradient do not count: no derivative takes them.
+    Paths through stop_gradient do not count, because no derivative takes them.
     """
     place: dict[Node, AxisNumber | None] = {x: 0}
     culprit: dict[Node, Node] = {}

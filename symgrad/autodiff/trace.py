@@ -1,7 +1,6 @@
-"""The record of a backward pass.
+"""The record of a backward pass: for each step the forward equation, its rule, its residuals and its cotangents.
 
-Which rule made which cotangent from which forward equation, and what it read: the explanation, the noise verdict
-and every later check read this one record.
+The explanation, the noise verdict and all checks read this record.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ __all__ = ["ZeroReason", "Derivative", "Pullback", "BackwardTrace", "placeholder
 
 
 class ZeroReason(StrEnum):
-    """The kinds of nothing a derivative can be; TensorFlow's ``None`` is all of them."""
+    """The reasons for a zero derivative; TensorFlow's ``None`` covers all of them."""
 
     ZERO = "zero"  # a path exists and every derivative along it is structurally zero
     DISCONNECTED = "disconnected"  # the value does not depend on it
@@ -30,15 +29,15 @@ class ZeroReason(StrEnum):
 
 
 class Pullback(NamedTuple):
-    """One pullback: the contribution of one forward equation to the cotangent of one of its arguments.
+    """One pullback: the contribution of a forward equation to the cotangent of one of its arguments.
 
     Attributes:
         node: the forward equation; its op names the rule.
-        argument: the position of the argument that receives the contribution.
+        argument: the position of the argument.
         coefficient: the partial derivative, as a node; for an op that is not pointwise, its pullback of the
             `placeholder` of the node.
-        incoming: the cotangent of ``node`` that came in.
-        produced: what the pullback sends to the argument.
+        incoming: the cotangent of ``node``.
+        produced: the contribution to the argument.
     """
 
     node: Node
@@ -49,12 +48,12 @@ class Pullback(NamedTuple):
 
     @property
     def cotangent(self) -> Node:
-        """What came in, as one node: a strong zero where a choice was for something else."""
+        """The incoming cotangent as one node: a strong zero where a choice excludes it."""
         return self.incoming.node()
 
     @property
     def contribution(self) -> Node:
-        """What is sent to the argument, as one node; these add up to the argument's cotangent."""
+        """The contribution as one node; contributions add up to the argument's cotangent."""
         return self.produced.node()
 
     @property
@@ -64,13 +63,13 @@ class Pullback(NamedTuple):
 
     @property
     def residuals(self) -> tuple[Node, ...]:
-        """The forward values that the pullback reads: the node itself or its arguments, in the order they are read."""
+        """The forward values that the pullback reads: the node itself or its arguments, in order of first use."""
         forward = {self.node, *self.node.args}
         return tuple(n for n in topological([self.coefficient], until=forward) if n in forward)
 
 
 def placeholder(node: Node) -> Node:
-    """Return the symbol that stands for the cotangent of a node in the coefficient of a Pullback.
+    """Return the symbol for the cotangent of a node in the coefficient of a Pullback.
 
     No program can declare its name.
     """
@@ -79,11 +78,11 @@ def placeholder(node: Node) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """A derivative of a scalar, by what it is one of.
+    """The record that a node is a derivative of a scalar.
 
     Args:
         y: the scalar.
-        by: by what, one after the other.
+        by: the variables, one after another.
     """
 
     y: Node
@@ -92,15 +91,15 @@ class Derivative:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class BackwardTrace:
-    """A whole backward pass.
+    """A backward pass.
 
     Args:
-        outputs: what was differentiated, with the seeds.
-        wrt: by what.
-        steps: the pullbacks, in the order in which they ran (from the outputs back).
-        answers: what was found out about the gradients since: it lives as long as one of them.
+        outputs: the differentiated nodes with their seeds.
+        wrt: the nodes to differentiate by.
+        steps: the pullbacks in execution order, from the outputs back.
+        answers: a cache of facts about the gradients; it lives as long as one of them.
         gradients: the results, one per ``wrt``.
-        nothing: for each of ``wrt``, the kind of nothing, or None.
+        nothing: for each of ``wrt``, the reason for a zero, or None.
     """
 
     outputs: tuple[tuple[Node, Node], ...]

@@ -27,16 +27,15 @@ def pull_back(
 
     Args:
         outputs: the nodes to differentiate.
-        seeds: their cotangents, of the same shapes or of shapes that broadcast to them; guarded ones are strong zeros
-            where the guard is false.
+        seeds: their cotangents, of shapes that broadcast; guarded ones are strong zeros where the guard is false.
         wrt: the nodes to differentiate by: symbols or intermediate ones. Each receives its total derivative.
-        stopped: nodes that count as constants: their own cotangent is formed, nothing flows beyond.
+        stopped: nodes that count as constants: they receive a cotangent, but pass none on.
 
     Returns:
-        The trace, with one gradient per ``wrt`` (a structural zero where there is nothing).
+        The trace, with one gradient per ``wrt`` (a structural zero if no cotangent arrives).
     """
-    question = ("pull back", tuple(seeds), tuple(wrt), frozenset(stopped))
-    return remembered(outputs, question, lambda: _pull_back(outputs, *question[1:]))
+    key = ("pull back", tuple(seeds), tuple(wrt), frozenset(stopped))
+    return remembered(outputs, key, lambda: _pull_back(outputs, *key[1:]))
 
 
 @gc_paused()
@@ -49,8 +48,8 @@ def _pull_back(
     order = topological(outputs)
     active = _active(order, wrt, stopped)
     received: dict[Node, list[GuardedTangent]] = {}
-    given = [s if isinstance(s, GuardedTangent) else GuardedTangent(None, s) for s in seeds]
-    for output, seed in zip(outputs, given, strict=True):
+    guarded = [s if isinstance(s, GuardedTangent) else GuardedTangent(None, s) for s in seeds]
+    for output, seed in zip(outputs, guarded, strict=True):
         received.setdefault(output, []).append(seed)
     wanted = set(wrt)
     arrived: dict[Node, GuardedTangent] = {}
@@ -64,8 +63,8 @@ def _pull_back(
             arrived[node] = cotangent
         if not node.args or node in stopped:
             continue
-        for step, contribution in _pull(node, cotangent, [a in active for a in node.args]):
-            received.setdefault(step.target, []).append(contribution)
+        for step in _pull(node, cotangent, [a in active for a in node.args]):
+            received.setdefault(step.target, []).append(step.produced)
             pulled.append(step)
     gradients: list[Node] = []
     for node in wrt:
@@ -75,7 +74,7 @@ def _pull_back(
     absent = [node for node in wrt if node not in arrived]
     reasons = dict(zip(absent, classify(outputs, absent, stopped), strict=True))
     return BackwardTrace(
-        tuple((y, s.value) for y, s in zip(outputs, given, strict=True)),
+        tuple((y, s.value) for y, s in zip(outputs, guarded, strict=True)),
         tuple(wrt),
         tuple(gradients),
         tuple(reasons.get(node) for node in wrt),
@@ -83,45 +82,31 @@ def _pull_back(
     )
 
 
-def _pull(
-    node: Node, cotangent: GuardedTangent, wanted: Sequence[bool]
-) -> Iterator[tuple[Pullback, GuardedTangent]]:
-    """Transpose one equation: what its cotangent sends to each wanted argument."""
+def _pull(node: Node, cotangent: GuardedTangent, wanted: Sequence[bool]) -> Iterator[Pullback]:
+    """Transpose one equation: yield the contribution of its cotangent to each wanted argument."""
     if node.op.pull is None:
         for term in linearise(node, wanted):
             contribution = pass_through(term.coefficient, cotangent)
             target = node.args[term.argument]
             if target.shape != node.shape:
-                contribution = GuardedTangent(
-                    None, unbroadcast(contribution.node(), node.shape, target.shape)
-                )
-            yield (
-                Pullback(node, term.argument, term.coefficient.node(), cotangent, contribution),
-                contribution,
-            )
+                summed = unbroadcast(contribution.node(), node.shape, target.shape)
+                contribution = GuardedTangent(None, summed)
+            yield Pullback(node, term.argument, term.coefficient.node(), cotangent, contribution)
         return
     real = [w and arg.dtype == "real" for w, arg in zip(wanted, node.args, strict=True)]
-    # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
+    # A linear map has no single coefficient, so the trace records the map of a placeholder.
     coefficients = node.op.pull(node, placeholder(node), real)
     contributions = node.op.pull(node, cotangent.node(), real)
     for i, (coefficient, sent) in enumerate(zip(coefficients, contributions, strict=True)):
         if coefficient is not None and sent is not None and not coefficient.is_number(0):
-            contribution = GuardedTangent(None, sent)
-            yield Pullback(node, i, coefficient, cotangent, contribution), contribution
+            yield Pullback(node, i, coefficient, cotangent, GuardedTangent(None, sent))
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> set[Node]:
     """Return the nodes that depend on ``wrt`` along derivative edges."""
     active: set[Node] = {n for n in wrt if n.dtype == "real"}
     for node in order:
-        if (
-            node in active
-            or not node.args
-            or node in stopped
-            or node.dtype != "real"
-            or "stops" in node.op.facts
-        ):
-            continue
-        if any(a in active for a in node.args):
+        passes = node.dtype == "real" and node not in stopped and "stops" not in node.op.facts
+        if passes and any(a in active for a in node.args):
             active.add(node)
     return active

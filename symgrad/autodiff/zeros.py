@@ -1,4 +1,4 @@
-"""Why a derivative is nothing: zero, disconnected, stopped, no tangent."""
+"""The reason for a missing derivative: zero, disconnected, stopped, no tangent."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["classify", "unmoved"]
 
 
 def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> list[ZeroReason]:
-    """Name the reason why no cotangent arrived at each of ``wrt``.
+    """Return the reason why no cotangent arrived at each of ``wrt``.
 
     Args:
-        outputs: what was differentiated.
-        wrt: what received nothing.
-        stopped: nodes beyond which the caller asked not to differentiate (TensorFlow's ``stop_gradients``).
+        outputs: the differentiated nodes.
+        wrt: the nodes without a cotangent.
+        stopped: nodes that pass no cotangent on (TensorFlow's ``stop_gradients``).
     """
     if not wrt:
         return []
     order = topological(outputs)
     connected = set(order)
-    # What is cut is reached itself: its arguments are not.
+    # A stopped node is reached itself, but its arguments are not.
     reached = set(topological(outputs, until={n for n in order if "stops" in n.op.facts or n in stopped}))
     found: list[ZeroReason] = []
     for node in wrt:
@@ -37,11 +37,11 @@ def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[N
 
 
 def unmoved(outputs: Sequence[Node], moving: Sequence[Node]) -> list[ZeroReason]:
-    """Name the reason why each output has no tangent; of several reasons the nearest to a derivative.
+    """Return the reason why each output has no tangent; of several reasons, the one nearest to a derivative.
 
     Args:
-        outputs: what was differentiated.
-        moving: what moves; zero is the reason if nothing does.
+        outputs: the differentiated nodes.
+        moving: the moving nodes; the reason is zero if there are none.
     """
     if moving and all(x.dtype != "real" for x in moving):
         return [ZeroReason.NO_TANGENT] * len(outputs)

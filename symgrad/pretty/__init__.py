@@ -1,1 +1,1 @@
-"""Formulas in the words of the program: what it names is written by its name, numbers as they were written."""
+"""Formulas in the names and number spellings of their program. Start at `named_derivatives` and `simplify`."""

@@ -1,10 +1,9 @@
-"""A backward pass in the names of its program: one line for each named value, `mu_bar = mu/n + zs_bar`.
+"""Backward passes in the names of the program: one line for each named value, `mu_bar = mu/n + zs_bar`.
 
     Adjoints ::= (Bar = Body)*          -- from the output back; a Body reads names of the program and Bars above it
 
-A line holds all that arrives at one value, whatever it is read by, with signs and sums merged. Below a line stands its
-bar, or what it stands for where that is no longer and no sum. What is long and written more than once has a name of its
-own, `t1`.
+A line collects all contributions to one value, with signs and sums merged. Later lines read its bar, or its body if
+that is not longer and no sum. A long repeated subexpression gets its own name, `t1`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
@@ -23,6 +23,7 @@ from symgrad.pretty.let_bindings import share
 from symgrad.pretty.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.shortest import ShortestForms
+from symgrad.support.traversal import postorder
 
 __all__ = ["Adjoint", "adjoint_lines"]
 
@@ -32,14 +33,14 @@ class Adjoint:
     """A line of a backward pass.
 
     Args:
-        name: what is defined, such as ``mu_bar``.
-        of: the name of the value whose adjoint it is, None for a part that several lines read.
-        symbol: stands for it in the lines below.
-        body: what it is, over declared symbols, names of the program and lines above.
-        spelling: how it is written.
-        notes: where it has a value although the chain rule, as it stands, has none.
-        alone: for what one differentiates by, the same without lines above, where that is short.
-        alone_notes: where that has a value although the derivative as it was built has none.
+        name: the defined name, such as ``mu_bar``.
+        of: the name of the value whose adjoint it is; None for a common subexpression.
+        symbol: its symbol in the lines below.
+        body: its definition, over declared symbols, names of the program and lines above.
+        spelling: the notation of the body.
+        notes: where it is defined although the chain rule, applied literally, is not.
+        alone: for an input of the gradient, its body with the lines above inserted, if that is short.
+        alone_notes: where ``alone`` is defined although the derivative as built is not.
     """
 
     name: str
@@ -53,11 +54,11 @@ class Adjoint:
 
     @property
     def formula(self) -> str:
-        """What it is, in program notation."""
+        """Its body in program notation."""
         return self.spelling.text(self.body)
 
     def __str__(self) -> str:
-        """Return the line as a program would have it."""
+        """Return the line in program notation."""
         return f"{self.name} = {self.formula}"
 
 
@@ -68,8 +69,8 @@ def adjoint_lines(
 
     Args:
         words: the program over its names.
-        forms: how its lines are written.
-        domains: tells where more is defined.
+        forms: the search for short forms.
+        domains: the comparison of domains.
         y: a scalar over names.
         wrt: symbols and names.
     """
@@ -80,35 +81,21 @@ def adjoint_lines(
     built: dict[Node, Node] = {}
     declared = {s.name for s in symbols_of([y, *wrt, *words.bodies.values()])}
 
-    def made(name: Node, raw: Node, bar: Node) -> Node:
-        title = f"{name.name}_bar"
-        while title in words.names or title in declared:
-            title += "_"
+    def define(name: Node, raw: Node, bar: Node) -> Node:
+        title = free_name(f"{name.name}_bar", (*words.names, *declared))
         declared.add(title)
         top = symbol(Declaration(title, shape=bar.shape))
         bodies[top], built[top], of[top] = bar, raw, name.name
         notes[top] = tuple(domains.gained(raw, [bar]))
         return top if bar.op is add or forms.length(bar) > len(title) else bar
 
-    lines.pulled_by(y, wrt, made)
-    alone = _alone(bodies, forms, [top for top in of if of[top] in {w.name for w in wrt}])
+    lines.pulled_by(y, wrt, define)
+    alone = _inlined(bodies, forms, [top for top in of if of[top] in {w.name for w in wrt}])
     whole = dict(built)
     for top in bodies:
         whole[top] = substitute([built[top]], whole)[0]
     share(bodies, lambda: list(bodies), lines, SAVED_CHARACTERS)
-    found: dict[Node, None] = {}
-    for top in of:
-        pending = [top]
-        while pending:
-            unread = [
-                n
-                for n in topological([bodies[pending[-1]]])
-                if n in bodies and n not in found and n not in of
-            ]
-            if unread:
-                pending.append(unread[0])
-            else:
-                found.setdefault(pending.pop())
+    order = postorder(of, lambda top: [n for n in topological([bodies[top]]) if n in bodies and n not in of])
     return tuple(
         Adjoint(
             n.name,
@@ -120,17 +107,17 @@ def adjoint_lines(
             forms.as_written(alone[n]) if n in alone else None,
             tuple(domains.gained(whole[n], [alone[n]])) if n in alone else (),
         )
-        for n in found
+        for n in order
     )
 
 
-def _alone(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
-    """Return lines without those above, where that is short."""
+def _inlined(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
+    """Return lines with the lines above inserted, if that is short."""
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():
         whole[top] = substitute([body], whole)[0]
         if forms.length(whole[top]) > GRADIENT_CHARACTERS:
-            whole[top] = top  # nothing that reads it is short
+            whole[top] = top  # no line that reads it is short
     found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
     return {
         top: form

@@ -1,4 +1,4 @@
-"""Sums of arrays that are zero outside of some rows: the arrays below each other.
+"""Concatenate sums of arrays that are each zero outside of some rows.
 
 unslice(broadcast_to(g, (1, k)), 0:1) + unslice(broadcast_to(h, (1, k)), 1:2)   is   stack((g, h))
 """
@@ -20,7 +20,7 @@ _WHOLE = (None, None, 1)
 
 
 class _Rows(NamedTuple):
-    """What stands in some places along an axis of a term, which is zero elsewhere."""
+    """The nonzero rows of a term along an axis."""
 
     axis: int
     start: int
@@ -29,7 +29,7 @@ class _Rows(NamedTuple):
 
 
 def concat_rows(node: Node) -> Node:
-    """Return a node whose sums of rows, each in places of its own and together in all, are one array of rows.
+    """Replace sums of rows that partition an axis by one concatenated array.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -91,7 +91,7 @@ def _rows(term: Node) -> _Rows | None:
 
 
 def _one(values: Node, axis: int) -> Node:
-    """Return the only row without its axis."""
+    """Remove the axis of a single row."""
     row = (*values.shape[:axis], *values.shape[axis + 1 :])
     added = values.op in (broadcast_to, reshape) and values.args[0].shape == row
     return values.args[0] if added else squeeze(values, (axis,))

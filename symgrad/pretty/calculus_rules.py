@@ -1,10 +1,10 @@
-"""A derivative as it is written by hand: from the inside out, one rule of calculus a line.
+"""Derivatives by hand: from the inside out, one rule of calculus per line.
 
     chain rule (sin)   d(sin(3*x))/dx = 3*cos(3*x)
     product rule       d(x*sin(3*x))/dx = sin(3*x) + x*(3*cos(3*x))
 
-What a line differentiates is a part of the formula that needs a rule: functions of x alone, multiples and signs are
-differentiated within the line that reads them, as a person does it.
+Each line differentiates a part of the formula that needs a rule; functions of x alone, multiples and signs are
+differentiated within the line that reads them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class AppliedRule:
     """A line of a derivation by hand.
 
     Args:
-        rule: the rule that it applies: ``"product rule"``, ``"chain rule (sin)"``.
-        of: what it differentiates.
-        by: by what.
-        applied: what the rule gives, with the derivatives of the lines above in their places.
-        derivative: the same in a shorter form; ``applied`` itself where there is none, or it is defined in more places.
+        rule: the rule: ``"product rule"``, ``"chain rule (sin)"``.
+        of: the differentiated part.
+        by: the variable.
+        applied: the result of the rule, with the derivatives of the lines above inserted.
+        derivative: a shorter form of it; ``applied`` itself if there is none, or if it extends the domain.
     """
 
     rule: str
@@ -47,17 +47,17 @@ class AppliedRule:
 def applied_rules(
     y: Node, x: Node, named: Collection[Node], written: Callable[[Node], str | None]
 ) -> tuple[AppliedRule, ...]:
-    """Return the lines that lead to the derivative of a number by a number, that of ``y`` the last.
+    """Return the lines of the derivative of a scalar by a scalar, that of ``y`` last.
 
     Args:
-        y: what is differentiated.
-        x: by what, a symbol or a part of ``y``.
-        named: parts that have a name, and so a line each.
-        written: returns the text of a formula, None for one that is too long to be read.
+        y: the formula.
+        x: the variable, a symbol or a part of ``y``.
+        named: parts with a name, which get their own lines.
+        written: returns the text of a formula; None if it is too long.
 
     Returns:
-        The lines; none where the formula has arrays, cuts derivatives off, does not read ``x`` or takes more or longer
-        lines than a person follows.
+        The lines; none if the formula has arrays or stop_gradients, does not read ``x``, or needs more or longer lines
+        than a reader can follow.
     """
     order = topological([y], until={x})
     moving = {x}
@@ -71,30 +71,29 @@ def applied_rules(
         return ()
     graph = _Moving(moving, x)
     inside = {a for n in order if n.op in (mul, add) for a in graph.operands(n) if a.op is n.op}
-    told = [
+    parts = [
         n
         for n in order
         if n in moving and n is not x and (n is y or n in named or (n not in inside and graph.needs_rule(n)))
     ]
-    if len(told) > RULES_APPLIED:
+    if len(parts) > RULES_APPLIED:
         return ()
     chooses = any(n.op is where for n in order)
     known: dict[Node, Node] = {x: as_node(1)}
     lines: list[AppliedRule] = []
-    for n in told:
+    for n in parts:
         applied = graph.applied(n, known)
         if not chooses and any(m.op is where for m in topological([applied])):
-            return ()  # where the rule holds is no matter of one line: x**x at zero
+            return ()  # the rule has exceptions that no line shows: x**x at zero
         text = written(applied)
         if text is None or written(n) is None:
             return ()
         found = canonical([applied])
         short = _signed(found.nodes[0])
-        told_short = None if found.widened else written(short)
-        # What is only written in another order is no simpler.
-        if told_short is None or len(told_short) >= len(text):
+        short_text = None if found.widened else written(short)
+        if short_text is None or len(short_text) >= len(text):
             short = applied
-        elif _bare(told_short) == _bare(text):
+        elif _bare(short_text) == _bare(text):  # only brackets differ
             applied = short
         known[n] = short
         lines.append(AppliedRule(graph.rule_of(n), n, x, applied, known[n]))
@@ -103,10 +102,10 @@ def applied_rules(
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    """What of a graph changes with a variable.
+    """The nodes of a graph that depend on a variable.
 
     Args:
-        parts: the nodes that do.
+        parts: these nodes.
         x: the variable.
     """
 
@@ -114,11 +113,11 @@ class _Moving:
     x: Node
 
     def operands(self, n: Node) -> list[Node]:
-        """Return what of a node's operands changes, without signs."""
+        """Return the moving operands of a node, without signs."""
         return [_unsigned(a) for a in n.args if a in self.parts]
 
     def summands(self, n: Node) -> list[Node]:
-        """Return the terms of a sum, or the factors of a product, that change, signs left out."""
+        """Return the moving terms of a sum, or factors of a product, without signs."""
         found: list[Node] = []
         pending = [n]
         while pending:
@@ -128,7 +127,7 @@ class _Moving:
         return found
 
     def needs_rule(self, n: Node) -> bool:
-        """Tell whether a part is differentiated by a line of its own."""
+        """Tell whether a part gets its own line."""
         if n.op is neg:
             return False
         if n.op is add:
@@ -142,7 +141,7 @@ class _Moving:
         return any(a is not self.x for a in self.operands(n))
 
     def _is_linear(self, n: Node) -> bool:
-        """Tell whether a part is the variable, or a multiple of it."""
+        """Tell whether a part is a multiple of the variable."""
         while n is not self.x:
             own = self.operands(n)
             if n.op not in (mul, div) or len(own) != 1 or (n.op is div and n.args[1] in self.parts):
@@ -151,7 +150,7 @@ class _Moving:
         return True
 
     def applied(self, n: Node, known: Mapping[Node, Node]) -> Node:
-        """Return what the rule of a part gives, with the derivatives that are known."""
+        """Apply the rule of a part to known derivatives."""
         if n.op is mul:
             return self._product(n, known)
         if n.op is not div or n.args[1] not in self.parts:
@@ -185,7 +184,7 @@ class _Moving:
         return total if sign > 0 else -total
 
     def rule_of(self, n: Node) -> str:
-        """Return what the rule of a part is called."""
+        """Return the name of a part's rule."""
         inner = any(a is not self.x for a in self.operands(n))
         if n.op is neg:
             return "sign"
@@ -207,12 +206,12 @@ class _Moving:
 
 
 def _bare(text: str) -> str:
-    """Return a text without brackets."""
+    """Remove brackets from a text."""
     return text.replace("(", "").replace(")", "")
 
 
 def _signed(n: Node) -> Node:
-    """Return a quotient of a negative with the sign in front, so that a sum subtracts it."""
+    """Move the sign of a quotient's numerator to the front, so that a sum subtracts it."""
     return -(n.args[0].args[0] / n.args[1]) if n.op is div and n.args[0].op is neg else n
 
 

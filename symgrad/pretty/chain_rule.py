@@ -1,14 +1,14 @@
 """Derivatives of a program over its names: one line for each named value, by the chain rule between names.
 
-Forward, the derivative of every name by one input, `dA_dT`; in reverse, that of one output by every name, `dloss_dP`.
-Each line is what `autodiff/` makes of one body; values that a body computes and that have a name are read by it.
+Forward mode gives the derivative of every name by one input, `dA_dT`; reverse mode that of one output by every name,
+`dloss_dP`. Each line is a derivative of one body by `symgrad.autodiff`, over the names that the body reads.
 """
 
 from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -16,6 +16,7 @@ from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.linearise import GuardedTangent, guarded, pass_through
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
@@ -25,19 +26,20 @@ from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.pretty.limits import UNNAMED_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram, is_symmetric
 from symgrad.pretty.shortest import ShortestForms
+from symgrad.support.traversal import walk
 
 __all__ = ["Lines"]
 
 
 @dataclass(slots=True)
 class Lines:
-    """Lines that derivatives need, beside those of the program.
+    """New lines for derivatives, in addition to those of the program.
 
     Args:
         words: the program.
-        forms: how lines are written.
-        bodies: the symbol of each new line with what it stands for, arguments first.
-        slopes: of a new line, what it is the derivative of, and by what, as names.
+        forms: the search for short forms.
+        bodies: from the symbols of new lines to their bodies, arguments first.
+        slopes: for a new line, the value and the variables of the derivative, as names.
     """
 
     words: NamedProgram
@@ -51,13 +53,13 @@ class Lines:
     _taken: set[str] = field(default_factory=set[str])
 
     def body(self, name: Node) -> Node | None:
-        """Return what a name of a line stands for, None for what is no line."""
+        """Return the body of a named line; None for other nodes."""
         return self.bodies.get(name) or self.words.bodies.get(name)
 
     # -- forward ---------------------------------------------------------------------------------------------
 
     def pushed(self, y: Node, wrt: Node) -> Node:
-        """Return the derivative of a node over names by a symbol or name, whose own line is not looked into."""
+        """Return the derivative of a node over names by a symbol or name, which counts as independent."""
         moving: dict[Node, Node] = {wrt: as_node(1)}
         for name in self._below(y):
             body = self.body(name)
@@ -75,42 +77,28 @@ class Lines:
         return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
 
     def _strong(self, derivative: Node) -> GuardedTangent:
-        """Return a derivative as a strong zero where a choice makes it zero: also where what it meets has no value."""
+        """Return a derivative as a strong zero where a choice makes it zero, even times undefined factors."""
         top = self.body(derivative) or derivative
-        pending, seen = [top], set[Node]()
-        while pending:
-            n = pending.pop()
-            if n in seen:
-                continue
-            seen.add(n)
+        for n in walk([top], self._factors):
             guard = guarded(n).guard
             if guard is not None and guard.shape == top.shape:
                 return GuardedTangent(guard, derivative, settled=True)
-            inner = self.body(n)
-            pending += (
-                [inner]
-                if inner is not None
-                else n.args
-                if n.op is mul
-                else n.args[:1]
-                if n.op in (neg, div)
-                else ()
-            )
         return GuardedTangent(None, derivative)
 
+    def _factors(self, n: Node) -> Iterable[Node]:
+        """Return nodes that make a node zero where they are, from right to left."""
+        inner = self.body(n)
+        if inner is not None:
+            return [inner]
+        return reversed(n.args) if n.op is mul else n.args[:1] if n.op in (neg, div) else ()
+
     def _below(self, y: Node) -> list[Node]:
-        """Return the names that a node reads, through others too, in the order of their lines."""
-        wanted: set[Node] = set()
-        pending = [y]
-        while pending:
-            top = pending.pop()
-            body = self.body(top)
-            found = [n for n in topological([top if body is None else body]) if self.body(n) is not None]
-            fresh = [n for n in found if n not in wanted]
-            wanted.update(fresh)
-            pending += fresh
-        if self.body(y) is not None:
-            wanted.add(y)
+        """Return the names that a node reads, directly or through others, in the order of their lines."""
+
+        def names(top: Node) -> list[Node]:
+            return [n for n in topological([self.body(top) or top]) if self.body(n) is not None]
+
+        wanted = set(walk([y], names))
         return [n for n in (*self.words.bodies, *self.bodies) if n in wanted]
 
     def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
@@ -126,11 +114,10 @@ class Lines:
     def _by_factors(
         self, body: Node, tangents: Mapping[Node, Node | GuardedTangent], name: Node
     ) -> list[Node]:
-        """Return the derivative of a product as the product times the sum of what each factor grows by, f'/f.
+        """Return the derivative of a product as the product times the sum of logarithmic derivatives f'/f.
 
-        Of the factors above these are exponentials and names that are never zero, and powers of them; others are
-        replaced by their own derivatives: a form that divides by what the program does not divide by, such as a
-        logarithm, helps nobody.
+        Only exponentials, nonzero names, and powers of them have f'/f in the numerator. Other factors are replaced by
+        their derivatives: a division that the program does not have, such as by a logarithm, makes a worse form.
         """
         sign, above, below = factors_of(body)
         factors = [*((f, 1) for f in above), *((f, -1) for f in below)]
@@ -155,7 +142,7 @@ class Lines:
         return [reduce(operator.add, parts, name * reduce(operator.add, whole))]
 
     def _rate(self, factor: Node, tangents: Mapping[Node, Node | GuardedTangent]) -> Node | None:
-        """Return f'/f of exponentials, names that are never zero, and powers and products of these; else None."""
+        """Return f'/f for exponentials, nonzero names, and powers and products of these; None for others."""
         if not _reads(factor, tangents):
             return as_node(0)
         known = self.words.known.nonzero(factor) == "yes"
@@ -173,7 +160,7 @@ class Lines:
     # -- in reverse ------------------------------------------------------------------------------------------
 
     def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
-        """Return the derivatives of a scalar over names by symbols and names."""
+        """Return the derivatives of a scalar over names by symbols and names, in reverse mode."""
         label = y.name if y in self.words.bodies else "out"
         return self.pulled_by(
             y,
@@ -182,9 +169,10 @@ class Lines:
         )
 
     def pulled_by(self, y: Node, wrt: Sequence[Node], line: Callable[[Node, Node, Node], Node]) -> list[Node]:
-        """Return the same; ``line`` tells what stands for a derivative further on.
+        """Return the same, with a function that makes the lines.
 
-        It is called with a name, its whole derivative as it was built, and the form of that.
+        ``line`` is called with a name, its total derivative as built, and its short form; it returns the node that
+        further lines read.
         """
         moving = set(wrt)
         for name, body in self.words.bodies.items():
@@ -194,7 +182,7 @@ class Lines:
         found: dict[Node, Node] = {}
         self._pull(y, as_node(1), None, moving, bars)
         for name, body in reversed(self.words.bodies.items()):
-            if name in bars and name in moving:  # what one differentiates by may itself depend on others
+            if name in bars and name in moving:  # a member of wrt may itself depend on others
                 found[name] = line(name, *self._gathered(name, bars[name]))
                 self._pull(body, found[name], name, moving, bars)
         return [
@@ -214,26 +202,23 @@ class Lines:
         pulled = pull_back([body], [seed], wanted)
         for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
             if nothing is not None:
-                continue  # zeros, if w is an array
-            # Of numbers the two directions agree, and forward what several paths share stays together.
+                continue  # an array of zeros
+            # For scalars both modes agree, and forward mode keeps common factors of several paths.
             if not w.shape and not body.shape:
                 raw = pass_through(GuardedTangent(None, _pushed(body, {w: as_node(1)})), seed).node()
             if not raw.is_number(0):
                 bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
 
     def _gathered(self, name: Node, parts: list[Node]) -> tuple[Node, Node]:
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        built = full(total, name.shape)
+        built = full(reduce(operator.add, parts), name.shape)
         return built, self.forms.best([built])
 
     # -- lines -----------------------------------------------------------------------------------------------
 
     def _line(self, of: str, by: tuple[str, ...], body: Node) -> Node:
-        """Return a name for a derivative, such as `d2A_dT2`, or the derivative itself if it is short.
+        """Name a derivative, such as `d2A_dT2`; return a short derivative itself.
 
-        Derivatives of one value that are equal, by inputs that it has only the sum of, have one line.
+        Equal derivatives of one value share a line, for instance by inputs that only occur in a sum.
         """
         if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body
@@ -243,8 +228,7 @@ class Lines:
         times = Counter(by)
         order = len(by) if len(by) > 1 else ""
         name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
-        while name in self._taken or name in self.words.names:
-            name += "_"
+        name = free_name(name, (*self._taken, *self.words.names))
         self._taken.add(name)
         made = symbol(Declaration(name, shape=body.shape, symmetric=is_symmetric(body)))
         self.bodies[made] = body

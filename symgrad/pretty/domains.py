@@ -1,10 +1,10 @@
-"""Where a formula has a value although what it stands for has none: said in the names of the program.
+"""Compare the domains of a formula and its form; phrase the difference in the names of the program.
 
     undefined(f) ::= some op of f outside its domain        -- the record of the op states that domain
-    gained(f, g) ::= what makes f undefined, and not g
+    gained(f, g) ::= the reasons that make f undefined, and not g
 
-A formula over names has a value where the lines of those names have theirs. Conditions are compared by their factors,
-as polynomials; what is known to hold is left out.
+A formula over names is defined where the lines of those names are. Conditions are compared by their factors, as
+polynomials; conditions that are known to hold are omitted.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from symgrad.rewrite.facts.definite_matrices import is_definite
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rewrite.pipeline import canonical
+from symgrad.support.traversal import walk
 
 __all__ = ["Domains", "outside_of_choices"]
 
@@ -41,10 +42,10 @@ _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """A value is not zero (``ne``), positive (``gt``), not negative (``ge``), or what else has to be true.
+    """A condition: a value is nonzero (``ne``), positive (``gt``), nonnegative (``ge``), or another requirement.
 
-    Otherwise the kind is what one says where it is not so. One that is ``spread`` has to hold in all entries for any of
-    the result to have a value, as below a sum; else each entry has its own.
+    For another requirement the kind is the phrase for its failure. A ``spread`` condition must hold in all entries for
+    the result to have any value, as below a sum; otherwise each entry has its own condition.
     """
 
     kind: str
@@ -53,13 +54,13 @@ class _Condition:
 
 
 class Domains:
-    """Compares where formulas over names have values.
+    """A comparison of the domains of formulas over names.
 
     Args:
-        bodies: what the names stand for.
+        bodies: the bodies of names.
         meaning: the same, over declared symbols.
         known: facts.
-        written: puts a formula into the form in which it is shown.
+        written: converts a formula to its printed form.
     """
 
     def __init__(
@@ -73,14 +74,14 @@ class Domains:
         self._meaning = meaning
         self._known = known
         self._written = written
-        self._answers: Answers = {}  # about conditions, of which lines of one program have many in common
+        self._answers: Answers = {}  # a cache: lines of one program share many conditions
 
     def gained(self, before: Node, after: Sequence[Node]) -> list[str]:
-        """Return where a formula has values although another, that stands for it, has none, a phrase each.
+        """Return the phrases for points at which a form is defined although the formula is not.
 
         Args:
-            before: the derivative as it was built, over names.
-            after: what is shown for it, and the lines that this reads.
+            before: the derivative as built, over names.
+            after: its printed form, and the lines that this reads.
 
         Returns:
             Phrases such as ``also defined at x + y = 0``.
@@ -93,7 +94,7 @@ class Domains:
             return list(dict.fromkeys(map(self._phrase, found)))
 
     def _conditions(self, nodes: Sequence[Node]) -> tuple[list[_Condition], list[_Condition]]:
-        """Return what has to hold for values everywhere, and what only where a choice takes its branch."""
+        """Return the conditions that hold everywhere, and those that matter only in a branch of a choice."""
         every = self._with_bodies(nodes)
         outside = self._with_bodies(nodes, outside_of_choices)
         mixed = self._with_bodies([a for n in every if not n.op.pointwise for a in n.args])
@@ -112,7 +113,7 @@ class Domains:
     def _with_bodies(
         self, nodes: Sequence[Node], parts: Callable[[Sequence[Node]], Sequence[Node]] = topological
     ) -> dict[Node, None]:
-        """Return the parts of nodes, and those of what the names in them stand for."""
+        """Return the parts of nodes, and those of the bodies of names in them."""
         found: dict[Node, None] = {}
         pending = list(nodes)
         while pending:
@@ -122,7 +123,7 @@ class Domains:
         return found
 
     def _of(self, node: Node) -> Iterator[_Condition]:
-        """Yield the conditions under which an op has a value, for those arguments, but for what is known to hold."""
+        """Yield the conditions for an op at its arguments, except those that are known to hold."""
         known = self._known
         if node.op.name == "pow" and node.args[1].is_number():
             base, exponent = node.args[0], node.args[1].value
@@ -147,14 +148,14 @@ class Domains:
             yield _Condition(_NOWHERE, canonical([node]).nodes[0])
 
     def _of_array(self, node: Node) -> Iterator[_Condition]:
-        """Yield the condition under which an op on arrays has a value."""
+        """Yield the condition for an op on arrays."""
         if node.op in (gather, scatter_add):
             array, *indices = node.args
             axes: tuple[int, ...] = node.params[0]
             sizes: Shape = array.shape if node.op is gather else node.shape
             for axis, index in zip(axes, indices, strict=True):
                 if not self.is_inside(index, sizes[axis]):
-                    # Where what is out of range would stand is not known: then no entry has a value.
+                    # The place of an out-of-range entry is unknown, so no entry is defined.
                     yield _Condition(_OUT_OF_RANGE, canonical([index]).nodes[0], node.op is scatter_add)
         elif node.op.array.total == "of regular":
             if is_definite(node.args[0], self._known):
@@ -164,12 +165,12 @@ class Domains:
             yield _Condition(_EMPTY, node.args[0])
 
     def is_inside(self, index: Node, size: Size) -> bool:
-        """Tell whether positions are known to lie inside an axis, counted from its beginning."""
+        """Tell whether indices are known to lie inside an axis, counted from its beginning."""
         whole = substitute([index], self._meaning)
         return any(is_inside(i, size, self._known) for i in (index, *whole))
 
     def _nonzero(self, node: Node) -> Iterator[_Condition]:
-        """Yield the factors of a node that may be zero."""
+        """Yield the condition for each factor of a node that may be zero."""
         pending = [canonical([node]).nodes[0]]
         while pending:
             n = pending.pop()
@@ -192,7 +193,7 @@ class Domains:
         )
 
     def _implied(self, one: _Condition, by: _Condition) -> bool:
-        """Tell whether a condition holds where another does: the same, or that of a factor of what is not zero."""
+        """Tell whether a condition follows from another: from the same, or from that of a multiple."""
         if one.kind == by.kind == _EMPTY and one.node.shape == by.node.shape:
             return True
         if one.kind not in _OPPOSITE or (
@@ -205,7 +206,7 @@ class Domains:
             quotient = rational_of(right / left)
             if quotient is None or not quotient.below.is_constant():
                 continue
-            if one.kind == "ne":  # what is zero makes its multiples zero
+            if one.kind == "ne":  # a zero makes its multiples zero
                 return True
             above, below = quotient.above, quotient.below
             if above.is_constant() and above.leading_coefficient() * below.leading_coefficient() > 0:
@@ -218,7 +219,7 @@ class Domains:
 
 
 def _of_sizes(node: Node) -> bool:
-    """Tell whether a number is one of entries: where there are none, nothing has a value."""
+    """Tell whether a number is computed from sizes; where such a number is zero, the array is empty."""
     leaves = [n for n in topological([node]) if not n.args]
     return all(n.is_number() or n.op is SIZE for n in leaves)
 
@@ -228,12 +229,5 @@ def _same(one: _Condition, other: _Condition) -> bool:
 
 
 def outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
-    """Return the parts of nodes that count whichever branches are taken."""
-    seen = dict.fromkeys(nodes)
-    pending = list(nodes)
-    while pending:
-        n = pending.pop()
-        fresh = [a for a in (n.args[:1] if n.op.name == "where" else n.args) if a not in seen]
-        seen.update(dict.fromkeys(fresh))
-        pending += fresh
-    return list(seen)
+    """Return the nodes that are evaluated for any choice of branches."""
+    return list(walk(nodes, lambda n: n.args[:1] if n.op.name == "where" else n.args))

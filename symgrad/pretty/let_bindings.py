@@ -1,11 +1,11 @@
-"""Which lines are shown: what is short or read once stands where it is read, what is long and shared has a line.
+"""Choose the printed lines: inline short definitions and those read once, and name long common subexpressions.
 
 The results come first, then the lines that they need, each below those that read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import count as count_from
 
@@ -15,21 +15,22 @@ from symgrad.ir.types import Declaration
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.limits import LINE_CHARACTERS, SHARED_CHARACTERS
 from symgrad.pretty.shortest import ShortestForms
+from symgrad.support.traversal import postorder
 
-__all__ = ["Shown", "choose_bindings", "share"]
+__all__ = ["FormulaLines", "choose_bindings", "share"]
 
 
 _HOPELESS = 3 * LINE_CHARACTERS
-"""Characters from which on no form of a line is looked for: it would have to get too much shorter."""
+"""Characters above which no shorter form of a line is sought."""
 
 
 @dataclass(slots=True)
-class Shown:
-    """Formulas as they are shown.
+class FormulaLines:
+    """Formulas for printing.
 
     Args:
         results: the formulas, over declared symbols and names.
-        new: the lines that derivatives brought, those that others read first.
+        new: the lines that derivatives added, in evaluation order.
         own: the lines of the program that are read, in its order.
     """
 
@@ -38,7 +39,7 @@ class Shown:
     own: dict[Node, Node] = field(default_factory=dict[Node, Node])
 
 
-def choose_bindings(lines: Lines, results: Sequence[Node]) -> Shown:
+def choose_bindings(lines: Lines, results: Sequence[Node]) -> FormulaLines:
     """Return results with the lines that they need."""
     forms = lines.forms
     bodies = dict(lines.bodies)
@@ -46,40 +47,31 @@ def choose_bindings(lines: Lines, results: Sequence[Node]) -> Shown:
         symbol(Declaration(f"__result{k}", shape=r.shape)): r for k, r in enumerate(results)
     }
     bodies.update(tops)
-    for top, result in tops.items():  # a result that is a line is that line
+    for top, result in tops.items():  # a result that is a line takes its body
         if result in bodies:
             bodies[top] = bodies[result]
     _inline(bodies, tops, forms)
     needed = _needed(bodies, tops)
-    # What others read too has its own line.
+    # A result that others read keeps its own line.
     bodies.update({top: result for top, result in tops.items() if result in needed})
-    _share(bodies, tops, lines)
+    share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
     needed = _needed(bodies, tops)
     own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
-    return Shown(
+    return FormulaLines(
         [bodies[t] for t in tops],
         {n: bodies[n] for n in needed},
         {n: lines.words.bodies[n] for n in own},
     )
 
 
-def _needed(bodies: dict[Node, Node], tops: Sequence[Node] | dict[Node, Node]) -> list[Node]:
-    """Return the lines that results read, those that others read first."""
-    found: dict[Node, None] = {}
-    pending: list[tuple[Node, bool]] = [(t, False) for t in reversed(list(tops))]
-    while pending:
-        name, ready = pending.pop()
-        if ready:
-            found.setdefault(name)
-        elif name not in found:
-            pending.append((name, True))
-            read = [n for n in topological([bodies[name]]) if n in bodies]
-            pending += [(n, False) for n in reversed(read) if n not in found]
-    return [n for n in found if n not in tops]
+def _needed(bodies: dict[Node, Node], tops: Collection[Node]) -> list[Node]:
+    """Return the lines that results read, in evaluation order."""
+    order = postorder(tops, lambda name: [n for n in topological([bodies[name]]) if n in bodies])
+    return [n for n in order if n not in tops]
 
 
 def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestForms) -> None:
-    """Put lines where they are read, as long as the whole gets shorter, or a line that is read once stays short."""
+    """Inline lines while the text gets shorter, or while a line that is read once fits into its reader."""
     while True:
         needed = _needed(bodies, tops)
         readers: dict[Node, list[tuple[Node, int]]] = {}
@@ -95,11 +87,9 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestFor
             raw = {r: substitute([bodies[r]], {name: bodies[name]})[0] for r, _ in by}
             if max(map(forms.length, raw.values())) > _HOPELESS:
                 continue
-            left = (
-                len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
-            )
+            left = len(name.name) + 3 + sum(forms.length(bodies[n]) for n in (name, *(r for r, _ in by)))
             once = len(by) == 1 and by[0][1] == 1
-            most = forms.length(bodies[by[0][0]]) if once else 0  # beyond what one takes in at a glance
+            most = forms.length(bodies[by[0][0]]) if once else 0  # a reader that is long already may stay so
             put: dict[Node, Node] = {}
             for reader, line in raw.items():
                 put[reader] = forms.best([line])
@@ -113,24 +103,19 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestFor
             return
 
 
-def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> None:
-    """Give names to what is long and written more than once."""
-    share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
-
-
 def share(
     bodies: dict[Node, Node],
     shown: Callable[[], Sequence[Node]],
     lines: Lines,
     least: int = SHARED_CHARACTERS,
 ) -> None:
-    """Give names to what is long and written more than once.
+    """Name long common subexpressions.
 
     Args:
-        bodies: what lines stand for; new ones are added, and then read by the others.
-        shown: tells which lines are shown.
-        lines: the program, and how long a formula is in it.
-        least: characters that a new name has to save.
+        bodies: the bodies of lines; new lines are added, and the others read them.
+        shown: returns the printed lines.
+        lines: the program, and the length of a formula in it.
+        least: characters that a new name must save.
     """
     forms = lines.forms
     taken = (
@@ -161,7 +146,7 @@ def share(
     free = (f"t{k}" for k in count_from(1) if f"t{k}" not in taken)
     for name in made:
         readers = {n: k for n in shown() if (k := uses([bodies[n]]).get(name, 0))}
-        if sum(readers.values()) == 1:  # a part of what got its own name later, and read there alone
+        if sum(readers.values()) == 1:  # only a later common subexpression reads it
             (reader,) = readers
             bodies[reader] = substitute([bodies[reader]], {name: bodies.pop(name)})[0]
         elif readers:

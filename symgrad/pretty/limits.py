@@ -1,6 +1,6 @@
-"""How long printed results may be, and how long one looks for shorter ones.
+"""Limits of the length of printed results, and of the search for short forms.
 
-They guard against waiting, and against texts that nobody reads; a number with no reason beside it was not tuned.
+They bound waiting time and the size of texts; a number without a reason next to it was not tuned.
 """
 
 from __future__ import annotations
@@ -30,64 +30,64 @@ __all__ = [
 ]
 
 SAVED_CHARACTERS = 30
-"""Characters that a name for what is written more than once in a backward pass has to save."""
+"""Characters that a name for a common subexpression of a backward pass must save."""
 
 GRADIENT_CHARACTERS = 300
-"""Characters of a gradient that may become short."""
+"""Characters of a gradient for which a short form is sought."""
 
 LINE_CHARACTERS = 78
-"""Characters of a line that one takes in at a glance."""
+"""Characters of a line that is readable at a glance."""
 
 UNNAMED_CHARACTERS = 12
-"""Characters of a derivative that stands where it is read, without a name."""
+"""Characters of a derivative that is inlined instead of named."""
 
 CONDITIONS = 40
-"""Conditions of a formula that are compared; beyond, they are taken as they stand."""
+"""Conditions of a formula that are compared."""
 
 SHARED_CHARACTERS = 20
-"""Characters of what is written twice from which on it has a name of its own."""
+"""Characters from which on a common subexpression gets a name."""
 
 EQUATIONS = 400
-"""Equations of a program that is read by its names, and in which calls are looked for."""
+"""Equations of a program that is read by its names, and searched for calls."""
 
 COMMON_TERMS = 8
-"""Terms of a sum, and operands of a product, in which common ones are looked for."""
+"""Terms of a sum, and operands of a product, that are searched for common ones."""
 
 FOLDED_DIGITS = 3
 """Digits up to which a decimal is folded like any number: 0.5, 1e-5, 3.14."""
 
 FOLDED_DENOMINATOR = 1_000
-"""The denominator up to which it is: nobody multiplies `v + 1e-5` out."""
+"""The denominator up to which a decimal is folded; `v + 1e-5` is not multiplied out."""
 
 FOLDED_WHOLE_DIGITS = 6
-"""The same digits of whole numbers."""
+"""Digits up to which an integer is folded."""
 
 PRODUCT_DIGITS = 8
-"""Digits that a number may have that is multiplied out."""
+"""Digits of a number that may be multiplied out."""
 
 QUOTIENT_TERMS = 24
-"""Terms up to which a sum is offered as one quotient."""
+"""Terms of a sum that may become one quotient."""
 
 GROUPED_TERMS = 8
-"""The same term by term, and with a part that some of them have in common."""
+"""Terms of a sum that are grouped one by one, and by common factors of some of them."""
 
 RATIONAL_EXPONENT = 12
-"""Exponents of what is read as a quotient of polynomials."""
+"""Exponents in a quotient of polynomials."""
 
 POLYNOMIAL_TERMS = 400
-"""Terms that a polynomial may have."""
+"""Terms of a polynomial."""
 
 POLYNOMIAL_PARTS = 24
-"""What it may be a polynomial of."""
+"""Variables of a polynomial."""
 
 NAMES_READ = 3
-"""Names that are read to see that a part is a number."""
+"""Names that are inserted to find that a part is a number."""
 
 READ_CHARACTERS = 200
-"""Characters up to which an expression is also looked at with what its names stand for."""
+"""Characters up to which an expression is also simplified with the bodies of its names."""
 
 FORM_CHARACTERS = 600
-"""Characters beyond which an expression is taken as it is."""
+"""Characters above which an expression is not simplified."""
 
 RULES_APPLIED = 30
-"""Lines of a derivation by hand; a longer one is told by its steps backward."""
+"""Lines of a derivation by hand; longer ones are shown as backward steps."""

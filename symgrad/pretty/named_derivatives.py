@@ -1,4 +1,4 @@
-"""Derivatives in the words of their program: what `print` shows."""
+"""Derivatives in the names of their program, as `print` shows them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
 from symgrad.pretty.let_bindings import choose_bindings
-from symgrad.pretty.named_program import NamedProgram, name_program, words_by_identity
+from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_program
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.errors import SymgradError
 
@@ -42,11 +42,11 @@ class NamedFormulas:
 
     Args:
         results: one for each derivative.
-        lines: what each new name stands for, each above those that it reads.
-        own: what each name of the program stands for that the results or lines read, each below those that it reads.
-        slopes: of lines that are derivatives, what of, and by what.
-        spelling: how they are written.
-        meaning: what the results stand for, over declared symbols.
+        lines: the new names with their bodies, each above those that it reads.
+        own: the names of the program that the results or lines read, with their bodies, in its order.
+        slopes: for lines that are derivatives, the value and the variables.
+        spelling: their notation.
+        meaning: the results over declared symbols.
     """
 
     results: tuple[Node, ...]
@@ -59,15 +59,15 @@ class NamedFormulas:
     _domains: Domains
 
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
-        """Return for each result where it has values although the derivative as it was built has none."""
+        """Return for each result where it is defined although the derivative as built is not."""
         table: dict[Node, Node] = {}
-        for name, body in reversed(self.lines):  # those that others read first
+        for name, body in reversed(self.lines):  # in evaluation order
             table[name] = substitute([body], table)[0]
         found = zip(before, substitute(self.results, table), strict=True)
         return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
 
     def readings(self) -> list[list[str]]:
-        """Return for each result what would be shorter in it, or in lines that it reads, and what that takes."""
+        """Return for each result possible shorter forms of its parts, and the assumptions that they need."""
         table = dict(self.lines)
         return [list(dict.fromkeys(self._readings(r, table))) for r in self.results]
 
@@ -81,7 +81,7 @@ class NamedFormulas:
             seen.update(fresh)
 
     def __len__(self) -> int:
-        """Return how many characters the text has."""
+        """Return the number of characters of the text."""
         return len(self.text([""] * len(self.results)))
 
     def text(self, titles: Sequence[str]) -> str:
@@ -95,11 +95,11 @@ class NamedFormulas:
 
 @dataclass(frozen=True, slots=True)
 class NamedFormula:
-    """One formula over names.
+    """A formula over names.
 
     Args:
         formula: the formula.
-        spelling: how it is written.
+        spelling: its notation.
     """
 
     formula: Node
@@ -108,21 +108,21 @@ class NamedFormula:
     _domains: Domains
 
     def notes(self, before: Node) -> list[str]:
-        """Return where it has values although the derivative as it was built has none."""
+        """Return where it is defined although the derivative as built is not."""
         return self._domains.gained(self._over_names(before), [self.formula])
 
 
 @dataclass(frozen=True, slots=True)
 class NamedConstants:
-    """A program in which long numbers are symbols, by the names that they have or as they are written.
+    """A program in which long numbers are symbols, named as in the program or as they are spelled.
 
-    So no formula that is made of it multiplies them out, as none that `name_derivatives` makes does.
+    So no formula over it multiplies them out, as in `name_derivatives`.
 
     Args:
         listing: the program: its lines over inputs and these symbols.
-        nodes: what was asked about, over them.
-        numbers: what each of these symbols stands for.
-        literals: how its numbers are written.
+        nodes: the requested nodes, over them.
+        numbers: the value of each symbol.
+        literals: the spelling of its numbers.
     """
 
     listing: Listing
@@ -131,19 +131,19 @@ class NamedConstants:
     literals: Literals
 
     def plain(self, node: Node) -> Node:
-        """Return a formula with the numbers themselves."""
+        """Return a formula with the numbers inserted."""
         return substitute([node], self.numbers)[0]
 
 
 class _Program:
-    """A program that was read by its names, how its lines are written, and what was said of it: looked for once."""
+    """A program that was read by its names, with its forms and a cache of derivatives."""
 
-    __slots__ = ("_standing", "adjoints", "domains", "forms", "places", "said", "words")
+    __slots__ = ("_standing", "adjoints", "derivatives", "domains", "forms", "places", "words")
 
     def __init__(self, listing: Listing, words: NamedProgram) -> None:
         self.words = words
         self.forms = ShortestForms(words)
-        self.said: dict[tuple[Derivative, ...], NamedFormulas | None] = {}
+        self.derivatives: dict[tuple[Derivative, ...], NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
@@ -151,7 +151,7 @@ class _Program:
                 self.places.setdefault(node, words.names[name])
         if listing.result is not None and words.result is not None:
             self.places.setdefault(listing.result, words.result)
-        # A number stands for a name of its value where it is one that hardly stands for anything else.
+        # A number stands for the name with its value only if it is long enough to be unique.
         self._standing = {
             node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
         }
@@ -163,21 +163,21 @@ class _Program:
         )
 
     def over_names(self, node: Node) -> Node:
-        """Return a node over declared symbols with names for the values of the program in it."""
+        """Replace the values of the program in a node by their names."""
         return self.words.literals.opaque(substitute([node], self._standing)[0])
 
     def read(self, node: Node) -> Node | None:
-        """Return a formula of what the program names, such as an entry, over names; None for what reads more."""
+        """Return a formula of named values, such as an entry, over names; None if it reads other values."""
         found = self.over_names(node)
         known = {*self.words.bodies, *self.places}
         return found if self.named_in(node) and all(s in known for s in symbols_of([found])) else None
 
     def named_in(self, node: Node) -> bool:
-        """Tell whether a formula reads a value that the program computes and names."""
+        """Tell whether a formula reads a computed value with a name."""
         return any(n in self._standing and n.args for n in topological([node]))
 
 
-# Listings that are alive, by identity, as what they are as programs; None for those that names do not say.
+# The programs of live listings, by identity; None for listings that cannot be read by their names.
 _programs: dict[int, _Program | None] = {}
 
 
@@ -192,46 +192,47 @@ def _program(listing: Listing) -> _Program | None:
 
 
 def name_derivatives(listing: Listing, slopes: Sequence[Derivative]) -> NamedFormulas | None:
-    """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
+    """Return derivatives in the names of a program, with common lines; None if its names do not suffice."""
     try:
         program = _program(listing)
         if program is None:
             return None
-        asked = tuple(slopes)
-        if asked not in program.said:
-            program.said[asked] = _derive_named(program, asked)
-        return program.said[asked]
-    except SymgradError:  # a form that something cannot do, a number that gets too long
+        key = tuple(slopes)
+        if key not in program.derivatives:
+            found = _derived(program, key)
+            program.derivatives[key] = None if found is None else _format_result(program, *found)
+        return program.derivatives[key]
+    except SymgradError:  # an unsupported form, or a number that is too long
         return None
 
 
 def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
-    """Return the backward pass from a scalar in the words of a program; nothing where its names do not say it."""
+    """Return the backward pass from a scalar in the names of a program; nothing if its names do not suffice."""
     try:
         program = _program(listing)
         if program is None or any(w not in program.places for w in wrt):
             return ()
-        asked = (y, *wrt)
-        if asked not in program.adjoints:
+        key = (y, *wrt)
+        if key not in program.adjoints:
             place = program.places.get(y)
-            program.adjoints[asked] = adjoint_lines(
+            program.adjoints[key] = adjoint_lines(
                 program.words,
                 program.forms,
                 program.domains,
                 program.over_names(y) if place is None else place,
                 [program.places[w] for w in wrt],
             )
-        return program.adjoints[asked]
-    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return program.adjoints[key]
+    except SymgradError:  # an unsupported form, or a number that is too long
         return ()
 
 
 def in_names(listing: Listing, node: Node) -> NamedFormula | None:
-    """Return a formula in the names of a program where that is no longer; None else."""
+    """Return a formula in the names of a program if that is not longer; else None."""
     try:
         program = _program(listing)
         return None if program is None else _in_names(program, node)
-    except SymgradError:  # a form that something cannot do, a number that gets too long
+    except SymgradError:  # an unsupported form, or a number that is too long
         return None
 
 
@@ -242,16 +243,16 @@ def _in_names(program: _Program, node: Node) -> NamedFormula | None:
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
         return NamedFormula(found, spelling, program.over_names, program.domains)
-    except SymgradError:  # a form that something cannot do, a number that gets too long
+    except SymgradError:  # an unsupported form, or a number that is too long
         return None
 
 
 def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | None:
-    """Return a program with long numbers as symbols; None where it has none, or its names do not say what is asked.
+    """Return a program with long numbers as symbols; None if it has none, or its names do not suffice for the nodes.
 
     Args:
         listing: the program.
-        nodes: what is to be over these symbols.
+        nodes: the nodes to express over these symbols.
     """
     try:
         program = _program(listing)
@@ -273,22 +274,22 @@ def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | 
         symbols = {**listing.symbols, **{n.name: n for n in numbers if n in words.bodies}}
         assignments = {n.name: value for n, value in opened.items()}
         return NamedConstants(Listing(symbols, assignments), tuple(found), numbers, words.literals)
-    except SymgradError:  # a form that something cannot do, a number that gets too long
+    except SymgradError:  # an unsupported form, or a number that is too long
         return None
 
 
 def values_in_names(
     values: Mapping[str, Node], nodes: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
-    """Return formulas in names of values, where that is no longer, each with its text: None of a very long one.
+    """Return formulas in names of values if that is not longer, each with its text; None for a very long text.
 
     Args:
-        values: what the names stand for.
+        values: the values by name.
         nodes: the formulas.
-        literals: how numbers are written.
+        literals: the spelling of numbers.
     """
     listing = Listing({}, dict(values))
-    words = words_by_identity(listing, literals)
+    words = name_by_identity(listing, literals)
     program = None if words is None else _Program(listing, words)
     found: list[tuple[Node, str | None]] = []
     for node in nodes:
@@ -300,7 +301,7 @@ def values_in_names(
 
 
 def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str] | None:
-    """Return derivatives as text in the words of a program; None where its names do not say them on a line each."""
+    """Return derivatives as text in the names of a program; None if its names do not suffice or lines are needed."""
     found = name_derivatives(listing, slopes)
     return None if found is None or found.lines else [found.spelling.text(r) for r in found.results]
 
@@ -308,15 +309,15 @@ def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str]
 def name_solution(
     listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
 ) -> tuple[tuple[Node, ...], NamedFormulas] | None:
-    """Return one or two equations, and the slopes of what solves them, in the names of a program.
+    """Return one or two equations, and the derivatives of their solutions, in the names of a program.
 
-    From F(z, x) = 0 follows dz/dx = -F_x/F_z; of two unknowns the system of both is solved by Cramer's rule.
+    From F(z, x) = 0 follows dz/dx = -F_x/F_z; two equations are solved by Cramer's rule.
 
     Args:
         listing: the program, None if there is none.
-        equations: what is zero, as many as unknowns.
+        equations: expressions that are zero, as many as unknowns.
         unknowns: symbols.
-        inputs: the symbols that unknowns are differentiated by, first all of the first unknown.
+        inputs: the symbols to differentiate by; all derivatives of the first unknown come first.
     """
     try:
         program = None if listing is None else _program(listing)
@@ -329,7 +330,7 @@ def name_solution(
         slopes = [program.forms.best([row[k]]) for k in range(len(unknowns)) for row in rows]
         shown = tuple(program.forms.as_written(program.words.bodies.get(f, f)) for f in zero)
         return shown, _format_result(program, lines, slopes)
-    except SymgradError:  # a form that something cannot do, a number that gets too long
+    except SymgradError:  # an unsupported form, or a number that is too long
         return None
 
 
@@ -341,20 +342,13 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
     return [(b * h - d * g) / determinant, (c * g - a * h) / determinant]
 
 
-def _derive_named(program: _Program, slopes: Sequence[Derivative]) -> NamedFormulas | None:
-    found = _derived(program, slopes)
-    if found is None:
-        return None
-    return _format_result(program, *found)
-
-
 def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = choose_bindings(lines, results)
     written = program.forms.as_written
     printed = tuple(map(written, shown.results))
     new = {name: written(body) for name, body in shown.new.items()}
     table = {**program.words.meaning, **program.words.literals.meaning}
-    for name, body in new.items():  # those that others read first
+    for name, body in new.items():  # in evaluation order
         table[name] = substitute([body], table)[0]
     return NamedFormulas(
         printed,

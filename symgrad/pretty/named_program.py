@@ -1,10 +1,9 @@
-"""A program over its names: every line by itself, with what it reads of other lines as symbols.
+"""A program over its names: every line by itself, with the names of other lines as symbols.
 
     Words ::= (Name = Body)*            -- a Name is a symbol, a Body a node over declared symbols and Names above it
 
-So what is derived from a line is said in the names that the line is written in, and a constant that has a name is not
-folded away. What is known of a value (its sign, its bounds) is known of its name; what each stands for is remembered,
-and `plain` puts it back.
+So derivatives of a line use the names of the line, and a named constant is not folded. Facts about a value (its sign,
+its bounds) hold for its name; `plain` inserts the values again.
 """
 
 from __future__ import annotations
@@ -25,11 +24,12 @@ from symgrad.pretty.limits import EQUATIONS
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import ends_of
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import walk
 
-__all__ = ["NamedProgram", "is_symmetric", "words_by_identity", "name_program"]
+__all__ = ["NamedProgram", "is_symmetric", "name_by_identity", "name_program"]
 
 _NEAR = Fraction(1, 2**20)
-"""A constant is known to lie so near its value, relatively: what one value alone could be would be folded."""
+"""The relative width of the domain of a constant; with an exact value, its symbol would be folded."""
 
 
 @dataclass(slots=True)
@@ -37,10 +37,10 @@ class NamedProgram:
     """A program over its names.
 
     Args:
-        literals: how its numbers are written.
+        literals: the spelling of its numbers.
         names: the symbol of each name.
-        bodies: what each stands for, over declared symbols and names above it.
-        meaning: the same, over declared symbols alone.
+        bodies: the body of each, over declared symbols and names above it.
+        meaning: the same, over declared symbols only.
         known: facts about bodies.
         result: the line without a name, over names.
         source: its text, if it has one.
@@ -64,24 +64,23 @@ class NamedProgram:
         return made
 
     def plain(self, nodes: Sequence[Node]) -> list[Node]:
-        """Return nodes over declared symbols alone."""
+        """Return nodes over declared symbols only."""
         return substitute(nodes, {**self.meaning, **self.literals.meaning})
 
     def lines(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return the names that nodes read, and those that their bodies read, in the order of the lines."""
-        wanted: set[Node] = set()
-        pending = list(nodes)
-        while pending:
-            fresh = [n for n in topological(pending) if n in self.bodies and n not in wanted]
-            wanted.update(fresh)
-            pending = [self.bodies[n] for n in fresh]
+        """Return the names that nodes and the bodies of these names read, in the order of the lines."""
+
+        def names(values: Iterable[Node]) -> list[Node]:
+            return [n for n in topological(values) if n in self.bodies]
+
+        wanted = set(walk(names(nodes), lambda n: names([self.bodies[n]])))
         return [n for n in self.bodies if n in wanted]
 
 
 def name_program(listing: Listing) -> NamedProgram | None:
     """Return a program over its names; None if it has none, is too long, or cannot be read by its names."""
     if listing.source is None:
-        return words_by_identity(listing)
+        return name_by_identity(listing)
     if _is_too_long(listing):
         return None
     for whole in (True, False):
@@ -96,7 +95,7 @@ def _is_too_long(listing: Listing) -> bool:
 
 
 def _read(listing: Listing, whole: bool) -> NamedProgram | None:
-    """Read the text again; without ``whole``, what stands for a whole number is the number: it may be a size."""
+    """Parse the text again; without ``whole``, a name of an integer is replaced by the number, which may be a size."""
     words = NamedProgram(Literals.of(listing), source="" if listing.source is None else listing.source.text)
 
     def stands_for(name: str, node: Node) -> Node:
@@ -118,12 +117,12 @@ def _is_size(node: Node, whole: bool) -> bool:
     return SIZE in leaves or (not whole and set(leaves) == {NUMBER})
 
 
-def words_by_identity(listing: Listing, literals: Literals | None = None) -> NamedProgram | None:
-    """Return names as Python gave them: a line reads a name where it holds what the name stands for.
+def name_by_identity(listing: Listing, literals: Literals | None = None) -> NamedProgram | None:
+    """Return names as Python assigned them: a line reads a name if it contains the node with that name.
 
     Args:
-        listing: the program; it has no text.
-        literals: how its numbers are written.
+        listing: the program, without text.
+        literals: the spelling of its numbers.
     """
     if _is_too_long(listing):
         return None
@@ -136,7 +135,7 @@ def words_by_identity(listing: Listing, literals: Literals | None = None) -> Nam
 
 
 def _domain(known: Conditions, body: Node) -> Domain:
-    """Return what is known of a value as the domain of a symbol; a constant only nearly, so that nothing folds it."""
+    """Return known facts of a value as the domain of a symbol; a constant gets a width, so that nothing folds it."""
     if body.dtype == "bool":
         return BOOL
     f = known.facts(body)
@@ -170,11 +169,11 @@ def _is_constant(body: Node) -> bool:
 
 
 def is_symmetric(body: Node) -> bool:
-    """Tell whether a matrix is its own transpose, whatever its symbols are."""
+    """Tell whether a matrix is its own transpose for all values of its symbols."""
     shape: Shape = body.shape
     if len(shape) != 2 or shape[0] != shape[1] or body.dtype != "real":
         return False
-    from symgrad.rewrite.pipeline import canonical  # for start-up time: few programs have matrices
+    from symgrad.rewrite.pipeline import canonical  # saves start-up time
 
     straight, turned = canonical([body, matrix_transpose(body)]).nodes
     return straight is turned

@@ -1,9 +1,9 @@
-"""The normal distribution function by its name: `ndtr(x)` where a program calls that, or `gelu`, and never `erfc`.
+"""The normal distribution function by name: `ndtr(x)` instead of `erfc` in programs that call `ndtr` or `gelu`.
 
     (sqrt(2)*x*exp(-x**2/2)/sqrt(pi) + erfc(-x/sqrt(2)))/2   is   ndtr(x) + x*exp(-x**2/2)/sqrt(2*pi)
 
-In a formula that is about to be printed symbols stand for the calls, so that the arithmetic around them is collected
-anew. Nothing is differentiated while they do.
+While a formula is prepared for printing, symbols replace the calls, so that the arithmetic around them is simplified
+again. The formula is not differentiated in this state.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _NAME = "ndtr"
 
 
 class Normal:
-    """Puts calls of the normal distribution function into formulas.
+    """Recognise calls of the normal distribution function in formulas.
 
     Args:
         source: the text of the program.
         taken: the names of the program.
-        canonical: returns the canonical form of a node in names.
-        forms: returns forms of a node, of which the one that is easiest to read is taken.
-        cost: how hard a node is to read.
+        canonical: returns the canonical form of a node over names.
+        forms: returns candidate forms of a node.
+        cost: the reading cost of a node.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Normal:
         self._symbols: dict[Node, Node] = {}
 
     def named(self, node: Node) -> Node:
-        """Return a node with symbols for calls, and for what is twice a call; the same node if there is none."""
+        """Replace calls, and half-calls by erfc, by symbols; return the same node if there is none."""
         if not self.spoken or not any(n.op is erfc for n in topological([node])):
             return node
         made = self._with_symbols(node)
@@ -62,7 +62,7 @@ class Normal:
         return min(self._forms(other), key=self._cost)
 
     def called(self, node: Node) -> tuple[Node, dict[Node, NamedCall]]:
-        """Return a node with the calls for their symbols, and what these call."""
+        """Return a node with the calls inserted for their symbols, and their arguments."""
         table = {s: n for n, s in self._symbols.items()}
         own = [s for s in topological([node]) if s in table]
         calls = {table[s]: NamedCall(_NAME, u) for s in own if (u := _argument_of(table[s])) is not None}
@@ -73,7 +73,7 @@ class Normal:
         return substitute([node], calls)[0] if calls else node
 
     def _argument(self, complement: Node) -> Node:
-        """Return the u of the erfc(-u/sqrt(2))."""
+        """Return u of erfc(-u/sqrt(2))."""
         return self._canonical(-(complement.args[0] * sqrt(as_node(2))))
 
     def _symbol(self, argument: Node) -> Node:
@@ -89,7 +89,7 @@ class Normal:
 
 
 def _argument_of(node: Node) -> Node | None:
-    """Return the u of what ndtr(u) is; None for what is something else."""
+    """Return u of the definition of ndtr(u); None for other nodes."""
     how = form_of(_NAME, 1)
     if how is None or node.op.name != "div" or node.args[0].op is not erfc:
         return None
@@ -101,6 +101,6 @@ def _argument_of(node: Node) -> Node | None:
 
 
 def _is_normal(name: str) -> bool:
-    """Tell whether a function is written with the normal distribution function."""
+    """Tell whether a function is defined by the normal distribution function."""
     how = form_of(name, 1) if name in WRITTEN else None
     return how is not None and any(n.op is erfc for n in topological([how.build(symbol(Declaration("x")))]))

@@ -1,4 +1,4 @@
-"""The shortest form that is found of an expression by itself, without a program that gives names."""
+"""The shortest form of a single expression, without names of a program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.rewrite.memo import remembered
 __all__ = ["Simplified", "domain_gains", "simplest", "simplified"]
 
 _ROUNDS = 4
-"""How often what is simplified is simplified again."""
+"""The number of repeated simplifications."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -26,7 +26,7 @@ class Simplified:
 
     Args:
         node: the form.
-        notes: where it has values and the expression has none.
+        notes: where it is defined and the expression is not.
     """
 
     node: Node
@@ -34,12 +34,12 @@ class Simplified:
 
 
 def simplified(node: Node) -> Simplified:
-    """Return the form of a node that is easiest to read, of those that are looked at."""
+    """Return the candidate form of a node that is easiest to read."""
     return remembered([node], "simplified", lambda: _simplified(node))
 
 
 def simplest(node: Node) -> Node:
-    """Return the form of a node that is easiest to read: what is simplified may be so again; a long one as it is."""
+    """Simplify a node repeatedly; return a long one unchanged."""
     if len(topological([node])) > FORM_CHARACTERS or Measure().length(node) > FORM_CHARACTERS:
         return node
     for _ in range(_ROUNDS):
@@ -58,7 +58,7 @@ def _simplified(node: Node) -> Simplified:
 
 
 def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
-    """Return where a form of a node has values and the node has none, a phrase each."""
+    """Return the phrases for points at which a form is defined and the node is not."""
     forms = ShortestForms(NamedProgram())
     domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
     return tuple(domains.gained(node, [form]))

@@ -1,1 +1,1 @@
-"""Reports: what an answer says, as a small tree of plain data, and the writers of that tree."""
+"""Reports: the content of an answer as a tree of plain data (`blocks`), and its writers. Start at `report.Report`."""

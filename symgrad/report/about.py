@@ -1,4 +1,4 @@
-"""What an answer is about, in blocks of a report: made when it is first asked, so that answers cost nothing more."""
+"""The subject of an answer, in blocks of a report: made on demand, so that answers cost nothing more."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["About", "Subject"]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an answer is about.
+    """The subject of an answer.
 
     Args:
-        title: in a line.
+        title: one line.
         blocks: the question, with its formulas.
-        sides: what the two sides of a claim are called.
+        sides: names for the two sides of a claim.
     """
 
     title: str
@@ -28,10 +28,11 @@ class Subject:
 
 
 class About:
-    """Says what an answer is about; what is made the first time is remembered, and travels with the answer.
+    """The subject of an answer, made at first use and then stored with the answer.
 
     Args:
-        find: makes it.
+        find: makes the subject.
+        known: the subject, if it exists already.
 
     Example:
         >>> About(lambda: Subject("the claim y = x")).subject().title
@@ -44,7 +45,7 @@ class About:
         self._find, self._known = find, known
 
     def subject(self) -> Subject | None:
-        """Return what it is about; None if nobody said."""
+        """Return the subject; None if there is none."""
         if self._find is not None:
             self._known, self._find = self._find(), None
         return self._known

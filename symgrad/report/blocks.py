@@ -1,11 +1,11 @@
-"""The blocks that a report is made of: plain data, which know nothing of the answers that they tell.
+"""The blocks of a report: plain data, independent of the answers.
 
-    Report ::= title, Block*
-    Block  ::= Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Code | Document
-             | FindingBlock | Banner
-    Prose  ::= (text | Maths | Literal)*
+Report ::= title, Block*
+Block  ::= Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Code | Document
+         | FindingBlock | Banner
+Prose  ::= (text | Maths | Literal)*
 
-Text is text: no block holds markup, so that a writer has one rule, which is to escape everything.
+No block holds markup, so a writer has one rule: escape everything.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ __all__ = [
 ]
 
 Tone: TypeAlias = OneOf["good", "bad", "warn", "open", "plain"]
-"""What a reader is to take from a banner or a line at a glance; it is always said in words, too."""
+"""The meaning of a banner or a line at a glance; words always express it, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Maths:
-    r"""A formula, in the notations in which people write it.
+    r"""A formula in both notations.
 
     Args:
         text: in program notation.
@@ -59,10 +59,10 @@ class Maths:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A stretch of text that stands for itself: a name, a piece of a program.
+    """Verbatim text: a name, a piece of a program.
 
     Args:
-        text: what is written.
+        text: the text.
     """
 
     text: str
@@ -70,11 +70,11 @@ class Literal:
 
 Inline: TypeAlias = str | Maths | Literal
 Prose: TypeAlias = tuple[Inline, ...]
-"""Words with formulas and literals among them."""
+"""Text mixed with formulas and literals."""
 
 
 def prose(*parts: Inline | Sequence[Inline]) -> Prose:
-    """Return prose of its parts, some of which may be prose themselves.
+    """Concatenate text, formulas, literals and prose.
 
     Example:
         >>> prose("at ", Literal("x = 1"))
@@ -87,7 +87,7 @@ def prose(*parts: Inline | Sequence[Inline]) -> Prose:
 
 
 def ticked(text: str) -> Prose:
-    """Return a message as prose: what stands between backticks in it is literal.
+    """Convert a message to prose: text between backticks is literal.
 
     Example:
         >>> ticked("the sign of `exp(x)`")
@@ -100,17 +100,17 @@ def ticked(text: str) -> Prose:
 
 
 def plain(words: Iterable[Inline]) -> str:
-    """Return prose as plain text, formulas in program notation."""
+    """Convert prose to plain text, with formulas in program notation."""
     return "".join(w if isinstance(w, str) else w.text for w in words)
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The title of what follows.
+    """A heading.
 
     Args:
         text: the title.
-        level: 1 for a part of the report, 2 for a part of that.
+        level: 1 for a section of the report, 2 for a subsection.
     """
 
     text: str
@@ -119,11 +119,11 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Words.
+    """A paragraph.
 
     Args:
-        words: what is said.
-        soft: whether it is a remark, which stands back.
+        words: the text.
+        soft: whether it is a side remark.
     """
 
     words: Prose
@@ -132,11 +132,11 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class MathLines:
-    """Formulas on lines of their own, aligned at their relations.
+    """Displayed formulas, aligned at their relations.
 
     Args:
         rows: the lines.
-        label: what they are, for those who cannot see them.
+        label: a description for those who cannot see them.
     """
 
     rows: tuple[Maths, ...]
@@ -148,7 +148,7 @@ class Items:
     """A list.
 
     Args:
-        items: what is listed.
+        items: the entries.
     """
 
     items: tuple[Prose, ...]
@@ -159,10 +159,10 @@ class StepItem:
     """A step of a derivation.
 
     Args:
-        title: what was done, in a few words.
-        formula: what came out of it.
-        reason: why that may be done.
-        blocks: what there is to say beside.
+        title: the action, in a few words.
+        formula: its result.
+        reason: its justification.
+        blocks: further remarks.
         steps: the steps within it.
     """
 
@@ -175,13 +175,13 @@ class StepItem:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Steps, each of which folds.
+    """Steps that can be folded.
 
     Args:
-        title: what they lead to.
+        title: the result.
         steps: the steps, in order.
-        folded: whether the whole of it is folded at first.
-        left: how many more there are.
+        folded: whether all of it is folded at first.
+        left: the number of omitted steps.
     """
 
     title: str
@@ -196,7 +196,7 @@ class Column:
 
     Args:
         title: its head.
-        number: whether it holds numbers, which stand right.
+        number: whether it holds numbers, which are aligned right.
     """
 
     title: str
@@ -205,10 +205,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, the first cell of whose rows says what the row is about.
+    """A table whose rows begin with a row head.
 
     Args:
-        caption: what it shows.
+        caption: the caption.
         columns: the columns.
         rows: the cells of each row, as many as there are columns.
     """
@@ -223,9 +223,9 @@ class Figure:
     """A picture.
 
     Args:
-        svg: a standalone SVG document. What in it is no drawing is left out by the writers.
-        title: what it shows.
-        description: the same for those who cannot see it.
+        svg: a standalone SVG document; writers remove everything except drawing elements.
+        title: the caption.
+        description: a text alternative.
     """
 
     svg: str = field(repr=False)
@@ -240,7 +240,7 @@ class Code:
     Args:
         text: the code.
         language: ``symgrad``, ``python``, ``c``, ``llvm``, or empty.
-        title: what it is.
+        title: the caption.
     """
 
     text: str
@@ -250,14 +250,14 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class LineNote:
-    """What there is to say of a line of a document.
+    """A note on a line of a document.
 
     Args:
         line: its number, from 1.
-        mark: a word beside the line.
-        tone: how that is meant.
-        spans: the columns, from 0, that are marked: the first and the one behind the last.
-        said: what stands below it.
+        mark: a word next to the line.
+        tone: the meaning of the mark.
+        spans: the marked columns, from 0: pairs of the first and the one behind the last.
+        said: the lines below it.
     """
 
     line: int
@@ -273,27 +273,34 @@ class Document:
 
     Args:
         text: the document.
-        notes: one for each line that has any, in their order.
-        name: what it is called.
+        notes: the notes, in the order of their lines.
+        name: its name.
     """
 
     text: str
     notes: tuple[LineNote, ...]
     name: str = ""
 
+    def notes_by_line(self) -> dict[int, list[LineNote]]:
+        """Return the notes of each line that has any."""
+        notes: dict[int, list[LineNote]] = {}
+        for note in self.notes:
+            notes.setdefault(note.line, []).append(note)
+        return notes
+
 
 @dataclass(frozen=True, slots=True)
 class FindingBlock:
-    """What was found at a place of a text.
+    """A finding at a place of a text.
 
     Args:
-        title: what it is.
-        tone: how grave that is.
-        place: where: file, line and column in words; empty if that is not known.
+        title: the finding.
+        tone: its severity.
+        place: file, line and column in words; empty if unknown.
         line: the line of the text.
-        start: the first column that is meant, from 0.
-        end: the one behind the last.
-        said: what there is to say of it.
+        start: the first marked column, from 0.
+        end: the column behind the last marked one.
+        said: further lines.
     """
 
     title: Prose
@@ -304,15 +311,20 @@ class FindingBlock:
     end: int = 0
     said: tuple[Prose, ...] = ()
 
+    @property
+    def carets(self) -> str:
+        """A line of carets below the marked columns."""
+        return " " * self.start + "^" * max(1, self.end - self.start)
+
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A verdict, which one sees first.
+    """A verdict in large type.
 
     Args:
         word: the verdict in a word or two.
-        tone: how that is meant.
-        said: why.
+        tone: its meaning.
+        said: the reason.
     """
 
     word: str

@@ -1,4 +1,4 @@
-"""A report: a title and blocks, and the forms it can be written in."""
+"""A report: a title and blocks, with a method for each form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ENDINGS = {
 
 
 def form_of_path(path: str | Path) -> str | None:
-    """Return the form that the ending of a file's name stands for; None for one that stands for none.
+    """Return the form for the ending of a file name; None for an unknown ending.
 
     Example:
         >>> form_of_path("audit.html"), form_of_path("audit")
@@ -40,18 +40,18 @@ def form_of_path(path: str | Path) -> str | None:
     return _ENDINGS.get(Path(path).suffix.lower())
 
 
-def called(path: str, *given: Any) -> Any:
-    """Return what a function gives that stands above what calls it, and so is known by its name alone."""
+def called(path: str, *args: Any) -> Any:
+    """Call a function by its path ``"module:name"``; used for functions of packages that depend on the caller's."""
     module, _, name = path.partition(":")
-    return getattr(import_module(module), name)(*given)
+    return getattr(import_module(module), name)(*args)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    r"""What an answer says: a title and blocks, to be written as text, Markdown, LaTeX, HTML or JSON.
+    r"""The content of an answer: a title and blocks, to be written as text, Markdown, LaTeX, HTML or JSON.
 
     Args:
-        title: what it is about.
+        title: the subject.
         blocks: headings, paragraphs, formulas, steps, tables, pictures, code, findings and banners, in their order.
 
     Example:
@@ -79,15 +79,15 @@ class Report:
         return called("symgrad.report.writers.markdown:report_markdown", self)
 
     def latex(self) -> str:
-        """Return it as a document of LaTeX, for any of its engines."""
+        """Return it as a LaTeX document, for any engine."""
         return called("symgrad.report.writers.latex:report_latex", self)
 
     def html(self) -> str:
-        """Return it as one page of HTML: no script, no network, light and dark, to be read on a phone or printed."""
+        """Return it as one HTML page: no script, no network, light and dark, readable on a phone and in print."""
         return called("symgrad.report.writers.html:report_html", self)
 
     def fragment(self) -> str:
-        """Return it as a part of a page of HTML, as notebooks show it."""
+        """Return it as a part of an HTML page, as notebooks show it."""
         return called("symgrad.report.writers.html:report_fragment", self)
 
     def json(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Report:
         return writers[form]()
 
     def save(self, path: str | Path) -> None:
-        """Write it into a file, in the form that the ending of its name says: .txt, .md, .tex, .html or .json.
+        """Write it to a file, in the form of the file name's ending: .txt, .md, .tex, .html or .json.
 
         Args:
             path: the file.
@@ -124,9 +124,7 @@ class Report:
             UsageError: for another ending.
             FileError: if it cannot be written.
         """
-        from symgrad.support.files import (
-            write_atomically,  # for start-up time: every answer could be saved, few are
-        )
+        from symgrad.support.files import write_atomically  # saves start-up time
 
         form = form_of_path(path)
         if form is None:
@@ -143,27 +141,27 @@ class Report:
         return f"<Report: {self.title}, {len(self.blocks)} blocks>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return _shown(self.text(), self)
+        return _mimebundle(self.text(), self)
 
 
 class Reported:
-    """What has a report: of it come its pages, and how notebooks show it.
+    """Base class of answers that have a report, with their pages and notebook display.
 
     Attributes:
-        told_by: the function that makes it, as ``"module:name"``. It reads answers, and so stands above them: it is
-            known by its name alone, as what is public is in `symgrad.support.public_names`.
+        told_by: the function that makes the report, as ``"module:name"``. It depends on the answers, so that it is
+            imported by name on demand, like the public names in `symgrad.support.public_names`.
     """
 
     __slots__ = ()
     told_by: ClassVar[str]
 
     def __dir__(self) -> list[str]:
-        """Leave out what is internal: completion is for users."""
+        """Omit internal names from completion."""
         names = (n for n in super().__dir__() if n != "told_by")
         return [n for n in names if "(internal)" not in (getattr(type(self), n, None).__doc__ or "")]
 
     def report(self) -> Report:
-        """Return what it says as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
+        """Return its content as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
         return called(self.told_by, self)
 
     def html(self) -> str:
@@ -175,10 +173,10 @@ class Reported:
         return self.report().markdown()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return _shown(str(self), self.report())
+        return _mimebundle(str(self), self.report())
 
 
-def _shown(text: str, report: Report) -> dict[str, str]:
-    """Return what notebooks show, by kind: they take HTML where they can, and LaTeX where they are printed."""
+def _mimebundle(text: str, report: Report) -> dict[str, str]:
+    """Return the display data for notebooks: they prefer HTML, and use LaTeX in print."""
     latex = called("symgrad.report.writers.latex:latex_fragment", report)
     return {"text/plain": text, "text/html": report.fragment(), "text/latex": latex}

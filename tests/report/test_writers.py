@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import re
@@ -40,7 +39,6 @@ from symgrad.report.blocks import (
 from symgrad.report.report import FORMS, Report, form_of_path
 from symgrad.report.writers.drawing import safe_svg
 from symgrad.report.writers.plain import report_schema
-from symgrad.report.writers.text import print_report
 
 HALF = Maths("x/2", r"\frac{x}{2}")
 
@@ -198,9 +196,6 @@ def test_nothing_hostile_is_markup_in_markdown(text: str) -> None:
 def test_nothing_hostile_steers_a_terminal(text: str) -> None:
     shown = report(text).text()
     assert all(c.isprintable() or c == "\n" for c in shown)
-    stream = io.StringIO()
-    print_report(report(text), stream)
-    assert "\x1b" not in stream.getvalue()
 
 
 # What a document of LaTeX may hold: the commands of its head and of formulas.
@@ -342,20 +337,3 @@ def test_of_a_picture_only_what_draws_is_kept(svg: str) -> None:
         "url(",
     ):
         assert part not in kept
-
-
-def test_a_terminal_has_colour_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    stream = Terminal()
-    print_report(Report("x", (Banner("refuted", "bad"),)), stream)
-    assert "\x1b[" in stream.getvalue()
-    monkeypatch.setenv("NO_COLOR", "1")
-    stream = Terminal()
-    print_report(Report("x", (Banner("refuted", "bad"),)), stream)
-    assert "\x1b[3" not in stream.getvalue()
-    assert "refuted" in stream.getvalue()

@@ -1,15 +1,16 @@
 r"""Expectations, variances and covariances of programs over their random inputs, on nodes.
 
-`expectation.py` tries four methods in turn, and a `Moment` says which one answered:
+`expectation.py` tries four methods in turn; a `Moment` has the name of the method that succeeded:
 
-    closed form     linearity and independence on the graph (`terms/`), and one row for each family (`families/`);
-                    of contractions, joint cumulants of entries, and positions with and without replacement (`arrays/`);
-                    what SymPy integrates in time where no row serves, compared with quadrature (`integration.py`)
-    quadrature      by Gauss's rules, of one or two random numbers; an integral between kinks (`numeric/`)
-    monte carlo     seeded draws on a compiled kernel, with intervals that hold with 99 % probability (`numeric/`)
-    none            it is proved that there is no such moment; the reason is told
+    closed form     linearity and independence on the graph (`terms/`), and one rule for each family (`families/`);
+                    for contractions, joint cumulants of entries, and indices with and without replacement (`arrays/`);
+                    or an integral by SymPy, in limited time and checked by quadrature (`integration.py`)
+    quadrature      Gauss rules for one or two random numbers; adaptive between kinks (`numeric/`)
+    monte carlo     seeded draws on a compiled kernel, with intervals of 99 % confidence (`numeric/`)
+    none            a proof that there is no such moment, with the reason
 
-What is integrated over is given; all else, other random inputs too, stays a symbol. The gradient of the inner trick:
+The caller names the inputs to integrate over; all others, also random ones, stay symbols. An example with a noisy
+gradient:
 
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.analysis.expectations.expectation import covariance, expectation, variance
@@ -22,12 +23,12 @@ What is integrated over is given; all else, other random inputs too, stays a sym
     >>> print(mean.how, "|", str_text(mean.node), "|", str_text(spread.node))
     closed form | sign(x)*exp(3*s**2/8) | sign(x)**2*(exp(s**2) - exp(3*s**2/4))
 
-At numbers there is an interval too: of a closed form it is rounding, computed with as many digits as it takes.
+At numbers there is also an interval; that of a closed form is rounding, computed with as many digits as it takes.
 
     >>> print(mean.at({x: -2, s: 0.5}).value)
     -1.0982851403078258
 
-A condition that is not known to hold is told, and kept when numbers are put in.
+A condition that is not known to hold becomes a note, and is checked at numbers.
 
     >>> from symgrad.ops.scalar.elementary import exp
     >>> from symgrad.ops.scalar.hyperbolic import tanh
@@ -37,8 +38,8 @@ A condition that is not known to hold is told, and kept when numbers are put in.
     >>> m.at({t: 1}).how, m.at({t: 1}).notes
     ('none', ('there is none where 1 - 2*t > 0 does not hold',))
 
-What diverges is no number, and where there is no formula, the label says so. `MomentBudget` bounds what is spent:
-without seconds SymPy is not asked, which takes one or two for each integral.
+A divergent integral has no value, and the method tells whether there is a formula. `MomentBudget` bounds the time:
+with zero seconds SymPy, which takes one or two for each integral, is not used.
 
     >>> (m,) = expectation([1 / v], over=[v])
     >>> m.how, m.reason

@@ -1,4 +1,4 @@
-"""What a search for a moment is given: how much it may spend, how it says that it found none, and what is required."""
+"""The input and the failures of a search for a moment: budget, assumptions, and exceptions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["MomentBudget", "Given", "NoMoment", "Undecided"]
+__all__ = ["MomentBudget", "Assumptions", "NoMoment", "Undecided"]
 
 
 @dataclass(frozen=True, slots=True)
 class MomentBudget:
-    """What is spent on one question.
+    """The budget of one search.
 
     Args:
-        terms: products that a sum may have when it is multiplied out.
-        seconds: of symbolic integration, for each integral; 0 for none.
-        order: nodes of Gauss quadrature for each random input.
+        terms: the largest number of products in an expanded sum.
+        seconds: for symbolic integration, per integral; 0 for none.
+        order: nodes of Gauss quadrature per random input.
         samples: draws of a Monte Carlo estimate.
         seed: of these draws.
     """
@@ -33,14 +33,14 @@ class MomentBudget:
 
 
 class Undecided(Exception):
-    """This method has no answer: the next one is asked."""
+    """The error of a method without an answer; the next method follows."""
 
 
 class NoMoment(Exception):
-    """It is proved that the integral does not converge, or that there is no value with a probability above 0.
+    """The error that the integral provably diverges, or that the value does not exist with positive probability.
 
     Args:
-        reason: why, in words.
+        reason: the reason, in words.
     """
 
     def __init__(self, reason: str) -> None:
@@ -48,11 +48,11 @@ class NoMoment(Exception):
         self.reason = reason
 
 
-class Given:
-    """What a formula may rely on: what is known of every node, and what it has asked for that is not known.
+class Assumptions:
+    """The assumptions of a formula: known facts of nodes, and conditions that the formula requires.
 
     Args:
-        sources: the random inputs: what is required of symbols may not depend on one of them.
+        sources: the random inputs; no condition may depend on one of them.
     """
 
     def __init__(self, sources: Collection[Node]) -> None:
@@ -61,16 +61,15 @@ class Given:
         self.conditions: dict[Node, bool] = {}
 
     def require(self, condition: Node, otherwise: str | None) -> None:
-        """Go on where a condition holds; where that is not known, remember it as a condition of the formula.
+        """Require a condition: do nothing if it is known to hold, else record it as a condition of the formula.
 
         Args:
             condition: a node of kind bool.
-            otherwise: why there is no moment where it does not hold; None if there may be one all the same, of which
-                the formula says nothing.
+            otherwise: why there is no moment where it does not hold; None if there may be one that the formula misses.
 
         Raises:
-            NoMoment: if it never holds, for the reason given.
-            Undecided: if it depends on a random input, or never holds and no reason is given.
+            NoMoment: if it never holds, with the reason ``otherwise``.
+            Undecided: if it depends on a random input, or never holds and there is no reason.
         """
         condition = canonical([condition]).nodes[0]
         holds = self.known.holds(condition)
@@ -81,10 +80,10 @@ class Given:
                 raise Undecided
             self.conditions[condition] = self.conditions.get(condition, False) or otherwise is not None
 
-    def known_to_hold(self, condition: Node) -> bool:
-        """Tell whether a condition is known to hold, without asking for it."""
+    def is_proved(self, condition: Node) -> bool:
+        """Tell whether a condition is known to hold, without requiring it."""
         return self.known.holds(condition) == "yes"
 
-    def known_to_be_positive(self, node: Node) -> bool:
-        """Tell whether a node is known to be above 0."""
+    def is_proved_positive(self, node: Node) -> bool:
+        """Tell whether a node is known to be positive."""
         return self.known.positive(node) == "yes"

@@ -1,12 +1,14 @@
-"""Closed forms of what acts entry by entry: linearity, independence, and a row for what is left of each input."""
+"""Closed forms of entrywise programs: linearity, independence, and one rule per family for the remaining factors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import expected, values_of
 from symgrad.analysis.expectations.terms.expansion import Expansion
 from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, Terms, is_indicator, node_of, times
@@ -21,20 +23,20 @@ from symgrad.support.errors import NumberTooLargeError
 __all__ = ["ClosedForms"]
 
 _0, _1 = as_node(0), as_node(1)
-_JOINED = 4  # random inputs in a part that does not split
-_PAIRS = 20_000  # of terms, in a covariance
+_JOINED = 4  # random inputs in an inseparable product
+_PAIRS = 20_000  # pairs of terms in a covariance
 
 
 class ClosedForms:
-    """Expectations of nodes that act entry by entry, over independent random inputs.
+    """Expectations of entrywise nodes over independent random inputs.
 
     Args:
         sources: the random inputs.
-        given: what is known; it collects the conditions under which the formulas hold.
-        budget: how many terms a sum may have.
+        given: the known facts; it collects the conditions under which the formulas hold.
+        budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
         self.sources = list(sources)
         self.given = given
         self.budget = budget
@@ -63,7 +65,7 @@ class ClosedForms:
                 total = total + c * self.of_monomial(m)
             except NoMoment as none:
                 lost.append((m, self._without(c, none)))
-        # What two terms lack may cancel, unless they are of different regions.
+        # Divergent terms may cancel each other, unless they belong to different regions.
         if any(times(a, b) is not None for i, (a, _) in enumerate(lost) for b, _ in lost[:i]):
             raise Undecided
         if lost:
@@ -71,7 +73,7 @@ class ClosedForms:
         return total
 
     def _without(self, c: Node, none: NoMoment) -> NoMoment:
-        """Return what is said where a term without a moment has this coefficient."""
+        """Return the exception for a divergent term with this coefficient."""
         if self.given.known.nonzero(c) == "yes":
             return none
         return NoMoment(f"{none.reason} (where {expression_text(c)} is not 0)")
@@ -86,7 +88,7 @@ class ClosedForms:
         first, second = self.expand(a), self.expand(b)
         if len(first) * len(second) > _PAIRS:
             raise Undecided
-        masks = {m: self._mask(m) for m in {**first, **second}}
+        masks = {m: reduce(or_, (self.expand.mask(a) for a, _ in m), 0) for m in {**first, **second}}
         if a is b:
             self._check_squares(first)
         total = _0
@@ -103,7 +105,7 @@ class ClosedForms:
         return total
 
     def _check_squares(self, terms: Terms) -> None:
-        """See that each term has a variance: where one alone has none, the sum has none."""
+        """Raise if a term has no variance: if only one has none, the sum has none."""
         lost: list[NoMoment] = []
         for m, c in terms.items():
             square = times(m, m)
@@ -120,14 +122,8 @@ class ClosedForms:
         if lost:
             raise lost[0]
 
-    def _mask(self, m: Monomial) -> int:
-        found = 0
-        for atom, _ in m:
-            found |= self.expand.mask(atom)
-        return found
-
     def of_monomial(self, m: Monomial) -> Node:
-        """Return the expectation of a product: that of its independent parts, multiplied."""
+        """Return the expectation of a product: the product of those of its independent parts."""
         known = self._expected.get(m)
         if known is None:
             try:
@@ -174,24 +170,24 @@ class ClosedForms:
             return expected(sources[0], part, self.given)
         if len(sources) > _JOINED:
             raise Undecided
-        # One after the other: allowed where the integral converges absolutely, so of what is never negative.
+        # Iterated expectations need absolute convergence, which holds for a nonnegative integrand.
         node = node_of(part)
         if self.given.known.nonnegative(node) != "yes":
             raise Undecided
         for first in sources:
             rest = [s for s in sources if s is not first]
-            asked = dict(self.given.conditions)
+            conditions = dict(self.given.conditions)
             try:
                 inner = ClosedForms([first], self.given, self.budget).expectation(node)
                 return ClosedForms(rest, self.given, self.budget).expectation(canonical([inner]).nodes[0])
             except Undecided:
-                self.given.conditions = asked
+                self.given.conditions = conditions
         raise Undecided
 
     def _enumerated(self, source: Node, others: list[Node], part: Monomial) -> Node:
         values = values_of(source)
         assert values is not None
-        # Where an indicator is 0, the rest needs no value.
+        # Where an indicator is 0, the other factors may be undefined.
         node = node_of(tuple(f for f in part if not is_indicator(f[0])))
         for atom, _ in part:
             node = OPS["where"](atom.args[0], node, _0) if is_indicator(atom) else node
@@ -210,7 +206,7 @@ def _at(node: Node, source: Node, value: Node) -> Node:
     """Return a function of a random input at one of its values.
 
     Raises:
-        NoMoment: if it has no value there.
+        NoMoment: if it is undefined there.
     """
     try:
         (found,) = canonical(substitute([node], {source: value})).nodes

@@ -1,18 +1,19 @@
-"""The four methods in order: closed form, symbolic integration, Gauss quadrature, Monte Carlo."""
+"""Expectations, variances and covariances by four methods: closed form, SymPy, Gauss quadrature, Monte Carlo."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from symgrad.analysis.expectations.arrays.forms import ArrayForms
-from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
 from symgrad.analysis.expectations.integration import integrated
-from symgrad.analysis.expectations.moment import Estimate, Moment
+from symgrad.analysis.expectations.moment import Estimate, Further, Moment
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
 from symgrad.analysis.expectations.numeric.sampling import sampled
+from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
@@ -29,7 +30,7 @@ __all__ = ["covariance", "expectation", "variance"]
 
 Kind = Literal["expectation", "covariance"]
 _LONG = 25
-"""Operations of a part without noise that is simplified with the noise; a longer one stays as it is."""
+"""Operations of the longest noise-free part that is simplified with the noise."""
 
 
 def expectation(
@@ -39,8 +40,8 @@ def expectation(
 
     Args:
         outputs: nodes of any shapes.
-        over: the random inputs; what else they read stays as it is, other random inputs too.
-        budget: what is spent.
+        over: the random inputs; all other inputs stay symbols, also random ones.
+        budget: the budget.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -60,7 +61,7 @@ def variance(
     Args:
         outputs: nodes of any shapes.
         over: the random inputs.
-        budget: what is spent.
+        budget: the budget.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -81,7 +82,7 @@ def covariance(
         first: some nodes.
         second: as many; the shapes of a pair broadcast.
         over: the random inputs.
-        budget: what is spent.
+        budget: the budget.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -90,24 +91,20 @@ def covariance(
         >>> str_text(covariance([p["a"]], [p["b"]], [p["u"]])[0].node)
         '-1/12'
     """
-    return [
-        _moment(
-            "covariance", [full(a, (a + b).shape), full(b, (a + b).shape)], over, budget or MomentBudget()
-        )
-        for a, b in zip(first, second, strict=True)
-    ]
+    pairs = [[full(n, (a + b).shape) for n in (a, b)] for a, b in zip(first, second, strict=True)]
+    return [_moment("covariance", pair, over, budget or MomentBudget()) for pair in pairs]
 
 
 @dataclass(frozen=True, slots=True)
-class _MomentQuestion:
-    """A question in the form in which it is asked.
+class _MomentQuery:
+    """A simplified query.
 
     Args:
-        kind: which moment.
-        outputs: one node, or two; long parts without noise are symbols of their own in them.
+        kind: the kind of moment.
+        outputs: one node or two; symbols replace long noise-free parts.
         sources: the random inputs that they read.
-        parts: what these symbols stand for.
-        notes: what simplifying has lost, in words.
+        parts: from these symbols to the parts.
+        notes: extensions of the domain by simplification, in words.
     """
 
     kind: Kind
@@ -116,26 +113,27 @@ class _MomentQuestion:
     parts: dict[Node, Node]
     notes: tuple[str, ...]
 
-    def whole(self, nodes: Sequence[Node]) -> list[Node]:
-        """Return nodes with the parts themselves."""
+    def restore(self, nodes: Sequence[Node]) -> list[Node]:
+        """Substitute the parts back."""
         return substitute(nodes, self.parts)
 
 
-def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _MomentQuestion:
-    """Simplify a question: what is free of noise and long counts as one symbol, which keeps its sign."""
+def _simplified(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _MomentQuery:
+    """Simplify a query: a long noise-free part becomes one symbol with the same sign."""
     read = set(symbols_of(outputs))
     sources = [s for s in over if s in read]
     parts: dict[Node, Node] = {}
     known = Conditions()
-    noisy = set(_noisy(outputs, sources)) | set(sources)
-    lengths = _lengths(outputs)
+    noisy = readers(topological(outputs), sources)
+    # The number of operations in the text of each node, up to a limit.
+    lengths = fold(outputs, lambda node, below: min(_LONG + 1, sum(below) + bool(node.args)))
     for node in topological(outputs):
         for part in node.args if node in noisy else ():
             if part not in noisy and lengths[part] > _LONG and part.dtype == "real" and part not in parts:
                 domain = POSITIVE if known.positive(part) == "yes" else REAL
                 parts[part] = symbol(Declaration(f"part {len(parts) + 1}", domain, part.shape))
     simple = canonical(substitute(outputs, parts), drop_stops=True)
-    return _MomentQuestion(
+    return _MomentQuery(
         kind,
         simple.nodes,
         [s for s in sources if s in set(symbols_of(simple.nodes))],
@@ -148,13 +146,8 @@ def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _Moment
     )
 
 
-def _lengths(outputs: Sequence[Node]) -> dict[Node, int]:
-    """Return of every node how many operations it is written with, up to a limit."""
-    return fold(outputs, lambda node, below: min(_LONG + 1, sum(below) + bool(node.args)))
-
-
 def _matters(note: Note, sources: Sequence[Node]) -> bool:
-    """Tell whether a value that was won may have a probability above 0: zeros of continuous inputs have none."""
+    """Tell whether a point added to the domain may have positive probability; zeros of continuous inputs have none."""
     if not set(sources) & set(topological([note.node])):
         return False
     return note.text != ZERO or not PointMasses(sources, Conditions(), generic=True).nonzero(note.node)
@@ -165,13 +158,13 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
     nothing = full(as_node(0), outputs[0].shape)
     if not set(over) & set(symbols_of(outputs)):
         return Moment("closed form", outputs[0] if kind == "expectation" else nothing)
-    asked = _asked(kind, outputs, over)
-    outputs, sources = asked.outputs, asked.sources
+    query = _simplified(kind, outputs, over)
+    outputs, sources = query.outputs, query.sources
     if not sources:  # the noise has cancelled
-        (found,) = asked.whole([outputs[0] if kind == "expectation" else nothing])
-        return Moment("closed form", found, notes=asked.notes)
-    further = _further(kind, asked.whole(outputs), sources, budget)
-    given = Given(sources)
+        (found,) = query.restore([outputs[0] if kind == "expectation" else nothing])
+        return Moment("closed form", found, notes=query.notes)
+    further = _further(kind, query.restore(outputs), sources, budget)
+    given = Assumptions(sources)
     try:
         found = _closed(kind, outputs, sources, given, budget)
     except NoMoment as none:
@@ -179,19 +172,19 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
         return Moment("none", reason=none.reason)
     except Undecided:
         info("moments", "%s: no closed form by the tables, symbolic integration is tried", kind)
-        given = Given(sources)
+        given = Assumptions(sources)
         try:
-            if asked.parts:  # a long program: SymPy would hardly end
+            if query.parts:  # a long program would exhaust SymPy
                 raise Undecided
             found = _integrated(kind, outputs, sources, given, budget)
         except Undecided:
-            why = "the program is long" if asked.parts else "no integral was found in time"
-            found = _numeric(kind, asked.whole(outputs), sources, budget, further)
+            why = "the program is long" if query.parts else "no integral was found in time"
+            found = _numeric(kind, query.restore(outputs), sources, budget, further)
             info("moments", "%s by %s: %s", kind, found.how, why)
             return found
-    nodes = asked.whole([*canonical([found]).nodes, *given.conditions])
+    nodes = query.restore([*canonical([found]).nodes, *given.conditions])
     conditions = dict(zip(nodes[1:], given.conditions.values(), strict=True))
-    return Moment("closed form", nodes[0], "", (*asked.notes, *_notes(conditions)), conditions, further)
+    return Moment("closed form", nodes[0], "", (*query.notes, *_notes(conditions)), conditions, further)
 
 
 def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
@@ -203,27 +196,17 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
 
 
 def _closed(
-    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: MomentBudget
+    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Assumptions, budget: MomentBudget
 ) -> Node:
-    entrywise = all(n.op.pointwise for n in _noisy(outputs, sources))
+    noisy = readers(topological(outputs), sources) - {*sources}
+    entrywise = all(n.op.pointwise for n in noisy)
     forms = (ClosedForms if entrywise else ArrayForms)(sources, given, budget)
     found = forms.expectation(outputs[0]) if kind == "expectation" else forms.covariance(*outputs)
     return full(found, outputs[0].shape)
 
 
-def _noisy(outputs: Iterable[Node], sources: Sequence[Node]) -> list[Node]:
-    """Return the equations that depend on random inputs."""
-    noisy = set(sources)
-    found: list[Node] = []
-    for node in topological(outputs):
-        if any(a in noisy for a in node.args):
-            noisy.add(node)
-            found.append(node)
-    return found
-
-
 def _integrated(
-    kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: MomentBudget
+    kind: Kind, outputs: list[Node], sources: list[Node], given: Assumptions, budget: MomentBudget
 ) -> Node:
     mean = integrated(outputs[0], sources, given, budget)
     if kind == "expectation":
@@ -234,20 +217,14 @@ def _integrated(
 
 
 def _numeric(
-    kind: Kind,
-    outputs: list[Node],
-    sources: list[Node],
-    budget: MomentBudget,
-    further: Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate],
+    kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget, further: Further
 ) -> Moment:
-    """Quadrature where the program is of its kind, and converges where there are no further symbols."""
+    """Return quadrature if the program admits it and, without free symbols, it converges; else Monte Carlo."""
     try:
         rule = Quadrature(outputs, sources)
         node = rule.expression(budget.order) if kind == "expectation" else None
-        if (
-            set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources)
-            and further({}, None).how != "quadrature"
-        ):
+        closed = set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources)
+        if closed and further({}, None).how != "quadrature":
             raise Undecided
     except Undecided:
         return Moment("monte carlo", _further=further)
@@ -255,15 +232,13 @@ def _numeric(
 
 
 def centred(found: Sequence[Any], means: Sequence[Any]) -> Any:
-    """Return the product of two outputs less their expectations."""
+    """Return the product of two outputs minus their expectations."""
     a, b = (f - m for f, m in zip(found, means, strict=True))
     return a * b
 
 
-def _further(
-    kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget
-) -> Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate]:
-    """Return what computes a moment at numbers: quadrature where it converges, else Monte Carlo."""
+def _further(kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget) -> Further:
+    """Return a function that computes a moment at numbers: by quadrature if it converges, else by Monte Carlo."""
 
     def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
         try:

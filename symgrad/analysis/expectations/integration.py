@@ -1,4 +1,4 @@
-"""Symbolic integration against the density, where no row serves; believed only where quadrature agrees."""
+"""Symbolic integration against the density if no rule applies; quadrature must confirm the result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Given, MomentBudget, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
 from symgrad.analysis.explain.noise.sample_points import value_at
@@ -22,15 +22,15 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["integrated"]
 
 _LARGEST = 40  # equations of an integrand
-_TRIALS = 3  # points at which the integral is compared
+_TRIALS = 3  # points of comparison
 _CLOSE = 1e-6
 
 
-def integrated(node: Node, sources: Sequence[Node], given: Given, budget: MomentBudget) -> Node:
-    """Return the expectation of a function of one random input that is a number, by SymPy.
+def integrated(node: Node, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> Node:
+    """Return the expectation of a function of one scalar random input, by SymPy.
 
     Raises:
-        Undecided: if SymPy finds none in time, or numbers do not agree with what it finds.
+        Undecided: if SymPy finds none in time, or quadrature disagrees.
     """
     if len(sources) != 1 or node.shape or budget.seconds <= 0:
         raise Undecided
@@ -68,7 +68,7 @@ def _ends(u: Node) -> tuple[Node | None, Node | None]:
 
 
 def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: MomentBudget) -> bool:
-    """Tell whether quadrature gives the same at trial points, one at least, of which none says otherwise."""
+    """Tell whether quadrature confirms the value at some sample point and contradicts it at none."""
     rule = Quadrature([node], [u])
     agreed = False
     for trial in range(_TRIALS):

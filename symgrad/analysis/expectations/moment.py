@@ -1,4 +1,4 @@
-"""What is found out about a moment: a formula or a way to compute it, and how much is known of it."""
+"""The result of a search for a moment: a formula or a numerical method, with its conditions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
-__all__ = ["NONE", "Estimate", "How", "Moment"]
+__all__ = ["NONE", "Estimate", "Further", "How", "Moment"]
 
 How = Literal["closed form", "quadrature", "monte carlo", "none"]
 NONE: How = "none"
 
 _DIGITS = (30, 60, 120, 240)
-_ENTRIES = 500  # up to which formulas are computed with that many digits
+_ENTRIES = 500  # entries of the largest array that is computed with that many digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,12 @@ class Estimate:
     """A moment at numbers.
 
     Args:
-        value: a float or an array; NaN where there is none.
-        low, high: between which it lies: of a closed form up to rounding, of a quadrature as far as two orders agree,
-            of a Monte Carlo estimate with a probability of 99 %.
-        how: by which method.
-        notes: what speaks against it, and why there is none.
+        value: a float or an array; NaN if there is none.
+        low: the lower end of its interval: for a closed form rounding, for quadrature the difference of two orders, for
+            Monte Carlo a confidence of 99 %.
+        high: the upper end.
+        how: the method.
+        notes: doubts about the value, or the reason why there is none.
     """
 
     value: Any
@@ -51,10 +52,10 @@ class Moment:
     """An expectation, a variance or a covariance.
 
     Args:
-        how: the method: a closed form, Gauss quadrature, Monte Carlo; ``none`` if it is proved that there is none.
+        how: the method: a closed form, Gauss quadrature, Monte Carlo; ``none`` if there is provably no moment.
         node: the closed form or the quadrature, in the remaining symbols; None if there is no expression.
         reason: why there is no moment.
-        notes: under which conditions the formula holds, and which moments exist.
+        notes: the conditions of the formula, in words.
         conditions: of a closed form: nodes of kind bool, and whether there is no moment where one does not hold.
 
     Example:
@@ -86,7 +87,7 @@ class Moment:
 
         Args:
             values: a number or array for every remaining symbol.
-            sizes: named sizes that no given array has.
+            sizes: named sizes that no array in ``values`` has.
 
         Raises:
             MissingInputError: if a symbol has no value.
@@ -116,7 +117,7 @@ def _nothing(reason: str) -> Estimate:
 
 
 def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> tuple[Any, Any]:
-    """Return the value of a formula and a bound of its error: formulas cancel, so it is computed with more digits."""
+    """Return the value of a formula and an error bound, with more digits until cancellation is resolved."""
     rough = evaluate([node], {s: _rounded(v) for s, v in values.items()}, sizes)[0]
     small = np.size(rough) <= _ENTRIES and all(
         np.size(values[s]) <= _ENTRIES for s in symbols_of([node]) if s in values
@@ -138,7 +139,7 @@ def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] |
 
 
 def _rounded(value: Any) -> Any:
-    """Return numbers of any kind as floats; truth values stay."""
+    """Convert numbers to floats; truth values stay."""
     array = np.asarray(value)
     return array if array.dtype == bool else array.astype(float)[()]
 

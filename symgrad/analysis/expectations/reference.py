@@ -1,4 +1,4 @@
-"""What the mean of a noisy gradient is held against: the gradient without noise, or the gradient of the mean."""
+"""References for the mean of a noisy gradient: the gradient without noise, or the gradient of the mean."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _METHODS: tuple[How, ...] = ("closed form", "quadrature", "monte carlo", "none")
 
 
 def least_certain(methods: Sequence[How]) -> How:
-    """Return the method that is the least certain of some; a closed form of none."""
+    """Return the least certain of some methods; a closed form for none."""
     return _METHODS[max(map(_METHODS.index, methods), default=0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A gradient to hold another one against.
+    """A gradient for comparison.
 
     Args:
         moment: the gradient; without a value if there is none.
-        notes: what is in it besides.
+        notes: its further terms, in words.
     """
 
     moment: Moment
@@ -58,24 +58,24 @@ class Reference:
 
 
 def _none(reason: str) -> Reference:
-    """Return that there is no gradient, and why."""
+    """Return a reference without a gradient."""
     return Reference(Moment("none", reason=reason))
 
 
 def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -> list[Reference]:
-    """Return the gradients of a scalar in which each of some random inputs is its mean."""
+    """Return the gradients of a scalar with random inputs fixed at their means."""
     table: dict[Node, Node] = {}
-    named: list[str] = []
+    texts: list[str] = []
     for u in over:
         mean = mean_of(u)
         if mean is None:
             return [_none(f"{u.declaration.distribution} has no mean that '{u.name}' could be")] * len(wrt)
         table[u] = full(mean, u.shape)
-        named.append(f"{u.name} = {expression_text(mean)}")
-    means = ", ".join(named)
+        texts.append(f"{u.name} = {expression_text(mean)}")
+    means = ", ".join(texts)
     try:
         at_mean, *by = substitute([y, *wrt], table)
-    except SymgradError as error:  # such as a position that is half a number
+    except SymgradError as error:  # such as an index whose mean is not an integer
         instead = "; the reference 'expected value' is the gradient of the mean"
         return [_none(f"y has no value at {means}: {error.what}{instead}")] * len(wrt)
     trace = pull_back([at_mean], [as_node(1)], by)
@@ -85,7 +85,7 @@ def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -
 
 
 def _has_no_value(node: Node) -> bool:
-    """Tell whether a formula is made of something like 1/0, whatever its symbols are; one with choices may do."""
+    """Tell whether a formula contains an undefined constant such as 1/0; False for formulas with choices."""
     order = topological([node])
     if any(n.dtype == "bool" for n in order):
         return False
@@ -98,7 +98,7 @@ def _has_no_value(node: Node) -> bool:
     with_args = [n for n in order if n in fixed and n.args]
     try:
         return not all(np.isfinite(v) for v in evaluate(with_args, {}))
-    except NumberTooLargeError:  # which has a value
+    except NumberTooLargeError:  # a large number exists
         return False
 
 
@@ -107,8 +107,8 @@ def gradient_of_mean(
 ) -> list[Reference]:
     """Return the gradients of the mean of a scalar over some random inputs.
 
-    That is the mean of the gradient of its value, plus what jumps contribute that move, and what the distributions do
-    whose parameters depend on ``wrt``. All of it is in the gradient of the mean, where that has a closed form.
+    That is the mean of the gradient, plus the contributions of moving jumps and of distributions whose parameters
+    depend on ``wrt``. A closed form of the mean covers all of them.
     """
     read = {w: [u.name for u in over if u in set(topological([w]))] for w in wrt}
     if any(read.values()):
@@ -134,7 +134,7 @@ def gradient_of_mean(
 def _mean_of_gradients(
     value: Node, wrt: Sequence[Node], over: Sequence[Node], budget: MomentBudget
 ) -> list[Reference]:
-    """Return the means of the gradients, with what jumps contribute that move across random inputs."""
+    """Return the means of the gradients, with the contributions of jumps that move across random inputs."""
     naming = Naming({})
     if overlooks_jumps(value, wrt, over):
         return [_none("there are more jumps than are looked at, and some may move")] * len(wrt)
@@ -142,28 +142,21 @@ def _mean_of_gradients(
     gradients = list(pull_back([value], [as_node(1)], wrt).gradients)
     found: list[Reference] = []
     for g, w in zip(gradients, wrt, strict=True):
-        notes: list[str] = []
-        unknown = None
-        for jump in jumps:
-            name = naming.text(w)
-            if name not in jump.terms:
-                continue
-            term = jump.terms[name]
-            if term is None:
-                unknown = f"the jump of {jump.choice} moves, and what it contributes has no formula"
-            else:
-                g = g + full(term, g.shape)
-                notes.append(f"with what the jump of {jump.choice} contributes")
-        if unknown is not None:
-            found.append(_none(unknown))
+        moved = [jump for jump in jumps if naming.text(w) in jump.terms]
+        terms = [jump.terms[naming.text(w)] for jump in moved]
+        unknown = [jump for jump, term in zip(moved, terms, strict=True) if term is None]
+        if unknown:
+            reason = f"the jump of {unknown[-1].choice} moves, and what it contributes has no formula"
+            found.append(_none(reason))
             continue
-        (moment,) = expectation([g], over, budget)
-        found.append(Reference(moment, tuple(notes)))
+        (moment,) = expectation([sum((full(term, g.shape) for term in terms), g)], over, budget)
+        notes = tuple(f"with what the jump of {jump.choice} contributes" for jump in moved)
+        found.append(Reference(moment, notes))
     return found
 
 
 def less(moment: Moment, reference: Reference) -> Moment:
-    """Return a mean less a reference: a formula where both are, else computed at numbers."""
+    """Subtract a reference from a mean: a formula if both are, else a numerical method."""
     other = reference.moment
     for m in (moment, other):
         if m.how == "none":
@@ -173,14 +166,8 @@ def less(moment: Moment, reference: Reference) -> Moment:
 
     def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
         a, b = moment.at(values, sizes), other.at(values, sizes)
-        worst = least_certain([a.how, b.how])
-        return Estimate(
-            a.value - b.value,
-            a.low - b.high,
-            a.high - b.low,
-            worst,
-            tuple(dict.fromkeys([*a.notes, *b.notes])),
-        )
+        worst, doubts = least_certain([a.how, b.how]), tuple(dict.fromkeys([*a.notes, *b.notes]))
+        return Estimate(a.value - b.value, a.low - b.high, a.high - b.low, worst, doubts)
 
     mine, its = moment.formula, other.formula
     if mine is None or its is None:
@@ -192,12 +179,12 @@ def less(moment: Moment, reference: Reference) -> Moment:
 
 
 def in_short(moment: Moment) -> Moment:
-    """Return a moment with its formula as short as is known."""
+    """Return a moment with its shortest known formula."""
     return moment if moment.formula is None else replace(moment, node=shortest(moment.formula))
 
 
 def symbols_needed(moments: Sequence[Moment], gradients: Sequence[Node], over: Sequence[Node]) -> list[Node]:
-    """Return the symbols that have to be given numbers so that moments over random inputs can be computed."""
+    """Return the symbols that need values before moments over random inputs can be computed."""
     nodes = [*gradients, *(m.node for m in moments if m.node is not None)]
     parameters = [p for u in over for p in parameters_of(u)[1]]
     return [s for s in symbols_of([*nodes, *parameters]) if s not in set(over)]

@@ -1,4 +1,4 @@
-"""A moment as it is shortest: multiplied out, where its terms cancel then, or as it is."""
+"""The shortest form of a moment: expanded if its terms cancel then."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["multiplied_out", "shortest"]
 
 _MULTIPLIED = frozenset({"broadcast_to", "einsum", "mul", "neg"})
-_TERMS = 100  # of a sum that is multiplied out
-_POWER = 6  # up to which powers of sums are
+_TERMS = 100  # terms of an expanded sum
+_POWER = 6  # the largest expanded power
 
 
 def shortest(node: Node) -> Node:
-    r"""Return a node in canonical form, multiplied out where that is shorter.
+    r"""Return a node in canonical form, expanded if that is shorter.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -35,11 +35,11 @@ def shortest(node: Node) -> Node:
 
 
 def multiplied_out(node: Node) -> Node:
-    """Return a node whose contractions, products and whole powers are of no sums: so that equal terms meet."""
+    """Distribute contractions, products and integer powers over sums, so that equal terms meet."""
     terms: dict[Node, list[Node]] = {}
     for n in topological([node]):
         parts = [terms[a] for a in n.args]
-        power = _whole_power(n)
+        power = _integer_power(n)
         if power is not None:
             parts = [parts[0]] * power
         if not n.args:
@@ -59,7 +59,7 @@ def multiplied_out(node: Node) -> Node:
     return _sum(terms[node])
 
 
-def _whole_power(n: Node) -> int | None:
+def _integer_power(n: Node) -> int | None:
     if n.op.name != "pow" or not n.args[1].is_number():
         return None
     exponent = n.args[1].value

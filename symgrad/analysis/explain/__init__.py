@@ -1,4 +1,4 @@
-"""Why a gradient is what it is: the rules applied, the noise that enters and its path, the reason for every zero.
+"""Explanations of a gradient: the rules applied, the noise that enters and its path, the reason for every zero.
 
-Reads graphs, traces and verdicts; changes nothing, prints nothing.
+Start at `derivation.explain`. Reads graphs, traces and verdicts; prints nothing, and imports nothing of printing.
 """

@@ -1,4 +1,4 @@
-"""A derivation as a person writes it, a rule of calculus a line, in the names of its program."""
+"""Derivations by hand: one rule of calculus per line, in the names of the program."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["RuleLine", "rule_lines"]
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A line of a derivation by hand: one rule, and what it gives.
+    """A line of a derivation by hand: one rule and its result.
 
     Attributes:
-        line: the line, of nodes.
-        name: what the part that it differentiates is called; None for one without a name.
+        line: the line, as nodes.
+        name: the name of the differentiated part; None if it has none.
     """
 
     line: AppliedRule
@@ -29,35 +29,35 @@ class RuleLine:
 
     @property
     def rule(self) -> str:
-        """The rule that is applied, such as ``"product rule"``, ``"chain rule (sin)"``."""
+        """The name of the rule, such as ``"product rule"``, ``"chain rule (sin)"``."""
         return self.line.rule
 
     @property
     def of(self) -> str:
-        """What is differentiated: a part of the formula, or its name."""
-        return self.name or self._whole(self.line.of)
+        """The differentiated part of the formula, or its name."""
+        return self.name or self._text(self.line.of)
 
     @property
     def by(self) -> str:
-        """By what."""
+        """The variable of the derivative."""
         return self.naming.text(self.line.by, 30)
 
     @property
     def applied(self) -> str:
-        """What the rule gives, with the derivatives of the lines above in their places."""
-        return self._whole(self.line.applied)
+        """The result of the rule, with the derivatives of the lines above inserted."""
+        return self._text(self.line.applied)
 
     @property
     def derivative(self) -> str:
-        """The same, simplified."""
-        return self._whole(self.line.derivative)
+        """The result, simplified."""
+        return self._text(self.line.derivative)
 
-    def _whole(self, node: Node) -> str:
+    def _text(self, node: Node) -> str:
         return self.naming.whole(node, RULE_CHARACTERS) or ""
 
     @property
     def slope(self) -> str:
-        """The derivative that the line is about: ``dy/dx``, ``d(sin(3*x))/dx``."""
+        """The derivative on the left side of the line: ``dy/dx``, ``d(sin(3*x))/dx``."""
         return quotient_text(self.of, self.by)
 
     def __str__(self) -> str:
@@ -65,17 +65,17 @@ class RuleLine:
 
 
 def rule_lines(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[RuleLine, ...]:
-    """Return the lines of a derivation by hand, for one variable after the other.
+    """Return the lines of a derivation by hand, one variable after another.
 
     Args:
-        y: what is differentiated.
-        wrt: by what.
+        y: the value to differentiate.
+        wrt: the variables.
         naming: names of parts.
 
     Returns:
-        The lines; none if one of the derivatives cannot be told so, or there is too much to be read.
+        The lines; none if a derivative does not follow from the rules, or if there are too many lines to read.
     """
-    # Of what is differentiated the derivative is a formula in what it is made of.
+    # The derivative of y is written in the parts of y, not in y itself.
     inner = replace(naming, names={n: name for n, name in naming.names.items() if n is not y or not n.args})
     lines: list[RuleLine] = []
     for x in wrt:

@@ -1,4 +1,4 @@
-"""The derivation of a gradient, as one record: every rule that was applied, and what became of every random input."""
+"""The derivation of a gradient, as one record: every rule applied, and the verdict on every random input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
 from symgrad.analysis.explain.forms import GradientForms
 from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
-from symgrad.analysis.explain.noise.dependence import blocking_stops
+from symgrad.analysis.explain.noise.dependence import blocking_stops, readers
 from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
 from symgrad.analysis.explain.removable_singularities.search import Gap
@@ -37,7 +37,7 @@ __all__ = ["DerivationRecord", "DerivationStep", "ends_of", "explain", "naming_o
 class DerivationStep:
     """One pullback of the backward pass.
 
-    The texts are formed when asked for: a derivation can have 100,000 steps.
+    The texts are properties, made on demand: a derivation can have 100,000 steps.
 
     Attributes:
         number: its position, from 1, from the output back.
@@ -50,28 +50,28 @@ class DerivationStep:
 
     @property
     def rule(self) -> str:
-        """The op whose rule was applied; for a contraction what it is: matmul, dot, sum, transpose, trace, ..."""
+        """The op whose rule was applied; for a contraction its kind: matmul, dot, sum, transpose, trace, ..."""
         return rule_of(self.step.node)
 
     @property
     def place(self) -> Place | None:
-        """The line that computes the equation, of a program that was read from other code."""
+        """The line that computes the equation, for a program read from other code."""
         return self.naming.places.get(self.step.node)
 
     @property
     def linear(self) -> bool:
-        """Whether the rule only passes the cotangent on (sums, signs, moves of entries): bookkeeping."""
+        """Whether the rule only passes the cotangent on (sums, signs, moves of entries)."""
         node = self.step.node
         return "linear" in node.op.facts or (node.op.name == "einsum" and len(node.args) == 1)
 
     @property
     def is_map(self) -> bool:
-        """Whether the derivative is a linear map, which `partial` writes out, and no factor entry by entry."""
+        """Whether the derivative is a linear map, written out by `partial`, instead of an entrywise factor."""
         return not self.step.node.op.pointwise
 
     @property
     def stretches(self) -> bool:
-        """Whether the equation repeats the argument along axes, so that what comes back is summed over them."""
+        """Whether the equation broadcasts the argument, so that the pullback sums over axes."""
         return self.step.node.op.pointwise and self.step.target.shape != self.step.node.shape
 
     @property
@@ -86,7 +86,7 @@ class DerivationStep:
 
     @property
     def cotangent(self) -> str:
-        """What the cotangent of the equation is called in `partial`, where that is a map."""
+        """The name of the equation's cotangent in `partial`, if that is a map."""
         return self.naming.cotangent(self.step.node)
 
     @property
@@ -108,7 +108,7 @@ class DerivationStep:
 
     @property
     def partial(self) -> str:
-        """The local partial derivative, of the equation by the argument; where it is a map: h_bar -> W.T@h_bar."""
+        """The local partial derivative of the equation by the argument; for a map: h_bar -> W.T@h_bar."""
         if not self.is_map:
             return self.naming.text(self.step.coefficient)
         known = {placeholder(self.step.node): self.cotangent}
@@ -116,7 +116,7 @@ class DerivationStep:
 
     @property
     def incoming(self) -> str:
-        """The cotangent that came in."""
+        """The incoming cotangent."""
         return self.naming.text(self.step.cotangent)
 
     @property
@@ -127,21 +127,21 @@ class DerivationStep:
 
 @dataclass(frozen=True, slots=True)
 class DerivationRecord:
-    """How a gradient comes about, and which random inputs enter it.
+    """The derivation of a gradient, with the random inputs that enter it.
 
     Attributes:
-        y: what was differentiated.
-        wrt: by what.
-        gradient: the gradients as the backward pass made them.
+        y: the differentiated value.
+        wrt: the inputs of the gradient.
+        gradient: the gradients from the backward pass.
         steps: the pullbacks, from the output back.
         noise: for each random input, whether it enters, with path and evidence.
-        jumps: jumps that move with ``wrt`` and that a random input crosses: of the derivative of the mean the gradient
-            misses a term.
-        nothing: for each of ``wrt``, the kind of nothing that the gradient is, or None.
-        nothing_reasons: for each of ``wrt``, why it is nothing, as a sentence, or None.
+        jumps: jumps that move with ``wrt`` and that a random input crosses: there the gradient misses a term of the
+            derivative of the mean.
+        nothing: for each of ``wrt``, the reason for a zero gradient, or None.
+        nothing_reasons: for each of ``wrt``, the reason as a sentence, or None.
         nothing_places: for each of ``wrt``, the lines at which its derivative ends.
         naming: the names of nodes.
-        forms: the gradients simplified, when asked for.
+        forms: the gradients, simplified on demand.
         listing: the program.
     """
 
@@ -160,21 +160,21 @@ class DerivationRecord:
 
     @property
     def adjoints(self) -> tuple[Adjoint, ...]:
-        """The backward pass in the names of the program, a line for each named value; nothing without names."""
+        """The backward pass in the names of the program, one line per named value; empty without names."""
         wrt = [w for w, nothing in zip(self.wrt, self.nothing, strict=True) if nothing is None]
         return adjoints(self.listing, self.y, wrt) if self.listing is not None and wrt else ()
 
     @property
     def told_by_names(self) -> bool:
-        """Whether the adjoints say more than the gradients: that of a named value between is among them."""
+        """Whether the adjoints show more than the gradients, namely the adjoint of a named intermediate value."""
         ends = {self.naming.text(n) for n in (self.y, *self.wrt)}
         return any(a.of is not None and a.of not in ends for a in self.adjoints)
 
     @property
     def rules(self) -> tuple[RuleLine, ...]:
-        """The derivation as it is written by hand, a rule of calculus a line, for one of ``wrt`` after the other.
+        """The derivation by hand, one rule of calculus per line, for one of ``wrt`` after another.
 
-        Nothing where there is more to say than rules: for random inputs, stopped and missing gradients, and arrays.
+        Empty if rules alone do not explain it: with random inputs, stopped or missing gradients, or arrays.
         """
         if self.noise or any(self.nothing):
             return ()
@@ -182,31 +182,28 @@ class DerivationRecord:
 
     @property
     def canonical(self) -> tuple[Node, ...]:
-        """The gradients, simplified, with stop_gradient kept (so they can be differentiated again)."""
-        return self.forms.kept
+        """The simplified gradients, still with stop_gradient, so that they can be differentiated again."""
+        return self.forms.with_stops
 
     @property
     def values(self) -> tuple[Node, ...]:
-        """The gradients, simplified as values: stop_gradient(e) is e."""
+        """The gradients simplified as values: stop_gradient(e) is e."""
         return self.forms.values
 
     @property
     def gaps(self) -> tuple[tuple[Node | None, Gap], ...]:
-        """Points at which the value (None), or the gradient by a node, is 0/0 and has a limit."""
-        own = [(None, g) for g in self.forms.gaps]
-        return (
-            *own,
-            *((w, g) for w, all_ in zip(self.wrt, self.forms.gaps_of_gradients, strict=True) for g in all_),
-        )
+        """Points at which the value (None) or the gradient by a node is 0/0 with a limit."""
+        found = zip((None, *self.wrt), (self.forms.gaps, *self.forms.gaps_of_gradients), strict=True)
+        return tuple((by, gap) for by, gaps in found for gap in gaps)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Where simplification made the domain larger."""
+        """The extensions of the domain by simplification."""
         return self.forms.notes
 
 
 def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> DerivationRecord:
-    r"""Differentiate a scalar and record why the gradient is what it is.
+    r"""Differentiate a scalar and record how the gradient arises.
 
     Args:
         y: a scalar node, shape ().
@@ -233,9 +230,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     """
     naming = naming_of(y, listing)
     _check(y, wrt, listing, naming)
-    whole = pull_back([y], [as_node(1)], wrt)
-    trace = _without_dead_ends(whole)
-    forms = GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers)
+    trace, forms = _backward(y, wrt, naming)
     random = _random_inputs(y, wrt, listing)
     return DerivationRecord(
         y=y,
@@ -256,39 +251,33 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
 def noise_in(
     y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming, *, quick: bool = False
 ) -> dict[str, NoiseVerdict]:
-    """Return the verdict on random inputs alone: what `explain` has in its ``noise``.
+    """Return the verdicts on random inputs, as `explain` does in ``noise``.
 
     Args:
         y: a scalar node.
-        wrt: by what it is differentiated.
+        wrt: the inputs of the gradient.
         sources: the random inputs.
         naming: names for the sentences.
         quick: see `judge`.
     """
+    trace, forms = _backward(y, wrt, naming)
+    return judge(y, trace, forms, sources, naming, quick=quick)
+
+
+def _backward(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[BackwardTrace, GradientForms]:
     whole = pull_back([y], [as_node(1)], wrt)
     trace = _without_dead_ends(whole)
-    return judge(
-        y,
-        trace,
-        GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers),
-        sources,
-        naming,
-        quick=quick,
-    )
+    return trace, GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers)
 
 
 def naming_of(y: Node, listing: Listing | None) -> Naming:
-    """Return what the nodes of a program are called where a value is spoken of."""
+    """Return the names of a program's nodes for texts about a value."""
     names = {} if listing is None else listing.name_of()
-    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
+    # A short number such as 1 occurs in many places unrelated to a constant of this name.
     literals = Literals() if listing is None else Literals.of(listing)
     named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
     negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
-    return Naming(
-        named,
-        {**literals.spellings, **negated},
-        {} if listing is None else listing.places,
-    )
+    return Naming(named, {**literals.spellings, **negated}, {} if listing is None else listing.places)
 
 
 def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming) -> None:
@@ -303,27 +292,23 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
             f"'{naming.text(y)}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
         )
     if not wrt:
-        raise UsageError(
-            "there is nothing to differentiate by",
-            cure=name_one("wrt", "x"),
-        )
-    written = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
-    known = set(topological([y, *written]))
+        raise UsageError("there is nothing to differentiate by", cure=name_one("wrt", "x"))
+    program = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
+    known = set(topological([y, *program]))
     for node in wrt:
-        # Without a program, a symbol that y does not contain is one that y does not depend on.
+        # Without a program, y just does not depend on an unknown symbol.
         if node not in known and (listing is not None or node.op is not SYMBOL):
             name = naming.text(node)
+            names = list(dict.fromkeys(naming.names.values()))
             raise NotInProgramError(
                 f"'{name}' does not occur in the program",
-                expected="one of " + join_texts(list(dict.fromkeys(naming.names.values())), 8)
-                if naming.names
-                else None,
-                cure=suggest(name, naming.names.values()),
+                expected="one of " + join_texts(names, 8) if names else None,
+                cure=suggest(name, names),
             )
 
 
 def _without_dead_ends(trace: BackwardTrace) -> BackwardTrace:
-    """Return the trace without steps whose contributions never arrive at wrt: further on all partials vanish."""
+    """Remove the steps whose contributions never arrive at wrt, because all later partials vanish."""
     arriving = set(trace.wrt)
     live: list[Pullback] = []
     for step in reversed(trace.steps):
@@ -340,7 +325,7 @@ def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> lis
 
 
 def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
-    """Say why the gradient by one of wrt is a structural zero."""
+    """Return the reason for a structural zero, as a sentence; None for other gradients."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing is None:
         return None
@@ -365,7 +350,7 @@ def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
 
 
 def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
-    """Return the equations at which the derivative by one of wrt ends, where all of it does."""
+    """Return the equations at which a derivative by one of wrt ends; none if some of it arrives."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing not in (ZeroReason.STOPPED, ZeroReason.ZERO):
         return []
@@ -374,17 +359,11 @@ def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
 
 
 def _flat(y: Node, target: Node) -> list[Node]:
-    """Return the outermost equations at which derivatives towards the target end: jumps and conditions."""
+    """Return the outermost equations at which derivatives towards a node end: jumps and conditions."""
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
     order = topological([y], until=stops)
-    reaches: set[Node] = {target}
-    for node in order:
-        if node not in stops and any(a in reaches for a in node.args):
-            reaches.add(node)
-    found: list[Node] = []
-    for node in reversed(order):
-        if node not in reaches or node is target:
-            continue
-        if node.dtype != "real" or "piecewise-constant" in node.op.facts:
-            found.append(node)
+    above = readers((n for n in order if n not in stops), [target]) - {target}
+    found = [
+        n for n in reversed(order) if n in above and (n.dtype != "real" or "piecewise-constant" in n.op.facts)
+    ]
     return [n for n in found if not any(n in m.args and m.dtype == "bool" for m in found)]

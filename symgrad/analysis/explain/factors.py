@@ -1,4 +1,4 @@
-"""Which gradients an expression is put together from: factors of a product, components joined along an axis."""
+"""Recognise expressions made of gradients: products of gradients, and components joined along an axis."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ComponentGradient:
 
     Attributes:
         gradient: the gradient, with the shape of ``by``.
-        of: what was differentiated; its entries are summed.
-        by: by what.
+        of: the differentiated value; its entries are summed.
+        by: the input of the gradient.
     """
 
     gradient: Node
@@ -33,9 +33,9 @@ class Joined:
 
     Attributes:
         parts: the gradients, all by one value.
-        axis: the axis of that value along which they stand one after the other.
+        axis: the axis of that value along which they are joined.
         shape: the shape of the result.
-        whole: what the components are entries of, or None if that is not known.
+        whole: the array of the components, or None if unknown.
     """
 
     parts: tuple[ComponentGradient, ...]
@@ -44,14 +44,14 @@ class Joined:
     whole: Node | None
 
 
-# Ops that pass a factor on: what is under them is multiplied with what stands beside them.
+# Ops whose value is a product with each of their arguments.
 _PRODUCTS = frozenset({"mul", "einsum", "neg", "div", "reshape", "broadcast_to"})
 
 
 def factors_of(
     operands: Sequence[Node], order: Sequence[Node], made: Mapping[Node, Sequence[ComponentGradient]]
 ) -> tuple[ComponentGradient, ...]:
-    """Return the gradients that are multiplied with each other: of all operands, or of the product with the most."""
+    """Return the gradients that are factors of one product: of all operands, or that with the longest chain."""
     factors: dict[Node, tuple[ComponentGradient, ...]] = {}
     for node in order:
         if node in made:
@@ -64,7 +64,7 @@ def factors_of(
 
 
 def longest_chain(parts: Sequence[ComponentGradient]) -> tuple[ComponentGradient, ...]:
-    """Return the longest chain of gradients, each by what the next one is of; () if there are no two."""
+    """Return the longest chain of gradients in which each is by the value that the next is of; () if there is none."""
     best: tuple[ComponentGradient, ...] = ()
     growing = [(p,) for p in parts]
     while growing:
@@ -75,14 +75,14 @@ def longest_chain(parts: Sequence[ComponentGradient]) -> tuple[ComponentGradient
 
 
 def join_of(node: Node, made: Mapping[Node, Sequence[ComponentGradient]]) -> Joined | None:
-    """Return the gradients of components that a concatenate joins along an axis of what they are by."""
+    """Return the component gradients that a concatenate joins along an axis of their input."""
     if node.op.name != "concatenate" or any(a not in made for a in node.args):
         return None
     axis: int = node.params[0]
     for first in made[node.args[0]]:
         parts = [next((p for p in made[a] if p.by is first.by), None) for a in node.args]
         if any(p is None for p in parts) or first.by.shape[axis] == 1:
-            continue  # along an axis of length 1, each has a row of its own
+            continue  # along an axis of length 1, each component has its own row
         kept = tuple(p for p in parts if p is not None)
         if len({p.of for p in kept}) == len(kept):
             bases = {_base(p.of) for p in kept}
@@ -92,7 +92,7 @@ def join_of(node: Node, made: Mapping[Node, Sequence[ComponentGradient]]) -> Joi
 
 
 def _base(node: Node) -> Node:
-    """Return what a component is taken from."""
+    """Return the array that a component is taken from."""
     while node.op.name in ("reshape", "slice", "gather") or (
         node.op.name == "einsum" and len(node.args) == 1
     ):

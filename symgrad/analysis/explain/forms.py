@@ -1,4 +1,4 @@
-"""The canonical forms of gradients, made when first asked for: on a large graph they cost more than the derivation."""
+"""The canonical forms of gradients, computed on demand: on a large graph they cost more than the derivation."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["GradientForms"]
 
 
 class GradientForms:
-    """Gradients as the backward pass made them, and simplified.
+    """Gradients from the backward pass, and their simplified forms.
 
     Args:
-        y: what is differentiated.
-        wrt: by what.
+        y: the differentiated value.
+        wrt: the inputs of the gradients.
         raw: the gradients.
         naming: names for the notes.
-        answers: where to hold what is found out about them.
+        answers: a cache for the rewriter.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class GradientForms:
         self._answers = answers
 
     @cached_property
-    def _kept(self) -> Canonical:
+    def _with_stops(self) -> Canonical:
         with keeping(self._answers):
             return canonical(self.raw)
 
@@ -46,23 +46,23 @@ class GradientForms:
             return canonical(self.raw, drop_stops=True)
 
     @property
-    def kept(self) -> tuple[Node, ...]:
-        """Simplified, with stop_gradient kept, so they can be differentiated again."""
-        return tuple(self._kept.nodes)
+    def with_stops(self) -> tuple[Node, ...]:
+        """The simplified gradients, still with stop_gradient, so that they can be differentiated again."""
+        return tuple(self._with_stops.nodes)
 
     @property
     def values(self) -> tuple[Node, ...]:
-        """Simplified as values: stop_gradient(e) is e."""
+        """The gradients simplified as values: stop_gradient(e) is e."""
         return tuple(self._values.nodes)
 
     @property
     def faithful(self) -> bool:
-        """Whether `values` equal the raw gradients wherever those are defined, with nothing assumed."""
+        """Whether `values` equal the raw gradients wherever those are defined, without assumptions."""
         return all(s.soundness in ("exact", "widens") for s in self._values.trace.steps)
 
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
-        """Points at which what is differentiated has no value, but a limit."""
+        """Points at which the differentiated value is undefined but has a limit."""
         with keeping(self._answers):
             return tuple(gaps_of(self._y, seconds=GAP_SECONDS))
 
@@ -72,19 +72,16 @@ class GradientForms:
 
     @cached_property
     def gaps_of_gradients(self) -> tuple[tuple[Gap, ...], ...]:
-        """The same of each gradient; what computes it there is the gradient of the form of the value."""
+        """The gaps of each gradient; the gradient of the repaired value computes the gradient there."""
         with keeping(self._answers):
+            slopes = (partial(slope_of_form, self._mended, [w]) for w in self._wrt)
             return tuple(
-                tuple(
-                    gaps_of(
-                        g, mended_slope=partial(slope_of_form, self._mended, [w]), seconds=SLOPE_GAP_SECONDS
-                    )
-                )
-                for g, w in zip(self.values, self._wrt, strict=True)
+                tuple(gaps_of(g, mended_slope=slope, seconds=SLOPE_GAP_SECONDS))
+                for g, slope in zip(self.values, slopes, strict=True)
             )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What simplifying the values changed in the domain, one sentence each."""
+        """The changes of the domain by simplification, one sentence each."""
         found = [note.text.replace("{}", self._naming.text(note.node)) for _, note in self._values.widened]
         return tuple(dict.fromkeys(found))

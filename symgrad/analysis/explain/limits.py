@@ -1,6 +1,6 @@
-"""How far reasons are looked for: limits of the search for gaps and for noise, and of what is told.
+"""Limits of the search for gaps and noise, and of the length of reports.
 
-They guard against waiting, and against texts that nobody reads; a number with no reason beside it was not tuned.
+They bound waiting time and the size of texts; a number without a reason next to it was not tuned.
 """
 
 from __future__ import annotations
@@ -54,100 +54,100 @@ __all__ = [
 ]
 
 CHAIN_FACTORS = 40
-"""Factors of a gradient that are searched for a chain."""
+"""Factors of a gradient among which a chain is sought."""
 
 GAP_SECONDS = 10.0
-"""Seconds for the points of the value that are 0/0, with forms."""
+"""Seconds for the gaps of the value, with forms."""
 
 SLOPE_GAP_SECONDS = 2.0
-"""Seconds for those of each gradient."""
+"""Seconds for the gaps of each gradient."""
 
 GAP_PLACES = 8
-"""Places at which a formula may be 0/0 that are looked at."""
+"""Candidates for a gap in a formula."""
 
 QUOTIENT_EQUATIONS = 400
-"""Equations of a formula that is looked at as a quotient of polynomials."""
+"""Equations of a formula that is converted to a quotient of polynomials."""
 
 QUOTIENT_ATOMS = 12
-"""What it may be a polynomial of."""
+"""Variables of these polynomials."""
 
 QUOTIENT_DEGREE = 40
-"""Exponents of these."""
+"""Exponents of these variables."""
 
 GAP_EQUATIONS = 400
-"""Equations of a formula in which points without a value are looked for."""
+"""Equations of a formula that is searched for gaps."""
 
 SERIES_TERMS_TOLD = 3
-"""Terms of a long series that are shown."""
+"""Terms of a long series that are printed."""
 
 SERIES_DEPTH = 60
-"""Coefficients that wait for one another; Python's own stack holds some 150."""
+"""Depth of recursion between coefficients; Python's own stack holds some 150."""
 
 COEFFICIENT_EQUATIONS = 150
 """Equations of a coefficient of a series."""
 
 SERIES_EQUATIONS = 400
-"""Equations of what is expanded."""
+"""Equations of an expanded formula."""
 
 CANCELLED_COEFFICIENTS = 12
-"""Coefficients that may vanish before one that does not."""
+"""Coefficients that may vanish before the first nonzero one."""
 
 SERIES_POWER = 16
-"""The largest power that is a product."""
+"""The largest power that is expanded as a product."""
 
 LARGEST_NUMBER_TOLD = 10**6
 """The largest number in a short text."""
 
 RECOGNISED_DENOMINATOR = 720
-"""The denominator of rational numbers that are recognised: 720 is divided by all up to 6, and by 8, 9 and 10."""
+"""The denominator of recognised rational numbers: 720 is divisible by 1 to 6, 8, 9 and 10."""
 
 TERMS_BEYOND = 3
-"""Terms behind the last one of a series that tell whether it was."""
+"""Terms behind the last one of a series that bound the truncation error."""
 
 POLYNOMIAL_FACTORS = 4
-"""Factors of a polynomial whose zeros are looked for."""
+"""Factors of a polynomial whose zeros are sought."""
 
 NUMBERS_TRIED = 6
-"""Numbers of a formula at which it is tried."""
+"""Numbers of a formula that are tried as zeros."""
 
 SOLVED_COEFFICIENTS = 3
-"""Coefficients of a polynomial whose roots have a formula here: those of the second degree."""
+"""Coefficients of the polynomials that are solved: those of degree two."""
 
 UNDONE_FUNCTIONS = 12
-"""Functions around one another that are undone to solve an equation."""
+"""Nested functions that are inverted to solve an equation."""
 
 REPEATED_CHARACTERS = 12
-"""Characters of a part that is repeated rather than named."""
+"""Characters of a part that is repeated instead of named."""
 
 NAMED_PARTS = 40
-"""Names for parts that a person follows."""
+"""Names for parts that a reader can follow."""
 
 PRECISE_WORK = 30_000
 """Multiplications and entries at high precision, a second or two of mpmath."""
 
 CURE_EQUATIONS = 2_000
-"""Equations, and steps of the backward pass, of what cures are looked for in."""
+"""Equations, and steps of the backward pass, of a program for which cures are sought."""
 
 CURE_PLACES = 12
-"""Places of a cure that are tried."""
+"""Candidates for the place of a cure."""
 
 CURES_TOLD = 5
-"""Cures that are told."""
+"""Cures that are printed."""
 
 LANDMARKS = 8
-"""Numbers of a program beside which draws are."""
+"""Numbers of a program that have draws on both sides."""
 
 REPLAYED_PULLBACKS = 400
-"""Pullbacks of arrays that are replayed at high precision."""
+"""Array pullbacks that are replayed at high precision."""
 
 CANCELLED_SECONDS = 2.0
 """Seconds to decide whether any two draws give the same gradient."""
 
 JUMP_EQUATIONS = 2_000
-"""Equations of a value whose jumps are looked at."""
+"""Equations of a value that is searched for jumps."""
 
 JUMPS = 12
-"""Jumps that are looked at."""
+"""Jumps that are examined."""
 
 JUMP_SECONDS = 0.5
 """Seconds to decide whether a choice is a jump."""
@@ -159,31 +159,31 @@ STRADDLED_ENTRIES = 16
 """Entries of an array that are compared."""
 
 STRADDLED_KINKS = 60
-"""Entries that are looked at in all."""
+"""Compared entries in all."""
 
 STRADDLE_POINTS = 5
-"""Points for an input."""
+"""Points per input."""
 
 SIMPLIFIED_EQUATIONS = 5_000
-"""Equations of a gradient that is simplified for a proof that noise does not enter."""
+"""Equations of a gradient that is simplified to prove that noise does not enter."""
 
 PROVABLE_EQUATIONS = 500
-"""Equations of one that is differentiated once more for it."""
+"""Equations of a gradient that is differentiated once more for such a proof."""
 
 WITNESS_PAIRS = 6
-"""Pairs of draws that are worth the high precision."""
+"""Pairs of draws that are evaluated at high precision."""
 
 WITNESS_WORK = 40_000
-"""Equations times pairs, evaluated that way."""
+"""Equations times pairs at high precision."""
 
 WITNESS_INPUTS_TOLD = 6
-"""Inputs that a sentence lists."""
+"""Inputs in a sentence."""
 
 WITNESS_ENTRIES_TOLD = 4
-"""Entries of an array, along each axis, that a sentence lists."""
+"""Entries of an array in a sentence, along each axis."""
 
 WIDEST_VALUE = 1e250
-"""Beyond this, mpmath would need as many digits as the exponent has."""
+"""The largest value: above, mpmath would need as many digits as the exponent has."""
 
 RULE_CHARACTERS = 240
 """Characters of a formula in a derivation by hand: three lines of a page."""

@@ -1,4 +1,4 @@
-"""What the nodes of a program are called: by their names, and without one by a short expression."""
+"""Names of a program's nodes, and short expressions for nodes without a name."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _DEPTHS = (60, 30, 20, 14, 10, 7, 5, 4, 3, 2, 1)
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """Names for nodes, and bounded texts for those that have none.
+    """Names for nodes, and bounded texts for the others.
 
-    The text of a shared graph can be exponentially longer than the graph, so every text here has a width:
-    what lies too deep becomes an ellipsis.
+    The text of a shared graph can be exponentially longer than the graph, so every text has a width, and an ellipsis
+    replaces what lies too deep.
 
     Args:
-        names: the nodes that have a name.
-        numbers: how numbers are spelled in the program.
-        places: the lines that compute nodes, of a program that was read from other code.
+        names: the names of nodes.
+        numbers: the spelling of numbers in the program.
+        places: the lines that compute nodes, for a program read from other code.
     """
 
     names: Mapping[Node, str] = field(repr=False)
@@ -49,7 +49,7 @@ class Naming:
         return self.names[node] if node in self.names else self.body(node, width)
 
     def body(self, node: Node, width: int = 60, known: Mapping[Node, str] | None = None) -> str:
-        """Return the expression that computes a node, its arguments by name where they have one.
+        """Return the expression that computes a node, over the names of its arguments.
 
         Args:
             node: the node.
@@ -74,15 +74,15 @@ class Naming:
     def with_parts(
         self, shown: Iterable[Node], taken: Collection[str], width: int = 60
     ) -> tuple[Naming, dict[Node, str]]:
-        """Return names with which formulas print whole, and those that are new: t1, t2, ..., the inner ones first.
+        """Name long parts t1, t2, ..., inner ones first, until formulas print in full.
 
         Args:
-            shown: the formulas; of one that has a name, what computes it.
-            taken: names that are no new ones.
-            width: about how long a text may be.
+            shown: the formulas; for a named one, its definition is printed.
+            taken: names that are not available.
+            width: the approximate length of a text.
 
         Returns:
-            These names and no new ones where that would take too many.
+            The extended naming and the new names; the old naming and none if it would take too many.
         """
         roots = [a for n in shown for a in ((n,) if n not in self.names else n.args)]
         known = {**self.numbers, **self.names}
@@ -104,11 +104,11 @@ class Naming:
         return replace(self, names={**self.names, **new}), new
 
     def cotangent(self, node: Node) -> str:
-        """Return what the cotangent of a node is called."""
+        """Return the name of a node's cotangent."""
         return f"{self.names[node]}_bar" if node in self.names else "bar"
 
     def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
-        """Return the names with which a node prints in about ``width`` characters: those it has, and ellipses."""
+        """Return names and ellipses that shorten a node's text to about ``width`` characters."""
         if not node.args:
             return {}
         for depth in _DEPTHS:
@@ -120,12 +120,12 @@ class Naming:
         return {}
 
     def _cut(self, root: Node, depth: int, most: int) -> dict[Node, str] | None:
-        """Return names that end the printing at a depth, or None where that still prints more than ``most`` nodes."""
+        """Return names that end the printing at a depth; None if more than ``most`` nodes would print."""
         cut: dict[Node, str] = {}
         seen, layer = {root}, [root]
         for level in range(depth + 1):
             below: list[Node] = []
-            for node in layer:  # grows: a sign takes no level of its own
+            for node in layer:  # grows, as a sign takes no level
                 if node in self.names and node is not root:
                     cut[node] = self.names[node]
                 elif node.args and level == depth and node.op.name != "neg":
@@ -150,12 +150,12 @@ def _unsigned(node: Node) -> Node:
 
 
 def quotient_text(top: str, by: str) -> str:
-    """Return dz/dx, with brackets around what has no name."""
+    """Return dz/dx as text, with brackets around expressions."""
     return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
 
 
 def rule_of(node: Node) -> str:
-    """Return what the rule of an equation is called: its op, or what kind of contraction it is."""
+    """Return the name of an equation's rule: its op, or the kind of contraction."""
     if node.op.name in ("where_minus_oo", "where_plus_oo"):
         return "where"
     if node.op.name != "einsum":
@@ -174,7 +174,7 @@ def rule_of(node: Node) -> str:
 
 
 def join_texts(texts: Sequence[str], most: int = 3) -> str:
-    """Join texts as a person would: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
+    """Join texts into a phrase: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     if len(texts) > most:
         texts = [*texts[:most], f"{len(texts) - most} more"]
     if len(texts) <= 1:

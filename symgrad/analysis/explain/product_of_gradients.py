@@ -1,9 +1,8 @@
-"""Gradients taken by parts: what a product of gradients leaves out, told from the traces of its factors.
+"""Diagnose products of gradients that are not the chain rule.
 
-``gradients(y, h)`` times ``gradients(h, x)`` looks like the chain rule. It is not: the second factor is summed over the
-entries of h already, before any of them met its own dy/dh. The shapes say so, and mostly refuse; where they happen to
-fit, the value is another one. The same goes for gradients of components that were joined along an axis of x instead of
-one of their own.
+``gradients(y, h)`` times ``gradients(h, x)`` looks like the chain rule, but the second factor is already summed over
+the entries of h before they meet dy/dh. Mostly the shapes do not fit; where they do, the value is wrong. The same holds
+for gradients of components that are joined along an axis of x instead of a new one.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
-from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of, size_product
+from symgrad.ir.sizes import Shape, evaluate_size, names_of, size_product
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
@@ -35,15 +35,15 @@ _POINTS = 3
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ByParts:
-    """What became of a gradient that was put together from parts.
+    """The diagnosis of a gradient made from parts.
 
     Attributes:
-        chain: gradients of which each is by what the next one is of: y by h, h by x.
-        joined: gradients of components that were joined, or None.
-        upstream: the gradient by what the joined ones are components of, or None.
+        chain: gradients in which each is by the value that the next is of: y by h, h by x.
+        joined: joined gradients of components, or None.
+        upstream: the gradient by the array of the components, or None.
         result: the expression, or None if the shapes did not fit.
-        names: what the values are called.
-        defined: the values among them that the program has no name for.
+        names: the names of the values.
+        defined: the values whose names are new.
     """
 
     chain: tuple[ComponentGradient, ...]
@@ -55,7 +55,7 @@ class ByParts:
 
     @property
     def summed(self) -> tuple[ComponentGradient, ...]:
-        """The factors that were summed over the entries of a value that is differentiated in turn."""
+        """The factors that were summed over the entries of a value that the chain differentiates."""
         return tuple(p for p in self.chain[1:] if size_product(p.of.shape) != 1)
 
     @property
@@ -67,12 +67,12 @@ class ByParts:
         return f"{product} is {'not ' if self.summed else ''}the chain rule"
 
     def call(self, part: ComponentGradient) -> str:
-        """Return how a gradient is asked for in TensorFlow's way."""
+        """Return the call of a gradient in TensorFlow's style."""
         return f"gradients({self.names[part.of]}, {self.names[part.by]})"
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was summed or joined, and what was meant."""
+        """The sums and joins, and the intended formula."""
         found: list[str] = []
         for i, part in enumerate(self.chain):
             if part in self.summed:
@@ -104,7 +104,7 @@ class ByParts:
                 return f"{fits}, which does not make its value right."
 
     def _agrees(self) -> bool | None:
-        """Tell whether the result is the gradient along the chain at some points; None where that cannot be tried."""
+        """Tell whether the result equals the gradient along the chain at some points; None if it is not computable."""
         assert self.result is not None
         right = self.chain[0].gradient
         for part in self.chain[1:]:
@@ -113,12 +113,10 @@ class ByParts:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the last value reaches the first one by other ways than along the chain."""
+        """Whether the last value reaches the first one by other paths than the chain."""
         first, last = self._ends
-        middle = (
-            {p.by for p in self.chain[:-1]} if self.chain else {self.joined.whole if self.joined else None}
-        )
-        stops = {n for n in topological([first]) if "stops" in n.op.facts}
+        middle = [p.by for p in self.chain[:-1]] if self.chain else [self.joined and self.joined.whole]
+        stops = [n for n in topological([first]) if "stops" in n.op.facts]
         return last in topological([first], until={n for n in (*middle, *stops) if n is not None})
 
     @property
@@ -131,7 +129,7 @@ class ByParts:
 
     @property
     def code(self) -> tuple[str, ...]:
-        """Lines of Python, each of which gives what was meant."""
+        """Lines of Python that each compute the intended gradient."""
         if self.chain:
             pairs = [(p.of, p.by) for p in self.chain[1:]]
             return tuple(_right_ways(self.names, self.chain[0].of, pairs)) if self.summed else ()
@@ -156,7 +154,7 @@ class ByParts:
         lines += [f"  {self.call(p)} : {shape_text(p.gradient.shape)}" for p in parts]
         lines += ["", *(line for text in self.sentences for line in textwrap.wrap(text, _WIDTH))]
         if self.code:
-            whole, middle = self.whole_gradient, [self.names[n] for n in list(self.names)[1:-1]]
+            whole, middle = self.total_gradient, [self.names[n] for n in list(self.names)[1:-1]]
             title = "What was meant" if whole is None else f"Right, each equal to {whole}"
             if whole is not None and self.elsewhere:
                 title = f"Right, each equal to the part of {whole} that passes {join_texts(middle)}"
@@ -164,7 +162,7 @@ class ByParts:
         return "\n".join(lines)
 
     @property
-    def whole_gradient(self) -> str | None:
+    def total_gradient(self) -> str | None:
         """The call that gives the whole gradient at once."""
         return _call(self.names, *self._ends) if self.chain or self.upstream is not None else None
 
@@ -175,16 +173,16 @@ class ByParts:
 def by_parts(
     operands: Sequence[Node], traces: Sequence[BackwardTrace], result: Node | None, names: Mapping[Node, str]
 ) -> ByParts | None:
-    """Find how an expression, or the operands of one that cannot be built, is made of gradients.
+    """Find how gradients make up an expression, or the operands of an expression whose shapes do not fit.
 
     Args:
         operands: the operands, or the expression alone.
-        traces: the backward passes that made the gradients in it.
+        traces: the backward passes of the gradients in it.
         result: the expression, None if there is none.
-        names: the nodes that have a name.
+        names: the names of nodes.
 
     Returns:
-        The diagnosis, or None if it is not put together from gradients of each other, or of components.
+        The diagnosis, or None if it is no product of gradients in a chain, nor a join of components.
     """
     made: dict[Node, list[ComponentGradient]] = {}
     for trace in traces:
@@ -209,7 +207,7 @@ def by_parts(
 
 
 def _named(values: Sequence[Node], names: Mapping[Node, str]) -> tuple[dict[Node, str], tuple[Node, ...]]:
-    """Return names for values, and those that had none: they are called y, h, ... and defined."""
+    """Return names for values, and the values whose names are new: y, h, ..."""
     taken = {s.name for s in symbols_of(values)} | set(names.values())
     found: dict[Node, str] = {}
     defined: list[Node] = []
@@ -218,25 +216,22 @@ def _named(values: Sequence[Node], names: Mapping[Node, str]) -> tuple[dict[Node
             found[node] = node.name if node.op is SYMBOL else names[node]
             continue
         stem = "y" if i == 0 else "x" if i == len(values) - 1 else "h"
-        name, number = stem, 1
-        while name in taken:
-            number += 1
-            name = f"{stem}{number}"
-        taken.add(name)
-        found[node] = name
+        candidates = (f"{stem}{k}" if k > 1 else stem for k in count(1))
+        found[node] = next(name for name in candidates if name not in taken)
+        taken.add(found[node])
         defined.append(node)
     return found, tuple(defined)
 
 
 def _agree(a: Node, b: Node) -> bool | None:
-    """Tell whether two arrays are equal at some points; None if a point is not known to lie in the domain."""
+    """Tell whether two arrays are equal at some points; None if a point may lie outside of the domain."""
     symbols = symbols_of([a, b])
     names = names_of(*(s.shape for s in symbols))
     sizes = {name: 2 + i for i, name in enumerate(names)}
     rng = np.random.default_rng(0)
+    if any(s.dtype != "real" for s in symbols):
+        return None
     for _ in range(_POINTS):
-        if any(s.dtype != "real" for s in symbols):
-            return None
         values = {s: rng.uniform(0.3, 0.9, tuple(evaluate_size(n, sizes) for n in s.shape)) for s in symbols}
         try:
             one, other = evaluate([a, b], values)
@@ -279,11 +274,9 @@ def _summed(d: ByParts, before: ComponentGradient, part: ComponentGradient) -> l
 def _joined(d: ByParts, joined: Joined) -> list[str]:
     by = joined.parts[0].by
     x, count = d.names[by], len(joined.parts)
-    of = (
-        "components"
-        if joined.whole is None
-        else f"entries of {d.names[joined.whole]} : {shape_text(joined.whole.shape)}"
-    )
+    of = "components"
+    if joined.whole is not None:
+        of = f"entries of {d.names[joined.whole]} : {shape_text(joined.whole.shape)}"
     found = [
         f"{count} gradients of {of} by {x}, each of shape {shape_text(by.shape)}, were joined along axis {joined.axis} "
         f"of {x}: shape {shape_text(joined.shape)}.",
@@ -303,25 +296,21 @@ def _call(names: Mapping[Node, str], of: Node, by: Node) -> str:
 
 
 def _sizes(shape: Shape) -> str:
-    return f"({', '.join(map(_literal, shape))}{',' if len(shape) == 1 else ''})"
-
-
-def _literal(size: Size) -> str:
-    return str(size) if isinstance(size, int) else repr(str(size))
+    literals = [str(size) if isinstance(size, int) else repr(str(size)) for size in shape]
+    return f"({', '.join(literals)}{',' if len(shape) == 1 else ''})"
 
 
 def _right_ways(names: Mapping[Node, str], y: Node, rest: Sequence[tuple[Node, Node]]) -> list[str]:
-    """Return the lines that apply the chain rule: from y to the first value, then along pairs (of, by)."""
+    """Return lines that apply the chain rule: from y to the first value, then along pairs (of, by)."""
     first = _call(names, y, rest[0][0])
     contracted = pulled = first
     for of, by in rest:
         rows, columns = _indices(of, by)
         jacobian = f"sg.jacobian({names[of]}, {names[by]})"
-        contracted = (
-            f'sg.einsum("{rows},{rows}{columns}->{columns}", {contracted}, {jacobian})'
-            if rows
-            else (f"{contracted}*{jacobian}")
-        )
+        if rows:
+            contracted = f'sg.einsum("{rows},{rows}{columns}->{columns}", {contracted}, {jacobian})'
+        else:
+            contracted = f"{contracted}*{jacobian}"
         pulled = f"sg.vjp({names[of]}, {names[by]}, cotangent={pulled})"
     lines = [contracted, pulled]
     of, by = rest[0]

@@ -1,1 +1,1 @@
-"""What stop_gradients do in a program, and what they should: what is wrong with one, and where one belongs."""
+"""The stop_gradients of a program: checks (`table`, for `symgrad.lint`), and where they belong (`placement`)."""

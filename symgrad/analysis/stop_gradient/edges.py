@@ -1,4 +1,4 @@
-"""Derivative edges: from a program down, and from what one differentiates by up."""
+"""Derivative edges: reachable from the output, and active with respect to inputs."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ __all__ = ["Edges", "derivative_edges"]
 
 
 def derivative_edges(node: Node) -> Iterator[Node]:
-    """Yield the arguments by which an equation may have a derivative, of any order."""
+    """Yield the arguments of an equation with a possibly nonzero derivative of some order."""
     if node.dtype != "real" or "stops" in node.op.facts or "piecewise-constant" in node.op.facts:
         return
     for i, arg in enumerate(node.args):
         if arg.dtype != "real" or node.op.kind_of(i) != "number":
             continue
-        # Of a custom gradient the pullback is differentiated at order two.
+        # The pullback of a custom gradient is differentiated at order two.
         if not node.op.pointwise or node.op is with_slope or node.op.partials[i] is not None:
             yield arg
 
 
 class Edges:
-    """Where derivatives of a program go: from it down, and from what one differentiates by up.
+    """Activity analysis: the nodes that the output has a derivative by, and those that have a derivative by wrt.
 
     Args:
         y: the program.
-        wrt: by what it is differentiated.
+        wrt: its inputs.
         dropped: stop_gradients that count as absent.
-        blocked: equations at which derivatives end.
+        blocked: equations that block derivatives.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class Edges:
 
         order = topological([y])
         self.active = {w for w in wrt if w.dtype == "real"}
-        """What has a derivative by something one differentiates by."""
+        """Nodes with a derivative by some of wrt."""
         self.reached = {y}
-        """What the program has a derivative by."""
+        """Nodes that the program has a derivative by."""
         below: dict[Node, tuple[Node, ...]] = {}
         for n in order:
             below[n] = edges(n)
@@ -61,22 +61,17 @@ class Edges:
         return node in self.reached and node in self.active
 
     def path(self, start: Node, end: Node) -> tuple[Node, ...]:
-        """Return the shortest derivative path from a node down to another; () where there is none."""
-        above: dict[Node, Node | None] = {start: None}
-        layer: list[Node] = [start]
-        while layer and end not in above:
-            found: list[Node] = []
-            for n in layer:
-                for a in self._below.get(n, ()):
-                    if a not in above:
-                        above[a] = n
-                        found.append(a)
-            layer = found
+        """Return the shortest derivative path from a node down to another; () if there is none."""
+        above = {start: start}
+        queue = [start]
+        for n in queue:  # breadth first
+            for a in self._below.get(n, ()):
+                if a not in above:
+                    above[a] = n
+                    queue.append(a)
         if end not in above:
             return ()
-        path: list[Node] = []
-        at: Node | None = end
-        while at is not None:
-            path.append(at)
-            at = above[at]
+        path = [end]
+        while path[-1] is not start:
+            path.append(above[path[-1]])
         return tuple(reversed(path))

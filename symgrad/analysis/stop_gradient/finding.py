@@ -1,8 +1,8 @@
-"""What is found in a program that may not be what its author meant: one record for every check."""
+"""The record of a fault that a check found."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from symgrad.support.source import Place
@@ -15,21 +15,21 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a check found.
+    """A fault in a program, found by a check.
 
     Args:
-        code: of the check, such as ``SG101``; a finding is ignored by it.
-        name: of the check in words, such as ``redundant-stop``.
-        severity: ``"error"`` for a gradient that is not what was asked for, ``"warning"`` for one that may not be,
-            ``"note"`` for what changes nothing.
-        message: what is wrong, in one sentence in the names of the program.
-        reason: why, from the graph: the path, or the set of points.
-        equation: the expression it is about, as text.
-        places: the lines that compute it, of a program that was read from code.
-        repaired: the whole program as it should be, where there is a repair; a node, and an Expr for users.
-        cure: the repair in words or as a line to write; None where none is known.
-        verdict: that the repair is equal in value and in what else is said of it; None where nothing is repaired.
-        replacement: what to write instead of what is at the first of ``places``; None where that is not all.
+        code: the code of the check, such as ``SG101``; comments ignore findings by it.
+        name: the name of the check, such as ``redundant-stop``.
+        severity: ``"error"`` for a gradient that is not the intended one, ``"warning"`` for one that may not be,
+            ``"note"`` for a remark on an unchanged gradient.
+        message: the fault, in one sentence with the names of the program.
+        reason: its cause in the graph: the path, or the set of points.
+        equation: the expression at fault, as text.
+        places: the lines that compute it, for a program from code.
+        repaired: the whole program after the repair, or None; a node internally, an Expr for users.
+        cure: the repair in words or as a line of code; None if there is none.
+        verdict: a verdict on the repair: equal values, and the other facts in its text; None without a repair.
+        replacement: the new text for the first of ``places``; None if the repair needs more.
     """
 
     code: str
@@ -46,18 +46,10 @@ class Finding:
 
     def json(self) -> dict[str, Any]:
         """Return it as plain values, keyed by attribute names; ``repaired`` is text."""
-        return {
-            "code": self.code,
-            "name": self.name,
-            "severity": self.severity,
-            "message": self.message,
-            "reason": self.reason,
-            "equation": self.equation,
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {
             "places": [asdict(p) for p in self.places],
             "repaired": None if self.repaired is None else str(self.repaired),
-            "cure": self.cure,
             "verdict": None if self.verdict is None else self.verdict.to_json(),
-            "replacement": self.replacement,
         }
 
     def __str__(self) -> str:

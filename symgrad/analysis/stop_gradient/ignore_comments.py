@@ -1,4 +1,4 @@
-"""Comments that say of a line that nothing is to be found on it: ``# symgrad: ignore[SG101]``."""
+"""Comments that suppress findings on their line: ``# symgrad: ignore[SG101]``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _EVERY = frozenset({"*"})
 
 
 def unignored(findings: Sequence[Finding], texts: Mapping[str, str] | None = None) -> list[Finding]:
-    r"""Return findings without those that a comment on their line says to leave out.
+    r"""Return the findings that no comment on their line suppresses.
 
-    ``# symgrad: ignore`` leaves out all, ``# symgrad: ignore[SG101, plain-number]`` those of codes or names. In a file
-    of Python's the comment may stand on any line of the statement.
+    ``# symgrad: ignore`` suppresses all, ``# symgrad: ignore[SG101, plain-number]`` those with a code or name in the
+    list. In a Python file, the comment may stand on any line of the statement.
 
     Args:
-        findings: what was found.
-        texts: of files that are not on disk, by the names that places have for them.
+        findings: the findings.
+        texts: the texts of files that are not on disk, by the file names in places.
 
     Example:
         >>> at = Place("<text>", 2)
@@ -38,18 +38,20 @@ def unignored(findings: Sequence[Finding], texts: Mapping[str, str] | None = Non
         1
     """
     files = {f.places[0].file for f in findings if f.places}
-    given = texts or {}
-    said = {file: _said(given.get(file) or "".join(linecache.getlines(file)), file) for file in files}
-    return [f for f in findings if not (f.places and _ignores(said, f, f.places[0]))]
+    known = texts or {}
+    ignored = {
+        file: _ignored_codes(known.get(file) or "".join(linecache.getlines(file)), file) for file in files
+    }
+
+    def is_ignored(f: Finding, place: Place) -> bool:
+        codes = ignored[place.file].get(place.line, frozenset())
+        return codes is _EVERY or f.code in codes or f.name in codes
+
+    return [f for f in findings if not (f.places and is_ignored(f, f.places[0]))]
 
 
-def _ignores(said: Mapping[str, Mapping[int, frozenset[str]]], f: Finding, place: Place) -> bool:
-    codes = said[place.file].get(place.line, frozenset())
-    return codes is _EVERY or f.code in codes or f.name in codes
-
-
-def _said(text: str, file: str) -> dict[int, frozenset[str]]:
-    """Return the codes that are ignored, by line."""
+def _ignored_codes(text: str, file: str) -> dict[int, frozenset[str]]:
+    """Return the suppressed codes and names by line."""
     if "symgrad:" not in text:
         return {}
     python = file.endswith(".py")
@@ -70,7 +72,7 @@ def _said(text: str, file: str) -> dict[int, frozenset[str]]:
 
 
 def _comments(text: str) -> dict[int, str]:
-    """Return the comments of a file of Python's, by line: what is in a string is none."""
+    """Return the comments of a Python file by line; a comment inside a string does not count."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     try:
         return {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
@@ -79,7 +81,7 @@ def _comments(text: str) -> dict[int, str]:
 
 
 def _statements(text: str) -> dict[int, range]:
-    """Return of each line of a statement without others in it all lines of that; of others, those of their head."""
+    """Return for each line the lines of its simple statement, or of the head of its compound statement."""
     found: dict[int, range] = {}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.stmt):

@@ -1,8 +1,8 @@
-"""Where stop_gradients belong, that a gradient be the one without noise: the search, and the proof that none will do.
+"""Search for stop_gradients after which the gradient is the one without noise, or prove that none will do.
 
-Sets of edges are tried by size. Exact points refute nearly all of them, in floats with a bound on rounding; what no
-point refutes is proved equal to the reference by the engine behind verdicts, or refuted by it. Beyond three edges there
-is one candidate, the smallest cut that leaves exactly the paths without noise.
+Sets of edges are tried by size. Exact points refute nearly all of them, in floats with a rounding bound. The engine
+behind verdicts proves or refutes the rest. Above three edges there is one candidate: the smallest cut that leaves
+exactly the paths without noise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symgrad.analysis.stop_gradient.placements.cut_filter import Cut, CutFilter
 from symgrad.analysis.stop_gradient.placements.impossible import CutRegion, Refusal, noisy_region, refuse
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph, ValueEdge
 from symgrad.analysis.stop_gradient.placements.rewriting import outer_forms, replaced, stopped, with_fixed
-from symgrad.analysis.stop_gradient.placements.sample_points import Question, points_of
+from symgrad.analysis.stop_gradient.placements.sample_points import CutProblem, points_of
 from symgrad.analysis.stop_gradient.placements.value_cache import Computed
 from symgrad.analysis.stop_gradient.placements.verdicts import same_gradient, why_none
 from symgrad.autodiff.vjp import pull_back
@@ -25,7 +25,7 @@ from symgrad.checker.clock import now
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import REAL, Declaration
+from symgrad.ir.types import REAL, Declaration, Shape
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through, without_stops
 from symgrad.rewrite.pipeline import canonical
@@ -34,27 +34,27 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["PlacementOutcome", "StraightThroughForm", "place"]
 
-_EXHAUSTED = 3
-_PROOFS = 4  # sets of one size that are handed to the engine
-_FORMS = 4  # values whose replacement is tried
+_EXHAUSTED = 3  # size of the largest sets that are all tried
+_PROOFS = 4  # sets of one size that the engine examines
+_FORMS = 4  # values with a straight-through form to try
 _FEW_PLACES, _MOST_PLACES = 6, 13
-"""Where the noise enters, of which all sets are tried, at once and at the end."""
+"""Places at which the noise enters, with all their subsets tried: before the search by size, and after it."""
 
-_SEARCHED = 2.5  # seconds for all sets of one size
-_TOGETHER = 3.0  # seconds for those of all sizes, in the program as it is and without its stop_gradients
-_WORTHWHILE = 0.5  # seconds for one more search
-_PROOF_SHARE = 0.4  # of the time that is left, for one proof
+_SEARCHED = 2.5  # seconds for the sets of one size
+_TOGETHER = 3.0  # seconds for the sets of all sizes, with and without the program's own stop_gradients
+_WORTHWHILE = 0.5  # seconds that another search needs
+_PROOF_SHARE = 0.4  # of the remaining time, for one proof
 
 
 @dataclass(frozen=True, slots=True)
 class StraightThroughForm:
-    """A value that is replaced by itself, with the derivatives of what it is without noise.
+    """A value replaced by itself with the derivatives of its noise-free form.
 
     Attributes:
         value: the value.
-        calm: what it is without noise.
-        nodes: the program's nodes as they are then.
-        verdict: that the gradient is the reference.
+        calm: its noise-free form.
+        nodes: from nodes of the program to nodes of the new program.
+        verdict: a verdict on the gradient of the new program.
     """
 
     value: Node
@@ -65,19 +65,19 @@ class StraightThroughForm:
 
 @dataclass(frozen=True, slots=True)
 class PlacementOutcome:
-    """What was found out about a program.
+    """The result of the search in a program.
 
     Attributes:
-        possible: whether some set of stop_gradients gives the reference; None where that is neither proved nor refuted.
-        cut: the edges, where a set was found.
-        nodes: the program's nodes as they are with it.
-        removed: stop_gradients of the program that have to go for that.
-        verdict: that the gradient is the reference; of the outer form where there is no set.
-        minimal: ``"proved"``, or in words what is known.
-        reason: why none will do, or what is not known.
-        outer: the outer form, where no set was found.
-        tried: how many sets of each size were refuted or proved; edges in series count once.
-        points: how many exact points there were.
+        possible: whether some set of stop_gradients gives the reference; None if this is neither proved nor refuted.
+        cut: the edges to stop, if a set was found.
+        nodes: from nodes of the program to nodes of the repaired program.
+        removed: stop_gradients of the program that must be removed for it.
+        verdict: a verdict on the gradient; without a set, on that of the outer form.
+        minimal: ``"proved"``, or what is known about smaller sets, in words.
+        reason: why no set will do, or what remains open.
+        outer: the outer form, if no set was found.
+        tried: for each size, the number of sets refuted or proved; edges in series count once.
+        points: the number of exact points.
     """
 
     possible: bool | None
@@ -95,12 +95,12 @@ class PlacementOutcome:
 def place(
     y: Node, wrt: Sequence[Node], fixed: Mapping[Node, Node], naming: Naming, time_limit: float
 ) -> PlacementOutcome:
-    """Find the smallest set of stop_gradients that makes a gradient the one without noise, or show that there is none.
+    """Find the smallest set of stop_gradients that makes a gradient the one without noise, or prove that there is none.
 
     Args:
         y: the value.
-        wrt: by what one differentiates. What is computed of noise counts as an input then.
-        fixed: what each noise is fixed at.
+        wrt: the inputs of the gradient; values computed from noise count as inputs.
+        fixed: the values at which each noise is fixed.
         naming: names for the reason.
         time_limit: seconds.
     """
@@ -121,12 +121,15 @@ class _Search:
     """The search in one program.
 
     Args:
-        y, wrt, fixed, naming: as `place` takes them.
-        deadline: on the count of `symgrad.checker.clock`.
-        reference: the paths of the program with the noise fixed, where these are known: its stop_gradients may be
-            others.
-        computed: what an earlier search with this reference has computed.
-        seconds: how long sets may be searched for, in all searches together.
+        y: the value, as in `place`.
+        wrt: the inputs, as in `place`.
+        fixed: the values of noise, as in `place`.
+        naming: the names, as in `place`.
+        deadline: on the clock of `symgrad.checker.clock`.
+        reference: the paths of the program with fixed noise, if another search has them. That program may have other
+            stop_gradients.
+        computed: the values from an earlier search with this reference.
+        seconds: the remaining seconds for all searches, in a list that they share.
     """
 
     def __init__(
@@ -149,7 +152,7 @@ class _Search:
         graph = PathGraph(y, wrt)
         if reference is None:
             reference = PathGraph(self.calm[y], [self.calm.get(w, w) for w in wrt])
-        self.question = Question(graph, reference, tuple(fixed), held)
+        self.problem = CutProblem(graph, reference, tuple(fixed), held)
         self.graph = graph
         coefficients = [e.step.coefficient for e in graph.edges if e.step is not None]
         reads = Dependence(coefficients, [*fixed])
@@ -157,27 +160,27 @@ class _Search:
             e.step is not None and any(reads(e.step.coefficient, u) for u in fixed) for e in graph.edges
         ]
         self.computed = Computed() if computed is None else computed
-        self.points = points_of(self.question, self.computed)
-        self.sieve = CutFilter(graph, self.points)
+        self.points = points_of(self.problem, self.computed)
+        self.cut_filter = CutFilter(graph, self.points)
         self.doubtful = False
-        """Whether there were more sets that no point refutes than were handed to the engine."""
+        """Whether a size had more unrefuted sets than the engine examined."""
 
-    def left(self) -> float:
-        """The seconds that are left."""
+    def remaining(self) -> float:
+        """Return the remaining seconds."""
         return max(self.deadline - now(), 0.05)
 
     # ------------------------------------------------------------------------------------------------ the search
 
     def run(self) -> PlacementOutcome:
-        """Return the smallest set that gives the reference gradient, or why there is none.
+        """Return the smallest set that gives the reference gradient, or the reason why there is none.
 
-        Sets are tried by size, up to the size of the smallest cut of the noisy paths where no point refutes that cut.
+        The sizes go up to that of the smallest cut of the noisy paths, if no point refutes that cut.
         """
         if not self.graph.edges or not self.points:
-            return self._unseen()
+            return self._without_search()
         cut = tuple(self.graph.smallest_cut(self.noisy))
-        candidate = cut if self.sieve.left([cut]) else None
-        exhausted = -1  # all sets up to this size are refuted
+        candidate = cut if self.cut_filter.remaining([cut]) else None
+        exhausted = -1  # the size up to which all sets are refuted
         for size in range(_EXHAUSTED + 1 if candidate is None else min(len(cut), _EXHAUSTED + 1)):
             cuts = self._of_size(size)
             if cuts is None:
@@ -193,31 +196,31 @@ class _Search:
 
     def _of_size(self, size: int) -> list[Cut] | None:
         start = now()
-        cuts = self.sieve.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.left()))
+        cuts = self.cut_filter.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.remaining()))
         self.seconds[0] = max(self.seconds[0] - (now() - start), 0)
         return cuts
 
     @cached_property
     def _regions(self) -> list[CutRegion]:
-        """Where the noise enters, the smallest part first; the last is the whole program."""
+        """The regions in which the noise enters, the smallest first; the last is the whole program."""
         whole = noisy_region(self.graph, [True] * len(self.noisy))
-        # What is computed of other inputs too may not change alone, so it counts everywhere.
+        # A noise value that reads other inputs changes with them, so all edges may be noisy.
         alone = all(u.op is SYMBOL for u in self.fixed)
         return [noisy_region(self.graph, self.noisy), whole] if alone else [whole]
 
     def _refused(self, most: int) -> PlacementOutcome | None:
-        """Return the proof that no set will do, from a part of so many places in which the noise enters."""
+        """Return the proof that no set will do, from a region with at most ``most`` places."""
         for region in self._regions:
             if len(region.places) <= most:
                 refusal = refuse(self.graph, self.points, region)
                 if isinstance(refusal, Refusal):
                     return self._outcome(
-                        False, reason=why_none(self.question, self.noisy, refusal, self.naming)
+                        False, reason=why_none(self.problem, self.noisy, refusal, self.naming)
                     )
         return None
 
     def _any_size(self, exhausted: int) -> PlacementOutcome | None:
-        """Return a set of any size, of a program that is small enough to try them all."""
+        """Return a set of any size, if the program is small enough to try all sets."""
         region = self._regions[-1]
         left = refuse(self.graph, self.points, region) if len(region.places) <= _MOST_PLACES else []
         if isinstance(left, Refusal):
@@ -230,12 +233,12 @@ class _Search:
 
     def _best(self, cuts: Sequence[Cut], size: int, exhausted: int) -> PlacementOutcome | None:
         """Return the first set that the engine proves, else the first that it supports; None if it refutes all."""
-        ordered = sorted(cuts, key=self._taste)
+        ordered = sorted(cuts, key=self._rank)
         minimal = self._minimal(size, exhausted)
         self.doubtful |= len(ordered) > _PROOFS
         supported: PlacementOutcome | None = None
         for cut in ordered[:_PROOFS]:
-            edges = self._shown(cut)
+            edges = self._readable(cut)
             nodes = stopped(self.y, edges)
             verdict = self._decided(nodes[self.y], [nodes.get(w, w) for w in self.wrt])
             if verdict.status == "proved":
@@ -250,43 +253,36 @@ class _Search:
     def _minimal(self, size: int, exhausted: int) -> str:
         if exhausted >= size - 1 and not self.doubtful:
             return "proved"
-        some = exhausted > 0 and not self.doubtful
-        tried = (
-            f"all sets of up to {exhausted} edges were refuted"
-            if some
-            else "not all smaller sets were refuted"
-        )
+        tried = "not all smaller sets were refuted"
+        if exhausted > 0 and not self.doubtful:
+            tried = f"all sets of up to {exhausted} edges were refuted"
         return f"the smallest set that leaves exactly the paths without noise; {tried}"
 
-    def _taste(self, cut: Cut) -> tuple[int, ...]:
-        """Sets of the same size as a person would choose: named values first, then those near the output."""
-        edges = self._shown(cut)
+    def _rank(self, cut: Cut) -> tuple[int, ...]:
+        """Order sets of one size: named values first, then edges near the output."""
+        edges = self._readable(cut)
         return (sum(e.target not in self.naming.names for e in edges), *sorted(cut))
 
-    def _shown(self, cut: Cut) -> tuple[ValueEdge, ...]:
-        """Return the edges of a set, each as that of those in series with it which a person would take."""
+    def _readable(self, cut: Cut) -> tuple[ValueEdge, ...]:
+        """Replace each edge by the most readable edge in series with it."""
         of = {k: series for series in self.graph.classes for k in series}
-        chosen: list[int] = []
+        edges: list[int] = []
         for k in sorted(cut):
             inner = [e for e in of[k] if e] or [k]
             named = [e for e in inner if (t := self.graph.edges[e].target) in self.naming.names and t.args]
-            chosen.append((named or inner)[0])
-        return tuple(self.graph.edges[k] for k in sorted(chosen))
+            edges.append((named or inner)[0])
+        return tuple(self.graph.edges[k] for k in sorted(edges))
 
-    def _unseen(self) -> PlacementOutcome:
-        """Return what is known where there is no path, or no point."""
+    def _without_search(self) -> PlacementOutcome:
+        """Return the outcome for a program without paths or without points."""
         verdict = self._decided(self.y, self.wrt)
         if verdict.status == "proved":
             return self._outcome(True, nodes={}, verdict=verdict, minimal="proved")
-        why = (
-            "nothing to cut"
-            if not self.graph.edges
-            else "the program could not be computed at an exact point"
-        )
+        why = "the program could not be computed at an exact point" if self.graph.edges else "nothing to cut"
         return self._outcome(None, reason=f"{why}, so no placement was tried")
 
     def _open(self, exhausted: int) -> PlacementOutcome:
-        places = len(self.sieve.places)
+        places = len(self.cut_filter.places)
         what = f"no set of up to {exhausted} edges will do" if exhausted > 0 else "few sets were tried"
         return self._outcome(
             None,
@@ -294,16 +290,16 @@ class _Search:
         )
 
     def _outcome(self, possible: bool | None, **parts: object) -> PlacementOutcome:
-        return PlacementOutcome(possible, tried=dict(self.sieve.tried), points=len(self.points), **parts)  # pyright: ignore[reportArgumentType]  (its own fields)
+        return PlacementOutcome(possible, tried=dict(self.cut_filter.tried), points=len(self.points), **parts)  # pyright: ignore[reportArgumentType]  (its own fields)
 
     # ------------------------------------------------------------------------------------------------ verdicts
 
     def _decided(self, y: Node, wrt: Sequence[Node]) -> Verdict:
-        """Decide whether a program has the value of this one, and the gradient that is wanted."""
-        reference = self.question.calm
-        limit = max(_PROOF_SHARE * self.left(), 0.5)
-        free = {h: symbol(Declaration(self._called(h), REAL, h.shape)) for h in self.question.held}
-        seed = symbol(Declaration(self._fresh("v"), REAL, y.shape)) if y.shape else as_node(1)
+        """Decide whether another program has the reference gradient; its value is the same by construction."""
+        reference = self.problem.calm
+        limit = max(_PROOF_SHARE * self.remaining(), 0.5)
+        free = {h: self._fresh_symbol(self.naming.names.get(h, "h"), h.shape) for h in self.problem.held}
+        seed = self._fresh_symbol("v", y.shape) if y.shape else as_node(1)
         gradients: dict[str, Verdict] = {}
         for w, mine, theirs in zip(self.wrt, wrt, reference.wrt, strict=True):
             ours = full(pull_back([y], [seed], [mine]).gradients[0], w.shape)
@@ -312,29 +308,26 @@ class _Search:
             gradients[self.naming.text(w)] = same_gradient(a, b, limit / len(self.wrt))
         return combine_verdicts(Verdict("proved", "the value is the same"), gradients)
 
-    def _fresh(self, name: str) -> str:
-        return free_name(name, {s.name for s in symbols_of([self.y])})
+    def _fresh_symbol(self, name: str, shape: Shape) -> Node:
+        fresh = free_name(name, {s.name for s in symbols_of([self.y])})
+        return symbol(Declaration(fresh, REAL, shape))
 
-    def _called(self, node: Node) -> str:
-        name = self.naming.names.get(node, "h")
-        return self._fresh(name)
-
-    # ------------------------------------------------------------------------------------------------ other ways
+    # ------------------------------------------------------------------------------------------------ other repairs
 
     def with_stops_removed(self) -> PlacementOutcome | None:
-        """Return what is possible where stop_gradients of the program may go, with as few of them gone as will do.
+        """Search without some of the program's own stop_gradients, as few as possible.
 
-        That it is proved impossible then too is an answer as well; None where neither is known.
+        Return None if a placement is then neither found nor proved impossible.
         """
         stops = [n for n in topological([self.y]) if "stops" in n.op.facts]
-        if not stops or not self.points or self.left() < _WORTHWHILE:
+        if not stops or not self.points or self.remaining() < _WORTHWHILE:
             return None
         found = self._without(stops).run()
         if found.possible is not True:
             return found if found.possible is False else None
         for stop in list(stops):
             fewer = [s for s in stops if s is not stop]
-            if fewer and self.left() > _WORTHWHILE:
+            if fewer and self.remaining() > _WORTHWHILE:
                 without = self._without(fewer).run()
                 if without.possible is True:
                     stops, found = fewer, without
@@ -350,17 +343,17 @@ class _Search:
             {made.get(u, u): f for u, f in self.fixed.items()},
             replace(self.naming, names={**self.naming.names, **names}),
             self.deadline,
-            self.question.calm,
+            self.problem.calm,
             self.computed,
             self.seconds,
         )
 
     def outer(self) -> StraightThroughForm | None:
-        """Return the smallest value whose outer form makes the gradient the reference, proved; None if none is."""
+        """Return the smallest value whose outer form is proved to give the reference gradient; None if none is."""
         if not self.points or not self.graph.edges:
             return None
-        smallest = outer_forms(self.question, self.calm, self.points)[:_FORMS]
-        for value in dict.fromkeys([*smallest, self.y]):  # the whole is right by its construction
+        smallest = outer_forms(self.problem, self.calm, self.points)[:_FORMS]
+        for value in dict.fromkeys([*smallest, self.y]):  # the form of the output is right by construction
             raw = self.calm[value]
             for calm in dict.fromkeys([self._simpler(raw), raw]):
                 nodes = replaced(self.y, value, straight_through(value, calm))
@@ -370,7 +363,7 @@ class _Search:
         return None
 
     def _simpler(self, calm: Node) -> Node:
-        """Return what a value is without noise as a person would write it, over the names that read no noise."""
+        """Simplify a noise-free form over the named values below it."""
         below = topological([calm])
         named = [n for n in below if n.args and n in self.naming.names and n is not calm]
         stand = {

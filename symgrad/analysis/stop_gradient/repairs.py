@@ -1,4 +1,4 @@
-"""Programs of the same value in which derivatives pass where they ended."""
+"""Programs of the same value whose derivatives pass the equations that block them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import straight_through
 
-__all__ = ["led_to", "passed_on", "rounds"]
+__all__ = ["led_to", "passed_on"]
 
 
-def rounds(n: Node) -> bool:
-    """Tell whether it gives a number near its argument, by steps: floor, ceil and round do, sign and argmax do not."""
+def _rounds(n: Node) -> bool:
+    """Tell whether an equation rounds to a nearby number: floor, ceil and round do, sign and argmax do not."""
     facts = n.op.facts
     if not {"piecewise-constant", "integral", "idempotent"} <= facts or "bounded-by-one" in facts:
         return False
@@ -21,18 +21,18 @@ def rounds(n: Node) -> bool:
 
 
 def passed_on(y: Node, wrt: Sequence[Node], steps: bool) -> tuple[Node, list[Node]]:
-    """Return a program in which derivatives pass to inputs where they ended, and the equations at which they did.
+    """Return a program whose derivatives pass blocking equations on the way to inputs, and these equations.
 
-    Its value is the same bit for bit: a stop_gradient is left out, and of a step it is f in
-    ``stop_gradient(f) - (stop_gradient(g) - g)``, where g, its argument, is finite.
+    The value is the same to the bit: a stop_gradient is removed, and a step f of g becomes
+    ``stop_gradient(f) - (stop_gradient(g) - g)``, which is f where g is finite.
 
     Args:
         y: the program.
-        wrt: the inputs, or values between.
-        steps: whether these are steps that round, which get the derivative of their argument, or stop_gradients.
+        wrt: the inputs, or intermediate values.
+        steps: whether to pass steps that round, with the derivative of their argument, instead of stop_gradients.
     """
     order = topological([y])
-    ends = {n for n in order if (rounds(n) if steps else "stops" in n.op.facts and n.dtype == "real")}
+    ends = {n for n in order if (_rounds(n) if steps else "stops" in n.op.facts and n.dtype == "real")}
     edges = Edges(y, wrt, ends)
     through = [n for n in order if n in ends and edges.passes(n)]
     chosen = set(through)
@@ -46,7 +46,7 @@ def passed_on(y: Node, wrt: Sequence[Node], steps: bool) -> tuple[Node, list[Nod
 
 
 def led_to(y: Node, through: Sequence[Node]) -> set[Node]:
-    """Return all that derivatives lead to by way of the equations that ended them, if they pass these."""
+    """Return all nodes that derivatives reach through blocking equations once these pass them."""
     ends = set(through)
     found = set(ends)
     for n in reversed(topological([y])):

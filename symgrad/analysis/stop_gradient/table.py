@@ -1,7 +1,7 @@
-"""The checks of `symgrad.lint`: a row each, with its code, its name, how severe it is, what it says, and the function.
+"""The table of the checks of `symgrad.lint`, with their codes, names, severities and functions.
 
-Codes: SG1xx are of stop_gradients, SG2xx of what is asked, SG3xx of gradients that are NaN or zero, and
-values that are; SG4xx of values that round.
+SG1xx concern stop_gradients, SG2xx the choice of output and inputs, SG3xx values and gradients that are NaN or zero,
+SG4xx rounding.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symgrad.analysis.stop_gradient.checks import dead, flat, guard, inexact, na
 from symgrad.analysis.stop_gradient.checks import non_scalar as summed
 from symgrad.analysis.stop_gradient.checks import unintended_paths as misplaced
 from symgrad.analysis.stop_gradient.checks import zero_gradient as nothing
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.finding import Finding, Severity
 from symgrad.analysis.stop_gradient.ranges import overflow
 
@@ -22,21 +22,21 @@ __all__ = ["CHECKS", "Check", "findings"]
 
 
 class Check(NamedTuple):
-    """A check: what it is called, and the function that makes it.
+    """A row of the table of checks.
 
     Attributes:
-        code: by which its findings are ignored.
-        name: in words.
+        code: the code that suppresses its findings.
+        name: the name in words.
         severity: see `Finding`.
-        says: what a finding says, in a sentence.
-        find: what yields the findings.
+        says: the fault, in a sentence.
+        find: the function that yields the findings.
     """
 
     code: str
     name: str
     severity: Severity
     says: str
-    find: Callable[[LintQuestion], Iterable[Sighting]]
+    find: Callable[[LintQuery], Iterable[Sighting]]
 
 
 # fmt: off
@@ -62,21 +62,21 @@ CHECKS = (
 # fmt: on
 
 
-def findings(asked: LintQuestion, ignore: Collection[str] = ()) -> list[Finding]:
-    """Return what the checks find in a program, sorted by place, then by code.
+def findings(query: LintQuery, ignore: Collection[str] = ()) -> list[Finding]:
+    """Run the checks on a program; return the findings sorted by place, then by code.
 
     Args:
-        asked: the program, and what is asked of it.
-        ignore: codes of checks that are left out.
+        query: the program and the intent of its author.
+        ignore: codes of checks to skip.
     """
     found: list[Finding] = []
     for check in CHECKS:
         if check.code not in ignore:
-            found += [_told(asked, check, f) for f in check.find(asked)]
+            found += [_finding(query, check, f) for f in check.find(query)]
     return sorted(found, key=_by_place)
 
 
-def _told(asked: LintQuestion, check: Check, found: Sighting) -> Finding:
+def _finding(query: LintQuery, check: Check, found: Sighting) -> Finding:
     nodes = [n for n in (found.node, *found.also) if n is not None]
     return Finding(
         code=check.code,
@@ -84,8 +84,8 @@ def _told(asked: LintQuestion, check: Check, found: Sighting) -> Finding:
         severity=check.severity,
         message=found.message,
         reason=found.reason,
-        equation=None if found.node is None else asked.body(found.node),
-        places=asked.places(nodes),
+        equation=None if found.node is None else query.body(found.node),
+        places=query.places(nodes),
         repaired=found.repaired,
         cure=found.cure,
         verdict=found.verdict,

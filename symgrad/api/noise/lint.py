@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast, overload
 
 from symgrad.analysis.explain.derivation import naming_of
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion
+from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS, findings
 from symgrad.api.claims.verify import validate_seconds
@@ -136,7 +136,7 @@ def lint(
                     command=f"leave it out of --noise, or differentiate by another input than {u.declaration.name}",
                 ),
             )
-    question = LintQuestion(
+    question = LintQuery(
         y=expr.node,
         wrt=by,
         named=wrt is not None,

@@ -1,1 +1,1 @@
-"""MathML of the LaTeX that symgrad prints."""
+"""Conversion of the LaTeX that symgrad prints to MathML. Start at `convert.mathml`."""

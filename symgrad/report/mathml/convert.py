@@ -1,15 +1,15 @@
-r"""LaTeX, as symgrad prints it, as MathML Core.
+r"""Convert the LaTeX that symgrad prints to MathML Core.
 
     Row  ::= (Atom Scripts)*
     Atom ::= letter | number | sign | \symbol | { Row } | \left d Row \right d | \command Atom* | \begin{e} rows \end{e}
 
-The reader has a stack instead of calls that nest, so that no formula is too deep. Every character becomes a token
-element with its text escaped: what is not understood is refused, and never passed on as markup.
+The parser keeps a stack instead of recursing, so formulas may nest to any depth. Every character becomes a token
+element with escaped text; unknown input is rejected and never passed on as markup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass, field
 from html import escape
 
@@ -23,12 +23,12 @@ from symgrad.report.mathml.markup import (
     command,
     fenced,
     grouped,
+    plain_text,
     row,
     script,
     symbol,
     table,
     word,
-    words_of,
 )
 from symgrad.report.mathml.vocabulary import DELIMITERS, ENVIRONMENTS, SPACES
 
@@ -37,7 +37,7 @@ __all__ = ["NotMathML", "mathml"]
 
 @dataclass(slots=True)
 class _Frame:
-    """What is open: a row, a command that waits for arguments, or scripts that wait for theirs."""
+    """An open construct: a row, a command that needs arguments, or a script that needs its own."""
 
     kind: str  # row, group, left, env, command, script
     word: str = ""
@@ -47,16 +47,16 @@ class _Frame:
 
 
 def mathml(latex: str, *, display: bool = False, large: bool = False, annotated: bool = True) -> str:
-    r"""Return LaTeX as an element of MathML, which keeps the LaTeX as its annotation.
+    r"""Convert LaTeX to an element of MathML, with the LaTeX as its annotation.
 
     Args:
         latex: a formula, as symgrad prints it.
-        display: whether it stands on a line of its own.
-        large: whether its fractions are as large as there, beside words.
-        annotated: whether it keeps the LaTeX.
+        display: whether it is a displayed formula.
+        large: whether an inline formula has large fractions.
+        annotated: whether to add the LaTeX.
 
     Raises:
-        NotMathML: for LaTeX of another kind.
+        NotMathML: for unsupported LaTeX.
 
     Example:
         >>> mathml(r"\frac{x}{2}")
@@ -70,29 +70,20 @@ def mathml(latex: str, *, display: bool = False, large: bool = False, annotated:
     return f"<math{kind}><semantics>{body}{annotation}</semantics></math>"
 
 
-def _tokens(text: str) -> Iterator[str]:
-    at = 0
-    while at < len(text):
-        end = at + 1
-        if text[at] == "\\":
-            if end == len(text):
-                raise NotMathML("a backslash at the end")
-            end += 1
-            if text[at + 1].isascii() and text[at + 1].isalpha():
-                while end < len(text) and text[end].isascii() and text[end].isalpha():
-                    end += 1
-        elif text[at].isdecimal():
-            while end < len(text) and (
-                text[end].isdecimal() or (text[end] == "." and text[end + 1 : end + 2].isdecimal())
-            ):
-                end += 1
-        yield text[at:end]
-        at = end
+# A command, a number, or one character.
+_TOKEN = re.compile(r"\\(?:[A-Za-z]+|[\s\S])|\d(?:\d|\.(?=\d))*|[\s\S]")
+
+
+def _tokens(text: str) -> list[str]:
+    tokens = _TOKEN.findall(text)
+    if tokens and tokens[-1] == "\\":
+        raise NotMathML("a backslash at the end")
+    return tokens
 
 
 class _MathReader:
     def __init__(self, latex: str) -> None:
-        self.tokens = list(_tokens(latex))
+        self.tokens = _tokens(latex)
         self.at = 0
         self.stack = [_Frame("row")]
 
@@ -106,15 +97,15 @@ class _MathReader:
             raise NotMathML(f"{self.stack[-1].kind} is not closed")
         return row(self.stack[0].atoms)
 
-    # -- what is on the stack --------------------------------------------------------------------------------------
+    # -- the stack ---------------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """End scripts that have no base or argument to wait for."""
+        """Check that no command or script lacks arguments."""
         if self.stack[-1].kind in ("command", "script"):
             raise NotMathML(f"{self.stack[-1].word} has too few arguments")
 
     def _give(self, atom: Atom) -> None:
-        """Give an atom to what waits for it."""
+        """Append an atom, and complete the commands that it was the last argument of."""
         while True:
             top = self.stack[-1]
             top.atoms.append(atom)
@@ -150,12 +141,13 @@ class _MathReader:
         elif token == "&":
             self._cell()
         elif token == "'":
-            self._prime()
+            self._scripts("^")
+            self._give(Atom("<mo>′</mo>"))
         else:
             self._give(character(token))
 
     def _scripts(self, mark: str) -> None:
-        """Take the atom before as the base of a script; a second script joins the first."""
+        """Make the previous atom the base of a script; a second script joins the first."""
         top = self.stack[-1]
         if top.kind in ("command", "script"):
             raise NotMathML("a script where an argument is expected")
@@ -164,16 +156,13 @@ class _MathReader:
         base = top.atoms.pop() if top.atoms else Atom("<mrow></mrow>")
         self._open("script", mark, needed=2).atoms.append(base)
 
-    def _prime(self) -> None:
-        self._scripts("^")
-        self._give(Atom("<mo>′</mo>"))
-
     def _take_command(self, token: str) -> None:
         name = token[1:]
         if name == "\\":
             self._line()
         elif name in SPACES:
-            self._give_space(SPACES[name])
+            if self.stack[-1].kind not in ("command", "script"):
+                self._give(Atom(f'<mspace width="{SPACES[name]}"/>', "space"))
         elif name == "left":
             self._open("left", self._delimiter())
         elif name == "right":
@@ -202,11 +191,7 @@ class _MathReader:
             return
         self._open("command", name, needed=ARGUMENTS[name])
 
-    def _give_space(self, width: str) -> None:
-        if self.stack[-1].kind not in ("command", "script"):
-            self._give(Atom(f'<mspace width="{width}"/>', "space"))
-
-    # -- stretches of text -----------------------------------------------------------------------------------------
+    # -- text --------------------------------------------------------------------------------------------------------
 
     def _next(self) -> str:
         while self.at < len(self.tokens) and self.tokens[self.at].isspace():
@@ -224,21 +209,20 @@ class _MathReader:
         raise NotMathML(f"{end} is missing")
 
     def _raw(self) -> str:
-        """Return the text in braces, as it stands."""
+        """Return the text in braces verbatim."""
         if self._next() != "{":
             raise NotMathML("{ is missing")
         self.at += 1
-        return words_of(self._until("}"))
+        return plain_text(self._until("}"))
 
     def _word_text(self) -> str:
         if self._next() == "*":  # operatorname*, whose limits stand below
             self.at += 1
-        return self._raw() if self._next() == "{" else self._single()
-
-    def _single(self) -> str:
         token = self._next()
+        if token == "{":
+            return self._raw()
         self.at += 1
-        return words_of([token]) if token else ""
+        return plain_text([token]) if token else ""
 
     def _delimiter(self) -> str:
         token = self._next()

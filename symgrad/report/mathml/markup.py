@@ -1,4 +1,4 @@
-"""The elements of MathML that formulas are made of: every text in them is escaped here."""
+"""The elements of MathML for formulas, with all text escaped."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ __all__ = [
     "symbol",
     "table",
     "word",
-    "words_of",
+    "plain_text",
 ]
 
-_APPLY = "<mo>&#x2061;</mo>"  # a function is applied: nothing to see, but it is read aloud
+_APPLY = "<mo>&#x2061;</mo>"  # function application: invisible, but read aloud
 _THIN = '<mspace width="0.1667em"/>'
 _NAMED = ("fn", "limit")
 _BESIDE = ("ord", "group", "fenced")
@@ -64,18 +64,18 @@ ARGUMENTS = {
 
 
 class NotMathML(ValueError):
-    """LaTeX that is not in the part of it that symgrad prints."""
+    """The error for LaTeX outside of the subset that symgrad prints."""
 
 
 class Atom(NamedTuple):
-    """What stands at one place of a row.
+    """An item of a row.
 
     Args:
         base: its markup, without scripts.
-        kind: what it is for its neighbours: ord, sign, rel, operator, open, fn, limit, wide, group, fenced, space.
+        kind: its class for spacing: ord, sign, rel, operator, open, fn, limit, wide, group, fenced, space.
         below: the markup of its subscript.
         above: that of its superscript.
-        tall: whether delimiters around it have to grow.
+        tall: whether delimiters around it must grow.
     """
 
     base: str
@@ -86,23 +86,19 @@ class Atom(NamedTuple):
 
     @property
     def markup(self) -> str:
-        """It with its scripts, which stand below and above what has limits."""
-        parts = [self.base, self.below, self.above]
-        tags = (
-            ("munder", "mover", "munderover")
-            if self.kind in ("wide", "limit")
-            else ("msub", "msup", "msubsup")
-        )
+        """Its markup with scripts; those of operators with limits stand below and above."""
         if not self.below and not self.above:
             return self.base
+        limits = self.kind in ("wide", "limit")
+        tags = ("munder", "mover", "munderover") if limits else ("msub", "msup", "msubsup")
         tag = tags[2 if self.below and self.above else 0 if self.below else 1]
-        return f"<{tag}>{''.join(parts)}</{tag}>"
+        return f"<{tag}>{self.base}{self.below}{self.above}</{tag}>"
 
 
 def row(atoms: Sequence[Atom]) -> str:
-    """Return atoms as one element: signs that have nothing before them are prefixes, functions are applied.
+    """Join atoms to one element: a sign without a left operand is a prefix, and functions are applied.
 
-    The name of a function stands apart from a factor before it, as TeX sets it.
+    A thin space separates the name of a function from a factor before it, as in TeX.
     """
     parts: list[str] = []
     before = "open"
@@ -122,7 +118,7 @@ def row(atoms: Sequence[Atom]) -> str:
 
 
 def character(c: str) -> Atom:
-    """Return a character, or the digits of a number."""
+    """Return the atom of a character, or of the digits of a number."""
     if c[0].isdecimal():
         return Atom(f"<mn>{c}</mn>")
     if c in "+-±":
@@ -145,7 +141,7 @@ def character(c: str) -> Atom:
 
 
 def symbol(token: str) -> Atom:
-    """Return what a command without arguments stands for."""
+    """Return the atom of a command without arguments."""
     name = token[1:]
     if name in LETTERS:
         upright = ' mathvariant="normal"' if name in ("partial", "nabla", "infty", "top", "bot") else ""
@@ -175,17 +171,11 @@ _BOLD = {"0": 0x1D7CE, "A": 0x1D400, "a": 0x1D41A}
 _CALLIGRAPHIC = {"A": 0x1D49C, "a": 0x1D4B6}
 _DOUBLE = {"0": 0x1D7D8, "A": 0x1D538, "a": 0x1D552}
 _RANGES = {"mathbf": _BOLD, "boldsymbol": _BOLD, "mathbb": _DOUBLE, "mathcal": _CALLIGRAPHIC}
-_ELSEWHERE = {
-    "ℝ": (_DOUBLE, "R"),
-    "ℂ": (_DOUBLE, "C"),
-    "ℕ": (_DOUBLE, "N"),
-    "ℤ": (_DOUBLE, "Z"),
-    "ℚ": (_DOUBLE, "Q"),
-}
+_NUMBER_SETS = dict(zip("RCNZQ", "ℝℂℕℤℚ", strict=True))  # double-struck letters outside of their range
 
 
 def word(style: str, text: str) -> Atom:
-    """Return a name in a style; MathML Core has no other one than upright, so that letters stand for styles."""
+    """Return a name in a style; MathML Core has only an upright style, so styled letters stand for the others."""
     if style == "operatorname":
         return _function(text)
     if style == "mathtt":
@@ -199,16 +189,15 @@ def word(style: str, text: str) -> Atom:
 
 
 def _styled(c: str, ranges: dict[str, int]) -> str:
-    for found, (table, letter) in _ELSEWHERE.items():
-        if table is ranges and letter == c:
-            return found
+    if ranges is _DOUBLE and c in _NUMBER_SETS:
+        return _NUMBER_SETS[c]
     first = "0" if c.isdecimal() else "A" if c.isupper() else "a"
     return chr(ranges[first] + ord(c) - ord(first)) if c.isascii() and c.isalnum() and first in ranges else c
 
 
-def words_of(tokens: Sequence[str]) -> str:
-    """Return what tokens write as words: escapes are what they escape."""
-    said: list[str] = []
+def plain_text(tokens: Sequence[str]) -> str:
+    """Return tokens as plain words, with escapes resolved."""
+    words: list[str] = []
     for token in tokens:
         if token in "{}":
             continue
@@ -218,8 +207,8 @@ def words_of(tokens: Sequence[str]) -> str:
             if token[1:] not in ESCAPES:
                 raise NotMathML(f"the command {token} among words")
             token = token[1:]
-        said.append(token)
-    return "".join(said)
+        words.append(token)
+    return "".join(words)
 
 
 def _tall(atoms: Sequence[Atom]) -> bool:
@@ -227,12 +216,12 @@ def _tall(atoms: Sequence[Atom]) -> bool:
 
 
 def grouped(atoms: Sequence[Atom]) -> Atom:
-    """Return atoms in braces as one."""
+    """Group atoms in braces to one atom."""
     return Atom(row(atoms), "group", tall=_tall(atoms))
 
 
 def fenced(left: str, atoms: Sequence[Atom], right: str) -> Atom:
-    """Return atoms between delimiters, which grow where that is needed: those that may are set with more space."""
+    """Enclose atoms in delimiters, which grow if necessary: stretchy delimiters get more space."""
     grown = "true" if _tall(atoms) else "false"
     opening = f'<mo form="prefix" stretchy="{grown}">{escape(left)}</mo>' if left else ""
     closing = f'<mo form="postfix" stretchy="{grown}">{escape(right)}</mo>' if right else ""
@@ -240,7 +229,7 @@ def fenced(left: str, atoms: Sequence[Atom], right: str) -> Atom:
 
 
 def command(name: str, atoms: Sequence[Atom]) -> Atom:
-    """Return a command with its arguments."""
+    """Return the atom of a command with arguments."""
     first, *others = (a.markup for a in atoms)
     if name in ("frac", "dfrac", "tfrac"):
         return Atom(f"<mfrac>{first}{others[0]}</mfrac>", tall=True)
@@ -260,14 +249,14 @@ def command(name: str, atoms: Sequence[Atom]) -> Atom:
 
 
 def script(mark: str, base: Atom, added: Atom) -> Atom:
-    """Return a base with one script more."""
+    """Add a script to a base."""
     if base.above if mark == "^" else base.below:
         raise NotMathML("two scripts at one place")
     return base._replace(above=added.markup) if mark == "^" else base._replace(below=added.markup)
 
 
 def table(name: str, rows: Sequence[Sequence[str]]) -> Atom:
-    """Return the rows of an environment."""
+    """Return the atom of an environment with rows."""
     style, left, right = ENVIRONMENTS[name]
     cells = "".join(f"<mtr>{''.join(f'<mtd>{c}</mtd>' for c in row)}</mtr>" for row in rows)
     shown = ' displaystyle="true"' if style == "sg-aligned" else ""

@@ -1,13 +1,13 @@
-r"""A formula for a part of a page whose reader may take markup away: as TeX and as MathML, of which one is seen.
+r"""Formulas for untrusted parts of a page, whose viewer may remove markup: as TeX and as MathML, one of them visible.
 
-What shows notebooks takes different things out of a part that it does not trust:
+Notebook viewers remove different things from such a part:
 
-    all there        the style hides the TeX and shows the MathML
-    no style         the MathML stays hidden by its own attributes, and the page's MathJax sets the TeX (JupyterLab)
-    no attributes    the TeX is set, and behind it stand the letters of the MathML, which is gone as well (GitHub)
+    nothing          the style hides the TeX and shows the MathML
+    the style        the MathML stays hidden by its own attributes, and the page's MathJax sets the TeX (JupyterLab)
+    all attributes   the TeX is set, followed by the text of the MathML, whose tags are gone as well (GitHub)
 
-So the MathML holds what its layout says also as text that no browser shows: ``(a + b)/2`` where a bar divides. The
-first child of ``semantics`` alone is shown, whether there is a style or not.
+So the MathML also holds its layout as text that no browser shows: ``(a + b)/2`` for a fraction. Only the first child of
+``semantics`` is ever shown.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ __all__ = ["portable_formula"]
 
 _SCRIPTS = {"msub": "_", "msup": "^", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
 _TOKENS = frozenset(("mi", "mn", "mo", "mtext"))
-_TIGHT = _TOKENS | {"msub", "msup", "msubsup", "msqrt"}  # what binds more tightly than a division
+_TIGHT = _TOKENS | {"msub", "msup", "msubsup", "msqrt"}  # elements that bind more tightly than a division
 
 
 def portable_formula(latex: str, *, display: bool = False, large: bool = False) -> str:
-    r"""Return LaTeX as TeX between dollars, and hidden behind it as MathML that reads as text.
+    r"""Return LaTeX as TeX between dollars, followed by hidden MathML that reads as text.
 
     Args:
         latex: a formula, as symgrad prints it.
-        display: whether it stands on a line of its own.
-        large: whether its fractions are as large as there, beside words.
+        display: whether it is a displayed formula.
+        large: whether an inline formula has large fractions.
 
     Raises:
-        NotMathML: for LaTeX of another kind.
+        NotMathML: for unsupported LaTeX.
 
     Example:
         >>> import re
@@ -52,14 +52,12 @@ def portable_formula(latex: str, *, display: bool = False, large: bool = False) 
 
 
 def _mark(element: ElementTree.Element) -> None:
-    """Write into an element what its layout says; accents and bars are letters already."""
+    """Add the layout of an element as text; accents and bars are letters already."""
     parts = list(element)
     if element.tag in _SCRIPTS and not element.get("accent") and element.get("class") != "sg-bar":
         base, *scripts = parts
-        written = (
-            _row(_silent(m), *_grouped(s)) for m, s in zip(_SCRIPTS[element.tag], scripts, strict=True)
-        )
-        element[:] = [base, *written]
+        pairs = zip(_SCRIPTS[element.tag], scripts, strict=True)
+        element[:] = [base, *(_row(_silent(mark), *_grouped(script)) for mark, script in pairs)]
     elif element.tag == "mfrac":
         upper, lower = parts
         element[:] = [_row(*_grouped(upper, _TIGHT), _silent("/")), _row(*_grouped(lower, _TIGHT))]
@@ -74,7 +72,7 @@ def _mark(element: ElementTree.Element) -> None:
 
 
 def _silent(text: str) -> ElementTree.Element:
-    """Return text that no browser shows."""
+    """Return an element whose text no browser shows."""
     found = ElementTree.Element("semantics")
     ElementTree.SubElement(found, "mrow")
     ElementTree.SubElement(found, "annotation").text = text
@@ -90,7 +88,7 @@ def _row(*parts: ElementTree.Element) -> ElementTree.Element:
 def _grouped(
     element: ElementTree.Element, alone: frozenset[str] = _TOKENS
 ) -> tuple[ElementTree.Element, ...]:
-    """Return an element, between silent parentheses if it is not one of those that stand alone."""
+    """Return an element, in silent parentheses unless its tag needs none."""
     if element.tag in alone or (element.tag == "mrow" and not len(element)):
         return (element,)
     return (_silent("("), element, _silent(")"))

@@ -1,4 +1,4 @@
-"""What the commands of LaTeX that symgrad prints are in MathML: rows of data."""
+"""Tables from commands of LaTeX to characters of MathML."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LETTERS = {
     "ldots": "…", "cdots": "⋯", "dots": "…", "vdots": "⋮", "ddots": "⋱", "Re": "ℜ", "Im": "ℑ", "dagger": "†",
     "forall": "∀", "exists": "∃", "imath": "ı", "jmath": "ȷ", "prime": "′",
 }
-"""Letters and what stands like one."""
+"""Letters and symbols that are set like letters."""
 
 OPERATORS = {
     "cdot": "⋅", "times": "×", "odot": "⊙", "otimes": "⊗", "oplus": "⊕", "circ": "∘", "ast": "∗", "star": "⋆",
@@ -44,7 +44,7 @@ RELATIONS = {
 """Relations."""
 
 LARGE = {"sum": "∑", "prod": "∏", "int": "∫", "bigcup": "⋃", "bigcap": "⋂", "bigwedge": "⋀", "bigvee": "⋁"}
-"""Operators that have limits, and what limits of integrals stand beside."""
+"""Operators with limits; those of integrals stand at the side."""
 
 FUNCTIONS = frozenset((
     "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "arcsin", "arccos", "arctan", "log",
@@ -59,15 +59,15 @@ DELIMITERS = {
     r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉", r"\langle": "⟨", r"\rangle": "⟩",
     r"\lbrace": "{", r"\rbrace": "}", r"\lbrack": "[", r"\rbrack": "]", r"\vert": "|", r"\Vert": "‖",
 }
-"""What may stand after left and right."""
+"""Delimiters, for the commands left and right."""
 
 SPACES = {
     ",": "0.1667em", ":": "0.2222em", ">": "0.2222em", ";": "0.2778em", "!": "-0.1667em", " ": "0.25em",
     "quad": "1em", "qquad": "2em", "thinspace": "0.1667em", "enspace": "0.5em",
 }
-"""Spaces with their widths."""
+"""The widths of spaces."""
 
-ENVIRONMENTS = {  # the class of its table, and what it stands between
+ENVIRONMENTS = {  # the class of the table, and its delimiters
     "aligned": ("sg-aligned", "", ""), "align*": ("sg-aligned", "", ""), "align": ("sg-aligned", "", ""),
     "split": ("sg-aligned", "", ""), "gathered": ("", "", ""),
     "cases": ("sg-cases", "{", ""), "matrix": ("", "", ""), "smallmatrix": ("", "", ""),
@@ -76,5 +76,5 @@ ENVIRONMENTS = {  # the class of its table, and what it stands between
 """Environments of rows and columns."""
 
 ESCAPES = frozenset("_{}&%#$ ")
-"""Characters that stand for themselves after a backslash."""
+"""Characters that a backslash escapes."""
 # fmt: on

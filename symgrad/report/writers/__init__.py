@@ -1,1 +1,1 @@
-"""The forms of a report, one file each: terminal, Markdown, LaTeX, HTML, plain values."""
+"""The writers of reports, one module per form: text, Markdown, LaTeX, HTML, plain values."""

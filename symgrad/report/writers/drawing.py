@@ -1,4 +1,4 @@
-"""Pictures inside a page: of an SVG document what draws, and nothing that runs, loads or links."""
+"""Pictures inside a page: the drawing elements of an SVG document, without scripts, links and external content."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _ATTRIBUTES = frozenset((
     "textLength", "lengthAdjust",
 ))
 # fmt: on
-_PHONE = 520  # pixels of a picture that a phone shows at seven tenths
+_PHONE = 520  # width in pixels of a picture that a phone shows at 70 %
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
 def safe_svg(svg: str, title: str, description: str) -> str:
-    """Return a drawing as an element of a page, with its title and description; nothing if it is no SVG.
+    """Return a drawing as an element of a page, with its title and description; "" if it is no SVG.
 
-    Only elements and attributes that draw are kept. A value that calls something, such as ``url(...)``, is left out.
+    Only drawing elements and attributes are kept. A value with a call, such as ``url(...)``, is removed.
 
     Args:
         svg: an SVG document.
-        title: what it shows.
-        description: the same in a sentence.
+        title: the title.
+        description: a text alternative.
 
     Example:
         >>> safe_svg('<svg><script>x</script><path d="M0 0" onclick="x"/></svg>', "a", "b")
@@ -70,23 +70,18 @@ def _name(element: ElementTree.Element) -> str:
 
 
 def _attributes(element: ElementTree.Element) -> str:
-    kept = {
-        k: v
-        for k, v in element.attrib.items()
-        if k in _ATTRIBUTES and "(" not in v.replace("(", "", _calls(k))
-    }
+    safe: dict[str, str] = {}
+    for name, value in element.attrib.items():
+        calls = 8 if name == "transform" else 0  # the largest number of transformations
+        if name in _ATTRIBUTES and value.count("(") <= calls:
+            safe[name] = value
     if element.attrib.get(_SPACE) == "preserve":
-        kept["xml:space"] = "preserve"
-    return "".join(f' {k}="{escape(v)}"' for k, v in kept.items())
-
-
-def _calls(attribute: str) -> int:
-    """Return how many parentheses the value of an attribute may open: those of a few transformations."""
-    return 8 if attribute == "transform" else 0
+        safe["xml:space"] = "preserve"
+    return "".join(f' {name}="{escape(value)}"' for name, value in safe.items())
 
 
 def picture_class(svg: str) -> str:
-    """Return the class of the box of a picture: a phone shows one that is not wide as a whole, with words to be read.
+    """Return the class of a picture's box: a phone scales a narrow picture down, and scrolls a wide one.
 
     Example:
         >>> picture_class('<svg width="468" height="99">'), picture_class('<svg width="688" height="99">')
@@ -97,9 +92,9 @@ def picture_class(svg: str) -> str:
 
 
 def portable_picture(picture: str) -> str:
-    """Return a picture for a part of a page whose reader may take markup away, which would leave its texts in a heap.
+    """Hide a picture from viewers that remove its style, because its texts would end up in a heap.
 
-    It is hidden by its own attributes, and shown by the style that such a part brings along.
+    Its own attributes hide it, and the style of reports shows it.
 
     Args:
         picture: an element of the page.

@@ -1,4 +1,4 @@
-"""A report as HTML: one page that needs no network and has no script. Every text is escaped here, and nowhere else."""
+"""Write reports as HTML: one page without network and script. All text is escaped here, and only here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from symgrad.report.blocks import (
     FindingBlock,
     Heading,
     Items,
-    LineNote,
     Literal,
     MathLines,
     Maths,
@@ -55,7 +54,7 @@ def report_html(report: Report) -> str:
             f"<title>{title}</title>",
             f"<style>{PAGE}\n{STYLE}</style></head>",
             f'<body class="sg"><main>\n<h1>{title}</h1>',
-            _HtmlWriter().written(report.blocks, 1),
+            _HtmlWriter().join_blocks(report.blocks, 1),
             "</main></body></html>",
             "",
         ]
@@ -64,7 +63,7 @@ def report_html(report: Report) -> str:
 
 def report_fragment(report: Report) -> str:
     """Return a report as a part of a page, with its style."""
-    body = _HtmlWriter(part=True).written(report.blocks, 2)
+    body = _HtmlWriter(part=True).join_blocks(report.blocks, 2)
     return (
         f'<div class="sg" lang="en"><style>{PART}</style>\n<h2>{_text(report.title)}</h2>\n{body}\n</div>\n'
     )
@@ -82,22 +81,22 @@ def formula_fragment(formula: Maths) -> str:
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:
-    """Return blocks as a part of a page that has the style of reports, for elements of the class ``sg``."""
-    return _HtmlWriter().written(blocks, 2)
+    """Return blocks as a part of a page with the style of reports, for elements of the class ``sg``."""
+    return _HtmlWriter().join_blocks(blocks, 2)
 
 
 class _HtmlWriter:
-    """Writes blocks, for a page of ours or for a part of a page whose reader may take markup away.
+    """A writer of blocks, for our own pages or for a part of a page whose viewer may remove markup.
 
     Args:
-        part: whether it is a part of such a page.
+        part: whether it is such a part.
     """
 
     def __init__(self, *, part: bool = False) -> None:
         self._part = part
         self._written = portable_formula if part else mathml
 
-    def written(self, blocks: Iterable[Block], depth: int) -> str:
+    def join_blocks(self, blocks: Iterable[Block], depth: int) -> str:
         """Return blocks, with headings one level below ``depth``."""
         return "\n".join(self._blocks(blocks, depth))
 
@@ -107,9 +106,9 @@ class _HtmlWriter:
     def _inline(self, word: str | Maths | Literal, *, large: bool) -> str:
         if isinstance(word, str):
             return _text(word)
-        return (
-            self.formula(word, large=large) if isinstance(word, Maths) else f"<code>{_text(word.text)}</code>"
-        )
+        if isinstance(word, Maths):
+            return self.formula(word, large=large)
+        return f"<code>{_text(word.text)}</code>"
 
     def formula(self, formula: Maths, *, display: bool = False, large: bool = False) -> str:
         """Return a formula, or its text as code if it has no MathML."""
@@ -119,12 +118,7 @@ class _HtmlWriter:
             return f"<code>{_text(formula.text)}</code>"
 
     def _blocks(self, blocks: Iterable[Block], depth: int) -> list[str]:
-        return [
-            _WITH_MARKUP[kind](self, block, depth)
-            if (kind := type(block)) in _WITH_MARKUP
-            else _WITHOUT[kind](block, depth)
-            for block in blocks
-        ]
+        return [_WRITERS[type(block)](self, block, depth) for block in blocks]
 
     def paragraph(self, block: Paragraph, _: int) -> str:
         return f"<p{' class=soft' if block.soft else ''}>{self._prose(block.words)}</p>"
@@ -206,32 +200,30 @@ class _HtmlWriter:
 
 
 def _text(text: str) -> str:
-    """Return text as text, without characters that no page may hold."""
+    """Escape text, and replace characters that a page must not hold."""
     return _escape("".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
-def _heading(block: Heading, depth: int) -> str:
+def _heading(_writer: _HtmlWriter, block: Heading, depth: int) -> str:
     level = min(depth + block.level, 6)
     return f"<h{level}>{_text(block.text)}</h{level}>"
 
 
 def _scrolled(content: str, label: str, kind: str = "") -> str:
-    """Return what may be wider than the page in a box that scrolls, by keys, too."""
+    """Put content that may be wider than the page into a box that scrolls, also by keys."""
     style = f"scroll {kind}".strip()
     return f'<div class="{style}" tabindex="0" role="group" aria-label="{_text(label)}">{content}</div>'
 
 
-def _code(block: Code, _: int) -> str:
+def _code(_writer: _HtmlWriter, block: Code, _: int) -> str:
     caption = f"<figcaption>{_text(block.title)}</figcaption>" if block.title else ""
     label = _text(block.title or "source code")
     code = f'<pre tabindex="0" role="group" aria-label="{label}"><code>{_text(block.text)}</code></pre>'
     return f"<figure>{caption}{code}</figure>" if caption else code
 
 
-def _document(block: Document, _: int) -> str:
-    notes: dict[int, list[LineNote]] = {}
-    for note in block.notes:
-        notes.setdefault(note.line, []).append(note)
+def _document(_writer: _HtmlWriter, block: Document, _: int) -> str:
+    notes = block.notes_by_line()
     rows: list[str] = []
     for number, line in enumerate(block.text.rstrip("\n").split("\n"), 1):
         here = notes.get(number, [])
@@ -264,7 +256,8 @@ def _marked(line: str, spans: Iterable[tuple[int, int]]) -> str:
     return shown + _text(line[at:])
 
 
-_WITH_MARKUP: dict[type[Any], Callable[[_HtmlWriter, Any, int], str]] = {
+_WRITERS: dict[type[Block], Callable[[_HtmlWriter, Any, int], str]] = {
+    Heading: _heading,
     Paragraph: _HtmlWriter.paragraph,
     MathLines: _HtmlWriter.formulas,
     Items: _HtmlWriter.items,
@@ -273,9 +266,6 @@ _WITH_MARKUP: dict[type[Any], Callable[[_HtmlWriter, Any, int], str]] = {
     Figure: _HtmlWriter.picture,
     FindingBlock: _HtmlWriter.finding,
     Banner: _HtmlWriter.banner,
-}
-_WITHOUT: dict[type[Any], Callable[[Any, int], str]] = {
-    Heading: _heading,
     Code: _code,
     Document: _document,
 }

@@ -1,4 +1,4 @@
-"""A report as a document of LaTeX, which any of its engines sets: words are escaped, formulas are as they were made."""
+"""Write reports as LaTeX documents, for any engine: words are escaped, formulas are copied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from symgrad.report.writers.text import block_text
 
 __all__ = ["latex_fragment", "report_latex"]
 
-_ROWS = 20  # aligned rows of a formula that a page surely holds
+_ROWS = 20  # rows of an aligned formula that fit on a page
 
 _HEAD = r"""\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
@@ -80,9 +80,9 @@ def report_latex(report: Report) -> str:
 
 
 def latex_fragment(report: Report) -> str:
-    r"""Return a report as a part of a document, whose preamble has amsmath, amssymb, graphicx and xcolor.
+    r"""Return a report as a part of a document whose preamble loads amsmath, amssymb, graphicx and xcolor.
 
-    What it defines is forgotten at its end: nbconvert puts what notebooks show so into documents of its own.
+    Its definitions are local, because nbconvert copies the output of notebooks into its own documents.
 
     Example:
         >>> from symgrad.report.blocks import Paragraph
@@ -103,7 +103,7 @@ def _body(report: Report) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text as itself: what TeX would read is escaped, and what no font has is told by its number."""
+    """Escape the special characters of TeX, and write characters without a glyph by their numbers."""
     return "".join(map(_escaped, text))
 
 
@@ -122,13 +122,13 @@ def _code_line(line: str) -> str:
 
 
 def _verbatim(text: str) -> str:
-    """Return lines of code: by their characters, as what TeX calls verbatim can be ended from inside."""
+    """Return lines of code as escaped characters; code could end a verbatim environment."""
     lines = r"\\".join(_code_line(line) + "\n" for line in text.rstrip("\n").split("\n"))
     return f"{{\\small\\ttfamily\\raggedright\n\\noindent {lines}\\par}}"
 
 
 def _latex(formula: Maths) -> str | None:
-    """Return the LaTeX of a formula, None for what is not surely a formula and nothing else."""
+    """Return the LaTeX of a formula; None for anything but a valid formula."""
     try:
         mathml(formula.latex)
     except NotMathML:
@@ -152,8 +152,8 @@ def _heading(block: Heading) -> Iterator[str]:
 
 
 def _paragraph(block: Paragraph) -> Iterator[str]:
-    said = _prose(block.words)
-    yield rf"{{\color{{soft}}{said}}}" if block.soft else said
+    words = _prose(block.words)
+    yield rf"{{\color{{soft}}{words}}}" if block.soft else words
 
 
 def _formulas(block: MathLines) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _steps(block: Steps) -> Iterator[str]:
 
 
 def _listed(steps: Sequence[StepItem], depth: int) -> Iterator[str]:
-    """Return steps; each is a paragraph, as lists of LaTeX nest four deep."""
+    """Yield the paragraphs of steps; lists are not used because LaTeX nests only four."""
     for number, step in enumerate(steps, 1):
         yield rf"\hspace*{{{depth}em}}{number}.\enspace {_text(step.title)}"
         if step.formula is not None:
@@ -219,7 +219,7 @@ def _finding(block: FindingBlock) -> Iterator[str]:
     if block.place:
         yield rf"{{\color{{soft}}{_text(block.place)}}}"
     if block.line:
-        yield _verbatim(f"{block.line}\n{' ' * block.start}{'^' * max(1, block.end - block.start)}")
+        yield _verbatim(f"{block.line}\n{block.carets}")
     yield from (_prose(said) for said in block.said)
 
 

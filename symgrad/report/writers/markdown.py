@@ -1,7 +1,8 @@
-"""A report as Markdown (CommonMark with tables and dollars): every character that means something is escaped."""
+"""Write reports as Markdown (CommonMark with tables and dollars), with all special characters escaped."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ def report_markdown(report: Report) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text as itself on one line: what Markdown or HTML would read is escaped."""
+    """Escape the special characters of Markdown and HTML, on one line."""
     return "".join(map(_escaped, text.replace("\n", " ")))
 
 
@@ -62,7 +63,7 @@ def _escaped(c: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return text in backticks, more of them than it has in a row."""
+    """Return text in backticks, in a longer row than any in the text."""
     text = "".join(max(c, " ") for c in text)
     fence = "`" * (_longest(text) + 1)
     room = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) or not text else ""
@@ -70,11 +71,8 @@ def _literal(text: str) -> str:
 
 
 def _longest(text: str) -> int:
-    longest = run = 0
-    for c in text:
-        run = run + 1 if c == "`" else 0
-        longest = max(longest, run)
-    return longest
+    """Return the length of the longest row of backticks."""
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def _fenced(text: str, language: str = "") -> str:
@@ -84,14 +82,14 @@ def _fenced(text: str, language: str = "") -> str:
 
 
 def _tex(latex: str) -> str | None:
-    """Return LaTeX as Markdown passes it on, None for what is not surely a formula alone."""
+    """Return LaTeX for Markdown; None for anything but a valid formula."""
     try:
         mathml(latex)
     except NotMathML:
         return None
     if "$" in latex or "`" in latex:
         return None
-    # Where nobody reads formulas, brackets would be links.
+    # A viewer without formulas would take brackets for links.
     return latex.replace("<", r"\lt ").replace(">", r"\gt ").replace("](", "] (").replace("][", "] [")
 
 
@@ -164,15 +162,12 @@ def _table(block: Table) -> Iterator[str]:
 
 
 def _cell(words: Prose) -> str:
-    """Return prose in a cell, where a bar ends it even among backticks and dollars."""
-    return "".join(
-        _text(w)
-        if isinstance(w, str)
-        else _inline(w).replace("|", r"\|")
-        if isinstance(w, Literal)
-        else _inline(w).replace("|", r"\vert ")
-        for w in words
-    )
+    """Return prose for a cell, where even a bar in backticks or dollars would end it."""
+    cells: list[str] = []
+    for w in words:
+        bar = "|" if isinstance(w, str) else r"\|" if isinstance(w, Literal) else r"\vert "
+        cells.append(_inline(w).replace("|", bar))
+    return "".join(cells)
 
 
 def _picture(block: Figure) -> Iterator[str]:
@@ -192,7 +187,7 @@ def _document(block: Document) -> Iterator[str]:
 def _finding(block: FindingBlock) -> Iterator[str]:
     yield _strong(_prose(block.title)) + (f" ({_text(block.place)})" if block.place else "")
     if block.line:
-        yield _fenced(f"{block.line}\n{' ' * block.start}{'^' * max(1, block.end - block.start)}")
+        yield _fenced(f"{block.line}\n{block.carets}")
     yield from (_prose(said) for said in block.said)
 
 

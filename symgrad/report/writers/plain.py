@@ -1,4 +1,4 @@
-"""A report as plain values, and their JSON schema."""
+"""Convert reports to plain values, with a JSON schema."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from symgrad.report.report import Report
 __all__ = ["VERSION", "report_json", "report_schema"]
 
 VERSION = 1
-"""Of the schema; a program that reads version 1 reads every report of it."""
+"""The version of the schema; a program that reads version 1 reads every report with this number."""
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """Return a report as dictionaries, lists, text, numbers and truth values; keys are the attribute names.
+    """Convert a report to dictionaries, lists, text, numbers and truth values, keyed by attribute names.
 
     Each block has its class as ``"block"``. Parts of prose are text, formulas, or ``{"literal": ...}``.
 

@@ -1,4 +1,4 @@
-"""Formulas on lines below each other, as one of LaTeX's environments."""
+"""Aligned formulas in an environment of LaTeX."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["aligned_latex"]
 
 
 def aligned_latex(rows: Sequence[Maths]) -> str:
-    r"""Return formulas as one: rows of an ``aligned`` environment, if there are several or one is to be aligned.
+    r"""Join formulas to one ``aligned`` environment, if there are several or one has an alignment.
 
     Example:
         >>> print(aligned_latex([Maths("a = 1", "a &= 1"), Maths("b = 2", "b &= 2")]))
@@ -19,8 +19,8 @@ def aligned_latex(rows: Sequence[Maths]) -> str:
         b &= 2
         \end{aligned}
     """
-    if len(rows) == 1 and not rows[0].latex.replace(r"\&", "").count("&"):
-        return rows[0].latex
-    if len(rows) == 1 and rows[0].latex.startswith(r"\begin{aligned}"):
-        return rows[0].latex
+    if len(rows) == 1:
+        latex = rows[0].latex
+        if "&" not in latex.replace(r"\&", "") or latex.startswith(r"\begin{aligned}"):
+            return latex
     return "\\begin{aligned}\n" + " \\\\\n".join(row.latex for row in rows) + "\n\\end{aligned}"

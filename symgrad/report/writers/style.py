@@ -1,8 +1,8 @@
-"""The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper.
+"""The style sheet of reports in HTML, for light and dark, phones, desktops and paper.
 
-A page is dark where the reader's system is. A part of a page is dark where the page says that it is, as JupyterLab,
-VS Code and the documents of nbconvert and Sphinx do, whatever the system says. Each rule is
-about `.sg` alone; such pages have rules of their own for all tables, and `.sg.sg` goes before these.
+A page follows the colour scheme of the reader's system. A part of a page follows the scheme of the page, as JupyterLab,
+VS Code, nbconvert and Sphinx declare it. Each rule is restricted to `.sg`; such pages have rules for all tables, and
+`.sg.sg` takes precedence over these.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DARK = {
     "flow": "#74c0f0",
 }
 
-# Pictures name their colours; in the dark each stands for another one.
+# The colours of pictures, each with its replacement in dark mode.
 _DRAWN = {
     "#ffffff": "#15181c",
     "#1b1f24": "#e6e9ee",
@@ -68,7 +68,7 @@ _DRAWN_DARK = "\n".join(
 
 
 def _formulas(scope: str) -> str:
-    """Return the rules for formulas in MathML, about elements of one class alone."""
+    """Return the rules for formulas in MathML, restricted to elements of one class."""
     return f"""
 {scope} .sg-tt {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .9em; }}
 {scope} .sg-it {{ font-style: italic; }}
@@ -84,8 +84,8 @@ def _formulas(scope: str) -> str:
 
 
 def _portable(scope: str) -> str:
-    """Return the rules that show what is hidden from readers who lose this style, and hide what stands there for it."""
-    twice = scope * 2  # goes before a rule of the page for what is hidden
+    """Return the rules that show hidden content, and hide its replacement, if a viewer keeps the style."""
+    twice = scope * 2  # takes precedence over the page's rule for hidden elements
     shown = {"instead": "none", "mathml": "inline !important", "picture": "block !important"}
     return " ".join(f"{twice} .sg-{part} {{ display: {how}; }}" for part, how in shown.items())
 
@@ -178,10 +178,10 @@ STYLE = f"""
 """.strip()
 
 PART = f"{STYLE}\n{_portable('.sg')}"
-"""The style of a part of a page, which brings it along."""
+"""The style of a part of a page, which includes it."""
 
 FORMULA = f".sg-formula math {{ font-size: 1.15em; }}\n{_formulas('.sg-formula')}\n{_portable('.sg-formula')}"
-"""The style of a formula that stands alone."""
+"""The style of a single formula."""
 
 PAGE = """
 html { color-scheme: light dark; background: light-dark(#ffffff, #15181c); }
@@ -190,4 +190,4 @@ body.sg { margin: 0; padding: 2rem 1rem 4rem; }
 body.sg > main { max-width: 60rem; margin: 0 auto; }
 @media print { body.sg { padding: 0; } @page { margin: 16mm 14mm; } }
 """.strip()
-"""What a page has beside, which a part of another page must not."""
+"""Further rules for a page, but not for a part of another page."""

@@ -1,10 +1,10 @@
-"""A report as plain text, and on a terminal with the tones of verdicts in colour."""
+"""Write reports as plain text."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from symgrad.report.blocks import (
     Banner,
@@ -15,7 +15,6 @@ from symgrad.report.blocks import (
     FindingBlock,
     Heading,
     Items,
-    LineNote,
     MathLines,
     Paragraph,
     StepItem,
@@ -25,9 +24,7 @@ from symgrad.report.blocks import (
 )
 from symgrad.report.report import Report
 
-__all__ = ["block_text", "print_report", "report_text"]
-
-_Line = tuple[str, str]  # a line, and its tone: that of a block, "head" or ""
+__all__ = ["block_text", "report_text"]
 
 
 def report_text(report: Report, width: int = 100) -> str:
@@ -42,100 +39,66 @@ def report_text(report: Report, width: int = 100) -> str:
         <BLANKLINE>
         Its path is short.
     """
-    return "\n".join(text for text, _ in _lines(report, width))
+    lines = [_printable(report.title)]
+    for block in report.blocks:
+        lines += ["", *_WRITERS[type(block)](block, width)]
+    return "\n".join(lines)
 
 
 def block_text(block: Block, width: int = 100) -> str:
     """Return one block as text."""
-    return "\n".join(text for text, _ in _WRITERS[type(block)](block, width))
+    return "\n".join(_WRITERS[type(block)](block, width))
 
 
-def print_report(report: Report, stream: TextIO | None = None, width: int | None = None) -> None:
-    """Print a report; in colour on a terminal, unless the environment has NO_COLOR.
-
-    Args:
-        report: what is printed.
-        stream: where; by default standard output.
-        width: columns; by default those of the terminal, up to 100.
-    """
-    # for start-up time: texts that are not printed need no terminal
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, highlight=False, soft_wrap=True)
-    columns = min(console.width, 100) if width is None else width
-    for text, tone in _lines(report, columns):
-        console.print(Text(text, style=_STYLES[tone]))
-
-
-_STYLES = {
-    "": "",
-    "plain": "bold",
-    "head": "bold",
-    "good": "green",
-    "bad": "bold red",
-    "warn": "yellow",
-    "open": "blue",
-}
-
-
-def _lines(report: Report, width: int) -> Iterator[_Line]:
-    yield _shown(report.title), "head"
-    for block in report.blocks:
-        yield "", ""
-        yield from _WRITERS[type(block)](block, width)
-
-
-def _shown(text: str) -> str:
-    """Return text without what would steer a terminal."""
+def _printable(text: str) -> str:
+    """Replace control characters, which could steer a terminal."""
     return "".join(
         c if c.isprintable() or c == "\n" else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
 
 
-def _wrapped(text: str, width: int, indent: str = "", hang: str | None = None) -> Iterator[_Line]:
-    for part in _shown(text).split("\n"):
-        for line in textwrap.wrap(
+def _wrapped(text: str, width: int, indent: str = "", hang: str | None = None) -> Iterator[str]:
+    for part in _printable(text).split("\n"):
+        yield from textwrap.wrap(
             part,
             max(width, 20),
             initial_indent=indent,
             subsequent_indent=indent if hang is None else hang,
             break_long_words=False,
             break_on_hyphens=False,
-        ) or [""]:
-            yield line, ""
+        ) or [""]
 
 
-def _indented(text: str, indent: str) -> Iterator[_Line]:
-    for line in _shown(text).split("\n"):
-        yield (indent + line).rstrip(), ""
+def _indented(text: str, indent: str) -> Iterator[str]:
+    for line in _printable(text).split("\n"):
+        yield (indent + line).rstrip()
 
 
-def _heading(block: Heading, _: int) -> Iterator[_Line]:
-    yield _shown(block.text), "head"
+def _heading(block: Heading, _: int) -> Iterator[str]:
+    yield _printable(block.text)
 
 
-def _paragraph(block: Paragraph, width: int) -> Iterator[_Line]:
+def _paragraph(block: Paragraph, width: int) -> Iterator[str]:
     yield from _wrapped(plain(block.words), width)
 
 
-def _formulas(block: MathLines, _: int) -> Iterator[_Line]:
+def _formulas(block: MathLines, _: int) -> Iterator[str]:
     for row in block.rows:
         yield from _indented(row.text, "  ")
 
 
-def _items(block: Items, width: int) -> Iterator[_Line]:
+def _items(block: Items, width: int) -> Iterator[str]:
     for item in block.items:
         yield from _wrapped(plain(item), width, "- ", "  ")
 
 
-def _steps(block: Steps, width: int) -> Iterator[_Line]:
+def _steps(block: Steps, width: int) -> Iterator[str]:
     yield from _listed(block.steps, width, "  ")
     if block.left:
-        yield f"  … {block.left} more steps", ""
+        yield f"  … {block.left} more steps"
 
 
-def _listed(steps: Sequence[StepItem], width: int, indent: str) -> Iterator[_Line]:
+def _listed(steps: Sequence[StepItem], width: int, indent: str) -> Iterator[str]:
     digits = len(str(len(steps)))
     for number, step in enumerate(steps, 1):
         head = f"{indent}{number:>{digits}}  {step.title}"
@@ -144,78 +107,70 @@ def _listed(steps: Sequence[StepItem], width: int, indent: str) -> Iterator[_Lin
         if step.reason:
             yield from _wrapped(plain(step.reason), width, inner)
         for block in step.blocks:
-            for text, tone in _WRITERS[type(block)](block, width - len(inner)):
-                yield (inner + text).rstrip(), tone
+            for line in _WRITERS[type(block)](block, width - len(inner)):
+                yield (inner + line).rstrip()
         yield from _listed(step.steps, width, inner)
 
 
-def _table(block: Table, width: int) -> Iterator[_Line]:
+def _table(block: Table, width: int) -> Iterator[str]:
     if block.caption:
         yield from _wrapped(block.caption, width)
-    cells = [[_shown(plain(c)) for c in row] for row in block.rows]
-    heads = [_shown(c.title) for c in block.columns]
+    cells = [[_printable(plain(c)) for c in row] for row in block.rows]
+    heads = [_printable(c.title) for c in block.columns]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    for k, row in enumerate([heads, *cells]):
+    for row in [heads, *cells]:
         shown = [
             text.rjust(w) if column.number else text.ljust(w)
             for text, w, column in zip(row, widths, block.columns, strict=True)
         ]
-        yield ("  " + "  ".join(shown)).rstrip(), "" if k else "head"
+        yield ("  " + "  ".join(shown)).rstrip()
 
 
-def _picture(block: Figure, width: int) -> Iterator[_Line]:
+def _picture(block: Figure, width: int) -> Iterator[str]:
     yield from _wrapped(f"[picture: {block.title}] {block.description}", width)
 
 
-def _code(block: Code, width: int) -> Iterator[_Line]:
+def _code(block: Code, width: int) -> Iterator[str]:
     if block.title:
         yield from _wrapped(block.title, width)
     yield from _indented(block.text.rstrip("\n"), "    ")
 
 
-def _document(block: Document, _: int) -> Iterator[_Line]:
-    notes: dict[int, list[LineNote]] = {}
-    for note in block.notes:
-        notes.setdefault(note.line, []).append(note)
+def _document(block: Document, _: int) -> Iterator[str]:
+    notes = block.notes_by_line()
     lines = block.text.rstrip("\n").split("\n")
     digits, margin = len(str(len(lines))), max((len(n.mark) for n in block.notes), default=0)
     for number, line in enumerate(lines, 1):
         here = notes.get(number, [])
-        mark, tone = (here[0].mark, here[0].tone) if here else ("", "")
-        yield (
-            _shown(f"{mark:<{margin}}  {number:>{digits}} | {line}").rstrip(),
-            "" if tone == "plain" else tone,
-        )
+        mark = here[0].mark if here else ""
+        yield _printable(f"{mark:<{margin}}  {number:>{digits}} | {line}").rstrip()
         below = " " * (margin + 2 + digits) + " | "
         for note in here:
             if note.spans and note.said:
-                carets = "".join(
-                    "^" if any(a <= k < b for a, b in note.spans) else " " for k in range(note.spans[-1][1])
-                )
-                yield below + carets, ""
+                columns = range(note.spans[-1][1])
+                yield below + "".join("^" if any(a <= k < b for a, b in note.spans) else " " for k in columns)
             for said in note.said:
                 yield from _indented(said, below)
 
 
-def _finding(block: FindingBlock, width: int) -> Iterator[_Line]:
-    yield _shown(plain(block.title)), block.tone
+def _finding(block: FindingBlock, width: int) -> Iterator[str]:
+    yield _printable(plain(block.title))
     if block.place:
-        yield f"  {_shown(block.place)}", ""
+        yield f"  {_printable(block.place)}"
     if block.line:
-        yield f"    {_shown(block.line)}", ""
-        yield " " * (4 + block.start) + "^" * max(1, block.end - block.start), ""
+        yield f"    {_printable(block.line)}"
+        yield f"    {block.carets}"
     for said in block.said:
         yield from _wrapped(plain(said), width, "  ")
 
 
-def _banner(block: Banner, width: int) -> Iterator[_Line]:
-    yield _shown(block.word), block.tone
+def _banner(block: Banner, width: int) -> Iterator[str]:
+    yield _printable(block.word)
     if block.said:
         yield from _wrapped(plain(block.said), width, "  ")
 
 
-_Writer = Callable[[Any, int], Iterator[_Line]]
-_WRITERS: dict[type[Block], _Writer] = {
+_WRITERS: dict[type[Block], Callable[[Any, int], Iterator[str]]] = {
     Heading: _heading,
     Paragraph: _paragraph,
     MathLines: _formulas,

@@ -187,7 +187,7 @@ def test_positions_that_rounding_may_decide(axis: int | None) -> None:
             else np.moveaxis(whole, axis, -1).reshape(-1, whole.shape[axis])
         )
         expected = all((row == end(row)).sum() == 1 for row in rows for end in (np.max, np.min))
-        assert array_witness._is_alone(x, level.doubt(x, x), axis) == expected
+        assert array_witness._is_unique(x, level.doubt(x, x), axis) == expected
         found.append(expected)
     assert 20 < sum(found) < 180
 

@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.analysis.explain.derivation import naming_of
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion
+from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.checker.clock import now
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
@@ -122,14 +122,14 @@ def test_a_guard_behind_the_root() -> None:
 LONG = ["x : real", "a0 = x", *(f"a{k} = sin(a{k - 1}) + cos(a{k - 1})*0.3" for k in range(1, 160))]
 
 
-def asked_of(lines: list[str]) -> tuple[LintQuestion, dict[str, Node]]:
+def asked_of(lines: list[str]) -> tuple[LintQuery, dict[str, Node]]:
     """Return the question of a program too long for the engine, and its nodes by name."""
     listing = parse_program("\n".join([*LONG, *lines]))
     y = listing["y"]
     naming = naming_of(y, listing)
     end = now() + 30
-    asked = LintQuestion(y, (listing["x"],), False, (), (), (), listing, naming, end)
-    return asked, dict(listing.assignments)
+    query = LintQuery(y, (listing["x"],), False, (), (), (), listing, naming, end)
+    return query, dict(listing.assignments)
 
 
 def test_a_repair_in_a_long_program_is_proved_where_it_is() -> None:
@@ -158,8 +158,8 @@ def test_two_values_of_a_long_program_are_compared_whatever_they_read(
     old: str, new: str, proved: bool
 ) -> None:
     lines = ["h = a159 + x", "k = a158*x", "e = exp(a9)", f"old = {old}", f"new = {new}", "y = old*a7 + new"]
-    asked, nodes = asked_of(lines)
-    verdict = asked.same_but_for(nodes["old"], nodes["new"], 5)
+    query, nodes = asked_of(lines)
+    verdict = query.same_but_for(nodes["old"], nodes["new"], 5)
     assert (verdict is not None and verdict.status == "proved") == proved
 
 

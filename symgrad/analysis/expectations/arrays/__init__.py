@@ -1,1 +1,1 @@
-"""Moments of programs on arrays."""
+"""Moments of programs on arrays: sums of contractions (`products`), and their expectations (`forms`)."""

@@ -1,11 +1,11 @@
-"""The expectation of a sum of contractions: cumulants of independent entries, inclusions of different positions.
+"""The expectation of a sum of contractions, by cumulants of independent entries and inclusion probabilities.
 
-The entries of an input are independent and alike, so the expectation of a product of factors f_k(u)[i_k] is the sum
-over the partitions of the factors of the products of joint cumulants, one for each block: a joint cumulant of
-independent variables is zero, so that all indices of a block are one index (Leonov and Shiryaev, 1959). The covariance
-of two products is the same sum over those partitions that have a block with factors of both.
+The entries of an input are independent and identically distributed, so the expectation of a product of factors
+f_k(u)[i_k] is the sum over the partitions of the factors of the products of joint cumulants, one for each block. A
+joint cumulant of independent variables is zero, so all indices of a block are equal (Leonov and Shiryaev, 1959). The
+covariance of two products is the same sum over the partitions with a block that has factors of both.
 
-Positions drawn without replacement are not independent: two of them are any pair of different ones with probability
+Indices drawn without replacement are not independent: two of them are any pair of different ones with probability
 1/(n*(n - 1)), the second-order inclusion probability.
 """
 
@@ -18,7 +18,7 @@ from itertools import product as all_of
 from typing import TypeVar
 
 from symgrad.analysis.expectations.arrays.products import PRODUCTS, ArrayTerms, Labels, NoisyProduct
-from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.array.contraction import contract
@@ -28,7 +28,7 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["ArrayForms"]
 
 _0, _1 = as_node(0), as_node(1)
-_FACTORS = 4  # of one input: 15 partitions
+_FACTORS = 4  # factors of one input: 15 partitions
 _T = TypeVar("_T")
 
 
@@ -37,11 +37,11 @@ class NoisyFactor:
     """A function of one entry of a random input.
 
     Args:
-        node: the function; the input itself where it is a position that picks.
-        labels: of its axes.
-        keys: those that tell the entry.
-        side: of which of two outputs it is.
-        picks: the labels of what a position picks.
+        node: the function; the input itself if it is an index that picks.
+        labels: the labels of its axes.
+        keys: the labels that identify the entry.
+        side: the number of its output, of two.
+        picks: the labels of the picked axes.
     """
 
     node: Node
@@ -57,9 +57,9 @@ class Way:
 
     Args:
         scale: a number.
-        same: labels that are one.
+        same: pairs of equal labels.
         operands: arrays that multiply it.
-        joins: whether it is what both sides have in common.
+        joins: whether it has factors of both sides in common.
     """
 
     scale: Node
@@ -73,11 +73,11 @@ class ArrayForms:
 
     Args:
         sources: the random inputs, of any shapes.
-        given: what is known; it collects the conditions under which the formulas hold.
-        budget: how many terms a sum may have.
+        given: the known facts; it collects the conditions under which the formulas hold.
+        budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
         self.terms = ArrayTerms(sources, given, budget)
         self.entries = self.terms.entries
         self.given = given
@@ -95,11 +95,11 @@ class ArrayForms:
             try:
                 total = total + self._expected(p, [(f, 0) for f in p.noisy], joint=False)
             except NoMoment as none:
-                raise self._lost(len(terms), none) from None
+                raise self._no_moment(len(terms), none) from None
         return full(total, node.shape)
 
-    def _lost(self, terms: int, none: NoMoment) -> Exception:
-        """Return what is said of a sum of which one term has no moment."""
+    def _no_moment(self, terms: int, none: NoMoment) -> Exception:
+        """Return the exception for a sum one of whose terms has no moment."""
         return Undecided() if terms > 1 else NoMoment(f"{none.reason} (where its coefficient is not 0)")
 
     def covariance(self, a: Node, b: Node) -> Node:
@@ -117,13 +117,13 @@ class ArrayForms:
             try:
                 total = total + self._expected(both, noisy, joint=True)
             except NoMoment as none:
-                raise self._lost(len(first) if a is b else 2, none) from None
+                raise self._no_moment(len(first) if a is b else 2, none) from None
         return full(total, a.shape)
 
     def _expected(
         self, p: NoisyProduct, noisy: list[tuple[tuple[Node, Labels], int]], *, joint: bool
     ) -> Node:
-        """Return the expectation of a product, or (joint) its part that joins both sides."""
+        """Return the expectation of a product, or (joint) the part of it that joins both sides."""
         by_source: dict[Node, list[NoisyFactor]] = {}
         for (node, labels), side in noisy:
             source = self.entries.expand.of(node)
@@ -135,9 +135,9 @@ class ArrayForms:
             by_source.setdefault(source, []).append(NoisyFactor(node, labels, keys, side, picks))
         ways = [list(self._ways(source, factors)) for source, factors in by_source.items()]
         total = _0
-        for chosen in all_of(*ways):
-            if not joint or any(way.joins for way in chosen):
-                total = total + self._written(p, chosen)
+        for terms in all_of(*ways):
+            if not joint or any(way.joins for way in terms):
+                total = total + self._contraction(p, terms)
         return total
 
     def _ways(self, source: Node, factors: list[NoisyFactor]) -> Iterator[Way]:
@@ -176,7 +176,7 @@ class ArrayForms:
                 yield Way(_1, same, tuple(operands), joins)
 
     def _different(self, source: Node, groups: list[NoisyFactor]) -> Iterator[Way]:
-        """Positions drawn without replacement: of two slots a and b, which may be one slot."""
+        """Yield the terms for indices drawn without replacement: for two slots a and b, which may coincide."""
         (n,) = parameters_of(source)[1]
         if len(groups) > 2:
             raise Undecided
@@ -198,18 +198,18 @@ class ArrayForms:
             yield Way(1 / n**2, picked)
 
     def _merged(self, factors: list[NoisyFactor]) -> list[NoisyFactor]:
-        """Multiply what is of the same entry, and on the same side."""
+        """Multiply the factors of one entry and one side."""
         found: dict[tuple[Labels, int], NoisyFactor] = {}
         for f in factors:
             known = found.get((f.keys, f.side))
             if known is not None:
-                node, labels = self._together([(f.node, f.labels), (known.node, known.labels)], f.keys)
+                node, labels = self._entry_product([(f.node, f.labels), (known.node, known.labels)], f.keys)
                 f = NoisyFactor(node, labels, f.keys, f.side)
             found[f.keys, f.side] = f
         return list(found.values())
 
-    def _together(self, factors: Sequence[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
-        """Return the product of functions of one entry, with all their axes, those of the entry last."""
+    def _entry_product(self, factors: Sequence[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
+        """Return the product of functions of one entry, over all their axes, those of the entry last."""
         rest = tuple(dict.fromkeys(x for _, own in factors for x in own if x not in keys))
         frame = rest + keys
         found = _1
@@ -224,24 +224,20 @@ class ArrayForms:
     def _cumulant(self, factors: list[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
         """Return a joint cumulant: the sum over partitions of (-1)**(k - 1)*(k - 1)! times the moments of k blocks."""
         total = _0
-        whole, frame = self._together(factors, keys)
+        whole, frame = self._entry_product(factors, keys)
         for partition in _partitions(factors):
             k = len(partition)
-            moments = [self._together(block, keys) for block in partition]
-            expected = [
-                (node if not self.entries.expand.mask(node) else self.entries.expectation(node), labels)
-                for node, labels in moments
-            ]
-            term, _ = self._together(
-                [(full(e, node.shape), own) for (e, own), (node, _) in zip(expected, moments, strict=True)],
-                keys,
-            )
+            moments: list[tuple[Node, Labels]] = []
+            for node, labels in (self._entry_product(block, keys) for block in partition):
+                mean = self.entries.expectation(node) if self.entries.expand.mask(node) else node
+                moments.append((full(mean, node.shape), labels))
+            term, _ = self._entry_product(moments, keys)
             total = total + (-1) ** (k - 1) * math.factorial(k - 1) * term
         found = canonical([full(total, whole.shape)]).nodes[0]
         return (found, frame) if not found.is_number(0) else (_0, ())
 
-    def _written(self, p: NoisyProduct, ways: Sequence[Way]) -> Node:
-        """Write a product down as one contraction: what no operand has is repeated."""
+    def _contraction(self, p: NoisyProduct, ways: Sequence[Way]) -> Node:
+        """Return a product as one contraction, with an array of ones for labels that no operand has."""
         same: dict[int, int] = {}
 
         def root(x: int) -> int:
@@ -261,7 +257,7 @@ class ArrayForms:
         labels = [tuple(map(root, own)) for _, own in operands]
         sizes = self.terms.sizes
         present = {x for own in labels for x in own}
-        # A slot or a position that nothing else has is counted: the sum over it is its size.
+        # The sum over a label of noise that no operand has is its size.
         for x in sorted(x for _, own in p.noisy for x in own):
             if root(x) not in present:
                 nodes.append(broadcast_to(_1, params=((sizes[x],),)))
@@ -288,12 +284,12 @@ def _pairs(labels: Labels) -> list[tuple[int, int]]:
 
 
 def _moved(f: NoisyFactor, first: NoisyFactor) -> Labels:
-    """Return the labels of a factor that is of the same entry as another: with the labels of that entry."""
+    """Return the labels of a factor after its entry is identified with that of another."""
     return tuple(first.keys[f.keys.index(x)] if x in f.keys else x for x in f.labels)
 
 
 def _merged_picks(factors: list[NoisyFactor]) -> list[NoisyFactor]:
-    """Join the picks of one position, on the same side: what they pick is one and the same."""
+    """Merge the picks by one index on one side: all picked labels are equal."""
     found: dict[tuple[Labels, int], NoisyFactor] = {}
     for f in factors:
         known = found.get((f.keys, f.side))
@@ -305,7 +301,7 @@ def _merged_picks(factors: list[NoisyFactor]) -> list[NoisyFactor]:
 def _picked_alike(
     source: Node, blocks: list[list[NoisyFactor]], same: tuple[tuple[int, int], ...], joins: bool
 ) -> Iterator[Way]:
-    """Independent positions with probabilities p: E[(i == k)*(i == l)] is p[k] where k = l."""
+    """Yield the terms for independent indices with probabilities p: E[(i == k)*(i == l)] is p[k] where k = l."""
     name, parameters = parameters_of(source)
     if name != "Categorical" or len(parameters[0].shape) != 1:
         raise Undecided

@@ -2,36 +2,37 @@
 
     Product ::= scale * sum over labels of operands[labels] * noisy[labels]
 
-A random position is a factor too: x[i] is the sum of x[k]*(i == k) over k. It is written as the input itself, with one
-more label than it has axes, that of k.
+A random index is a factor too: x[i] is the sum over k of x[k]*(i == k). The factor is the input itself, with one label
+more than it has axes, for k.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
 
-from symgrad.analysis.expectations.budget import Given, MomentBudget, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
-from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, node_of
+from symgrad.analysis.expectations.terms.monomials import node_of
 from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
+from symgrad.support.traversal import postorder
 
 __all__ = ["PRODUCTS", "ArrayTerms", "Labels", "NoisyProduct"]
 
 _0, _1 = as_node(0), as_node(1)
 _POSITIONS = frozenset({"gather", "scatter_add", "one_hot"})
 PRODUCTS = 400
-"""Of one node, or of two that are multiplied."""
+"""The largest number of products of one node, or of a product of two."""
 
 Labels = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyProduct:
-    """One term: see the module.
+    """One term; see the module.
 
     Args:
         scale: a number.
@@ -47,15 +48,15 @@ class NoisyProduct:
 
 
 class ArrayTerms:
-    """The products of nodes, remembered.
+    """The products of nodes, in a cache.
 
     Args:
         sources: the random inputs, of any shapes.
-        given: what is known; it collects the conditions under which the formulas hold.
-        budget: how many terms a sum may have.
+        given: the known facts; it collects the conditions under which the formulas hold.
+        budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
         self.entries = ClosedForms(sources, given, budget)
         self.sources = self.entries.expand.sources
         self.sizes: list[Size] = []
@@ -76,65 +77,47 @@ class ArrayTerms:
         """Return a node as a sum of products.
 
         Raises:
-            Undecided: if it is none, or one with too many terms.
+            Undecided: if it is none, or has too many terms.
         """
         known = self._products
-        pending = [node]
-        while pending:
-            top = pending[-1]
-            if top in known:
-                pending.pop()
-                continue
-            if not self.entries.expand.mask(top):
-                result = self.labels(top.shape)
-                known[top] = [NoisyProduct(_1, ((top, result),), (), result)]
-            elif self.is_entrywise(top):
-                known[top] = self._of_entries(top)
+
+        def operands(n: Node) -> Iterable[Node]:
+            return () if not self.entries.expand.mask(n) or self.is_entrywise(n) else reversed(n.args)
+
+        for n in postorder([node], operands, until=known):
+            if not self.entries.expand.mask(n):
+                result = self.labels(n.shape)
+                known[n] = [NoisyProduct(_1, ((n, result),), (), result)]
+            elif self.is_entrywise(n):
+                known[n] = self._of_entries(n)
             else:
-                missing = [a for a in top.args if a not in known]
-                if missing:
-                    pending += missing
-                    continue
-                known[top] = self._combined(top)
-                if len(known[top]) > PRODUCTS:
+                known[n] = self._combined(n)
+                if len(known[n]) > PRODUCTS:
                     raise Undecided
         return known[node]
 
     def is_entrywise(self, node: Node) -> bool:
         """Tell whether each entry of a node depends on one entry of each input at most."""
         known = self._entrywise
-        pending = [node]
-        while pending:
-            top = pending[-1]
-            missing = [a for a in top.args if a not in known and self.entries.expand.mask(a)]
-            if missing:
-                pending += missing
-                continue
-            pending.pop()
-            noisy = [a for a in top.args if self.entries.expand.mask(a)]
-            known[top] = top in self.sources or (top.op.pointwise and all(known[a] for a in noisy))
+
+        def noisy(n: Node) -> list[Node]:
+            return [a for a in n.args if self.entries.expand.mask(a)]
+
+        for n in postorder([node], noisy, until=known):
+            known[n] = n in self.sources or (n.op.pointwise and all(known[a] for a in noisy(n)))
         return known[node]
 
     def _of_entries(self, node: Node) -> list[NoisyProduct]:
         found: list[NoisyProduct] = []
         for m, c in self.entries.expand(node).items():
             result = self.labels(node.shape)
-            noisy = [node_of(part) for _, part in self._parts(m)]
-            found.append(
-                NoisyProduct(
-                    _1,
-                    (self._placed(c, result),),
-                    tuple(self._placed(f, result) for f in noisy),
-                    result,
-                )
-            )
+            coefficient = self._placed(c, result)
+            noisy = tuple(self._placed(node_of(part), result) for _, part in self.entries.parts(m))
+            found.append(NoisyProduct(_1, (coefficient,), noisy, result))
         return found
 
-    def _parts(self, m: Monomial) -> list[tuple[int, Monomial]]:
-        return [] if m == ONE else self.entries.parts(m)
-
     def _placed(self, node: Node, result: Labels) -> tuple[Node, Labels]:
-        """Return a node that broadcasts to a result with the labels of its axes; one of length 1 has its own."""
+        """Label the axes of a node that broadcasts to a result; an axis of length 1 gets its own label."""
         own = result[len(result) - len(node.shape) :]
         return node, tuple(
             label if self.sizes[label] == size else self.label(size)
@@ -155,9 +138,8 @@ class ArrayTerms:
         if name == "div" and not self.entries.expand.mask(args[1]):
             inverse = 1 / args[1]
             labels = self.labels(inverse.shape)
-            return self._multiplied(
-                terms[0], [NoisyProduct(_1, ((inverse, labels),), (), labels)], node.shape
-            )
+            divisor = NoisyProduct(_1, ((inverse, labels),), (), labels)
+            return self._multiplied(terms[0], [divisor], node.shape)
         if name == "pow" and args[1].is_number() and args[1].value in (2, 3, 4):
             found = terms[0]
             for _ in range(int(args[1].value) - 1):
@@ -187,7 +169,7 @@ class ArrayTerms:
         raise Undecided
 
     def _picked(self, node: Node, terms: list[list[NoisyProduct]]) -> list[NoisyProduct]:
-        """Return a gather, its transpose or a one-hot code of positions that are a random input themselves."""
+        """Return a gather, its transpose or a one-hot code for indices that are a random input themselves."""
         name, args = node.op.name, node.args
         index = args[-1]
         if index not in self.sources or len(args) > 2:
@@ -215,7 +197,7 @@ class ArrayTerms:
         return found
 
     def fresh(self, p: NoisyProduct, result: Labels | None = None) -> NoisyProduct:
-        """Return a product with labels that no other has, its result with the given ones."""
+        """Return a product with new labels, or those of ``result`` for the axes of its result."""
         names: dict[int, int] = dict(zip(p.result, result, strict=True)) if result is not None else {}
 
         def renamed(labels: Labels) -> Labels:
@@ -223,27 +205,15 @@ class ArrayTerms:
                 names[x] if x in names else names.setdefault(x, self.label(self.sizes[x])) for x in labels
             )
 
-        operands = tuple((n, renamed(own)) for n, own in p.operands)
-        noisy = tuple((n, renamed(own)) for n, own in p.noisy)
-        return NoisyProduct(p.scale, operands, noisy, renamed(p.result))
+        return _rename_labels(p, renamed)
 
     def spread(self, p: NoisyProduct, shape: Shape, result: Labels | None = None) -> NoisyProduct:
-        """Return a product that broadcasts to a shape with that shape."""
+        """Broadcast a product to a shape."""
         p = self.fresh(p)
         whole = self.labels(shape) if result is None else result
-        own = whole[len(shape) - len(p.result) :]
-        kept = [
-            mine if self.sizes[mine] != 1 or self.sizes[theirs] == 1 else None
-            for mine, theirs in zip(p.result, own, strict=True)
-        ]
-        names = {mine: theirs for mine, theirs in zip(kept, own, strict=True) if mine is not None}
-
-        def renamed(labels: Labels) -> Labels:
-            return tuple(names.get(x, x) for x in labels)
-
-        operands = tuple((n, renamed(labels)) for n, labels in p.operands)
-        noisy = tuple((n, renamed(labels)) for n, labels in p.noisy)
-        return NoisyProduct(p.scale, operands, noisy, whole)
+        pairs = zip(p.result, whole[len(shape) - len(p.result) :], strict=True)
+        names = {mine: its for mine, its in pairs if self.sizes[mine] != 1 or self.sizes[its] == 1}
+        return replace(_rename_labels(p, lambda labels: tuple(names.get(x, x) for x in labels)), result=whole)
 
     def _multiplied(self, a: list[NoisyProduct], b: list[NoisyProduct], shape: Shape) -> list[NoisyProduct]:
         if len(a) * len(b) > PRODUCTS:
@@ -251,10 +221,9 @@ class ArrayTerms:
         found: list[NoisyProduct] = []
         for p, q in all_of(a, b):
             result = self.labels(shape)
-            p_, q_ = self.spread(p, shape, result), self.spread(q, shape, result)
-            found.append(
-                NoisyProduct(p.scale * q.scale, p_.operands + q_.operands, p_.noisy + q_.noisy, result)
-            )
+            a_, b_ = self.spread(p, shape, result), self.spread(q, shape, result)
+            operands, noisy = a_.operands + b_.operands, a_.noisy + b_.noisy
+            found.append(NoisyProduct(p.scale * q.scale, operands, noisy, result))
         return found
 
     def _contracted(self, node: Node, terms: list[list[NoisyProduct]]) -> list[NoisyProduct]:
@@ -262,15 +231,14 @@ class ArrayTerms:
         if math.prod(map(len, terms)) > PRODUCTS:
             raise Undecided
         found: list[NoisyProduct] = []
-        for chosen in all_of(*terms):
+        for factors in all_of(*terms):
             names: dict[int, int] = {}
             for own, arg in zip(labels, node.args, strict=True):
                 for label, size in zip(own, arg.shape, strict=True):
                     if label not in names:
                         names[label] = self.label(size)
-            parts = [
-                self.fresh(p, tuple(names[x] for x in own)) for p, own in zip(chosen, labels, strict=True)
-            ]
+            pairs = zip(factors, labels, strict=True)
+            parts = [self.fresh(p, tuple(names[x] for x in own)) for p, own in pairs]
             scale = _1
             for p in parts:
                 scale = scale * p.scale
@@ -285,7 +253,7 @@ class ArrayTerms:
         return found
 
     def _unread(self, p: NoisyProduct, summed: Sequence[int]) -> Node:
-        """Return how often a product is counted in a sum over labels that it does not read: the sizes of these."""
+        """Return the product of the sizes of summed labels that a product does not read."""
         read = {x for _, own in (*p.operands, *p.noisy) for x in own}
         times = _1
         for x in summed:
@@ -294,8 +262,14 @@ class ArrayTerms:
         return times
 
     def _reshaped(self, p: NoisyProduct, before: Shape, after: Shape) -> NoisyProduct:
-        """Axes of length 1 come and go; whatever else a reshape does is not known here."""
+        """Insert and remove axes of length 1; other reshapes are not supported."""
         if [s for s in before if s != 1] != [s for s in after if s != 1]:
             raise Undecided
-        kept = iter([x for x, s in zip(p.result, before, strict=True) if s != 1])
-        return replace(p, result=tuple(self.label(1) if s == 1 else next(kept) for s in after))
+        rest = iter([x for x, s in zip(p.result, before, strict=True) if s != 1])
+        return replace(p, result=tuple(self.label(1) if s == 1 else next(rest) for s in after))
+
+
+def _rename_labels(p: NoisyProduct, rename: Callable[[Labels], Labels]) -> NoisyProduct:
+    operands = tuple((n, rename(own)) for n, own in p.operands)
+    noisy = tuple((n, rename(own)) for n, own in p.noisy)
+    return NoisyProduct(p.scale, operands, noisy, rename(p.result))

@@ -1,1 +1,1 @@
-"""Expectations and variances of programs with random inputs."""
+"""Expectations of functions of one random input, one rule per family of distributions; `table` lists them."""

@@ -1,4 +1,4 @@
-"""Uniform and Beta: random inputs between two ends."""
+"""Moments of Uniform and Beta inputs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
-from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
+from symgrad.analysis.expectations.families.factor import (
+    FamilyFactor,
+    integer_exponent,
+    largest,
+    reciprocal,
+    smallest,
+)
 from symgrad.analysis.expectations.families.gamma import gamma_ratio
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import expression_text
@@ -17,18 +23,18 @@ from symgrad.ir.notation.printer import expression_text
 __all__ = ["beta", "uniform"]
 
 _0, _1 = as_node(0), as_node(1)
-_HIGHEST = 9  # power that is divided out
+_HIGHEST = 9  # powers below it are divided out
 
 
-def uniform(f: FamilyFactor, given: Given, low: Node, high: Node) -> Value:
-    """The integral between the ends, by an antiderivative, over their distance."""
+def uniform(f: FamilyFactor, given: Assumptions, low: Node, high: Node) -> Value:
+    """Return the integral between the ends, by an antiderivative, over their distance."""
     f.only("power", "size", "rate", "logs", "shifted", "low", "high", "base")
     if not f.base.is_number(1):
         raise Undecided
     width = high - low
     start = _clipped(f.low, largest, low, low, high, given) if f.low else low
     end = _clipped(f.high, smallest, high, low, high, given) if f.high else high
-    if f.is_truncated and not given.known_to_hold(OPS["le"](start, end)):
+    if f.is_truncated and not given.is_proved(OPS["le"](start, end)):
         end = OPS["maximum"](start, end)
     if f == FamilyFactor(f.u, power=f.power) and f.power.is_number() and f.power.value in range(_HIGHEST):
         # (high**(n + 1) - low**(n + 1))/(high - low), divided out.
@@ -48,28 +54,28 @@ def _clipped(
     end: Node,
     low: Node,
     high: Node,
-    given: Given,
+    given: Assumptions,
 ) -> Node:
-    """Return the end of a region, or that of the support, whichever is inside."""
+    """Return the end of a region or that of the support, whichever lies inside."""
     found = choose(ends)
-    if end is low and not given.known_to_hold(OPS["ge"](found, low)):
+    if end is low and not given.is_proved(OPS["ge"](found, low)):
         found = OPS["maximum"](found, low)
-    if end is high and not given.known_to_hold(OPS["le"](found, high)):
+    if end is high and not given.is_proved(OPS["le"](found, high)):
         found = OPS["minimum"](found, high)
     return found
 
 
-def _shifted(f: FamilyFactor, given: Given, start: Node, end: Node) -> Value:
-    """With one power of v = c0 + c1*u, the integral over v."""
+def _shifted(f: FamilyFactor, given: Assumptions, start: Node, end: Node) -> Value:
+    """Integrate over v = c0 + c1*u, for one power of v."""
     if f.logs or not f.size.is_number(0):
         raise Undecided
     (c0, c1, e, logs), *others = f.shifted
     if others:
         raise Undecided
-    n = whole(f.power, 12)
+    n = integer_exponent(f.power, 12)
     at_start, at_end = c0 + c1 * start, c0 + c1 * end
-    if not given.known_to_hold(OPS["gt"](c1, _0)):
-        if not given.known_to_hold(OPS["lt"](c1, _0)):
+    if not given.is_proved(OPS["gt"](c1, _0)):
+        if not given.is_proved(OPS["lt"](c1, _0)):
             raise Undecided
         at_start, at_end = at_end, at_start
     name = f"({expression_text(c0 + c1 * f.u)})"
@@ -81,14 +87,14 @@ def _shifted(f: FamilyFactor, given: Given, start: Node, end: Node) -> Value:
     return exp(f.rate * (-c0 / c1)) * total * (1 / OPS["abs"](c1))
 
 
-def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = "") -> Value:
-    """The integral of u**a * log(u)**k * exp(t*u) from low to high."""
+def _integral(f: FamilyFactor, given: Assumptions, low: Node, high: Node, name: str = "") -> Value:
+    """Return the integral of u**a * log(u)**k * exp(t*u) from low to high."""
     name = name or f.u.name
     a = f.power
     if not f.size.is_number(0):
-        if not given.known_to_hold(OPS["ge"](low, _0)):
+        if not given.is_proved(OPS["ge"](low, _0)):
             whole_power = a.is_number() and isinstance(a.value, int)
-            if not whole_power or not given.known_to_hold(OPS["le"](high, _0)):
+            if not whole_power or not given.is_proved(OPS["le"](high, _0)):
                 raise Undecided
             sign = (-1) ** a.value
             return _integral(replace(f, rate=-f.rate), given, -high, -low) * as_node(sign)
@@ -96,7 +102,7 @@ def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = 
     _check_zero(a, f.logs, given, low, high, name)
     if isinstance(f.rate, Node) and f.rate.is_number(0):
         return _of_power(a, f.logs, given, high) - _of_power(a, f.logs, given, low)
-    n = whole(a, 20)
+    n = integer_exponent(a, 20)
     if f.logs:
         raise Undecided
     t = f.rate
@@ -111,25 +117,25 @@ def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = 
     return total
 
 
-def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: str) -> None:
-    """See that u**a * log(u)**k is integrable where u is near zero."""
+def _check_zero(a: Node, logs: int, given: Assumptions, low: Node, high: Node, name: str) -> None:
+    """Require that u**a * log(u)**k is integrable near u = 0."""
     if a.is_number() and isinstance(a.value, int) and a.value >= 0 and not logs:
         return
-    if given.known_to_hold(OPS["gt"](low, _0)):
+    if given.is_proved(OPS["gt"](low, _0)):
         return
     if not logs and a.is_number() and isinstance(a.value, int):
-        if given.known_to_hold(OPS["lt"](high, _0)):
+        if given.is_proved(OPS["lt"](high, _0)):
             return
-        inside = given.known_to_hold(OPS["le"](low, _0)) and given.known_to_hold(OPS["ge"](high, _0))
-        if inside and given.known_to_hold(OPS["lt"](low, high)):
+        inside = given.is_proved(OPS["le"](low, _0)) and given.is_proved(OPS["ge"](high, _0))
+        if inside and given.is_proved(OPS["lt"](low, high)):
             raise NoMoment(f"{reciprocal(name, a.value)} is not integrable at {name} = 0")
         given.require(OPS["gt"](low, _0), None)
         return
-    if given.known_to_hold(OPS["lt"](low, _0)):
-        if not given.known_to_hold(OPS["lt"](low, high)):
+    if given.is_proved(OPS["lt"](low, _0)):
+        if not given.is_proved(OPS["lt"](low, high)):
             raise Undecided
         raise NoMoment(f"there is no value for {name} < 0, which has a probability above 0")
-    if not given.known_to_hold(OPS["ge"](low, _0)):
+    if not given.is_proved(OPS["ge"](low, _0)):
         given.require(OPS["gt"](low, _0), None)
         return
     given.require(
@@ -137,8 +143,8 @@ def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: s
     )
 
 
-def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:
-    """The antiderivative of u**a * log(u)**k that is 0 at 0 where there is one."""
+def _of_power(a: Node, k: int, given: Assumptions, u: Node) -> Node:
+    """Return the antiderivative of u**a * log(u)**k that is 0 at 0, if it exists."""
     if u.is_number(0):
         return _0
     if not a.is_number():
@@ -153,8 +159,8 @@ def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:
     return total
 
 
-def beta(f: FamilyFactor, given: Given, a: Node, b: Node) -> Value:
-    """E[u**p * (1 - u)**q] = B(a + p, b + q)/B(a, b), for a + p > 0 and b + q > 0."""
+def beta(f: FamilyFactor, given: Assumptions, a: Node, b: Node) -> Value:
+    """Return E[u**p * (1 - u)**q] = B(a + p, b + q)/B(a, b), for a + p > 0 and b + q > 0."""
     f.only("power", "size", "shifted", "rate")
     p, q = f.power + f.size, _0
     if isinstance(f.rate, Complex) or not f.rate.is_number(0):

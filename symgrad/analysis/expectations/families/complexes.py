@@ -1,6 +1,6 @@
-"""Formulas over complex numbers whose parts are nodes: a cosine is the real part of an exponential function.
+"""Complex numbers with nodes as parts: a cosine is the real part of an exponential function.
 
-A complex number stands on the left of a node, which does not know it.
+A complex number is the left operand of a node, because nodes do not know complex numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["Complex", "Value", "exp", "power"]
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """A complex number of nodes.
+    """A complex number with nodes as parts.
 
     Args:
         re: the real part.
@@ -78,7 +78,7 @@ def exp(z: Value) -> Value:
 
 
 def power(z: Value, e: Node | int) -> Value:
-    """Return z**e, the principal branch, for z whose real part is positive."""
+    """Return the principal branch of z**e, for z with positive real part."""
     e = as_node(e)
     if isinstance(z, Node):
         return z**e

@@ -1,19 +1,29 @@
-"""What a term holds of one random input, sorted: the question that a family answers."""
+"""The factors of a term that depend on one random input, in the normal form that the rules of families take."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
-from symgrad.analysis.expectations.budget import Given, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.terms.monomials import Monomial, is_indicator
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["FamilyFactor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]
+__all__ = [
+    "FamilyFactor",
+    "factor_of",
+    "in_waves",
+    "largest",
+    "oriented",
+    "reciprocal",
+    "smallest",
+    "integer_exponent",
+]
 
 _0, _1 = as_node(0), as_node(1)
 _MOST_WAVES = 8
@@ -26,13 +36,14 @@ class FamilyFactor:
     Args:
         u: the random input.
         power: the exponent of u.
-        size: that of its absolute value.
-        rate: of the exponential function; complex where the real or imaginary part of the expectation is asked for.
-        square: of exp(u**2).
+        size: the exponent of abs(u).
+        rate: the rate of exp; complex if the real or imaginary part of the expectation is wanted.
+        square: the coefficient of u**2 in exp.
         logs: the exponent of log(u).
-        base: what has u as its exponent.
+        base: the base of a power with the exponent u.
         shifted: powers of v = c0 + c1*u: c0, c1, the exponent, and that of log(v).
-        low, high: the largest of the first is the end of the region from below, the smallest of the others from above.
+        low: lower ends of the region; the largest counts.
+        high: upper ends of the region; the smallest counts.
         waves: cosines and sines, with frequencies.
     """
 
@@ -50,14 +61,14 @@ class FamilyFactor:
 
     @property
     def real_rate(self) -> Node:
-        """The rate, where there are no waves."""
+        """The rate, if there are no waves."""
         if isinstance(self.rate, Complex):
             raise Undecided
         return self.rate
 
     @property
     def zero(self) -> Value:
-        """The sum of nothing, of the kind of the rate."""
+        """The empty sum, of the type of the rate."""
         return Complex(_0, _0) if isinstance(self.rate, Complex) else _0
 
     @property
@@ -65,10 +76,10 @@ class FamilyFactor:
         return bool(self.low or self.high)
 
     def only(self, *names: str) -> None:
-        """Make sure that all else is absent.
+        """Check that all other factors are absent.
 
         Raises:
-            Undecided: if something else is there.
+            Undecided: if another factor is present.
         """
         plain = FamilyFactor(self.u)
         for name in ("power", "size", "rate", "square", "logs", "base", "shifted", "low", "high"):
@@ -76,8 +87,8 @@ class FamilyFactor:
                 raise Undecided
 
 
-def whole(node: Node, most: int = 40) -> int:
-    """Return an exponent that is a whole number and not negative.
+def integer_exponent(node: Node, most: int = 40) -> int:
+    """Return a nonnegative integer exponent.
 
     Raises:
         Undecided: if it is none.
@@ -102,9 +113,9 @@ def slope(node: Node, u: Node) -> Node:
             pending += n.args
         elif n.op.name == "neg":
             c, pending = -c, [*pending, n.args[0]]
-        elif n.op.name == "div" and u not in set(topological([n.args[1]])):
+        elif n.op.name == "div" and u not in topological([n.args[1]]):
             c, pending = c / n.args[1], [*pending, n.args[0]]
-        elif u in set(topological([n])):
+        elif u in topological([n]):
             raise Undecided
         else:
             c = n * c
@@ -114,10 +125,10 @@ def slope(node: Node, u: Node) -> Node:
 
 
 def factor_of(u: Node, monomial: Monomial) -> FamilyFactor:
-    """Sort the atoms of a term in one random input.
+    """Collect the atoms of a term in one random input.
 
     Raises:
-        Undecided: if one is of no kind that families know.
+        Undecided: if an atom does not fit into a factor.
     """
     f = FamilyFactor(u)
     for atom, e in monomial:
@@ -145,9 +156,9 @@ def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
     if name == "exp" and args[0].op.name == "pow" and args[0].args[0] is u and args[0].args[1].is_number(2):
         return replace(f, square=f.square + e)
     if name == "log" and args[0] is u:
-        return replace(f, logs=f.logs + whole(e, 6))
+        return replace(f, logs=f.logs + integer_exponent(e, 6))
     if name in {"cos", "sin"}:
-        return replace(f, waves=(*f.waves, *[(name, slope(args[0], u))] * whole(e, _MOST_WAVES)))
+        return replace(f, waves=(*f.waves, *[(name, slope(args[0], u))] * integer_exponent(e, _MOST_WAVES)))
     if name == "pow" and args[1] is u:
         return replace(f, base=f.base * args[0] ** e)
     line = _line(args[0] if name == "log" else atom, u)
@@ -155,7 +166,7 @@ def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
         raise Undecided
     powers = {(c0, c1): (p, logs) for c0, c1, p, logs in f.shifted}
     p, logs = powers.get(line, (_0, 0))
-    powers[line] = (p, logs + whole(e, 6)) if name == "log" else (p + e, logs)
+    powers[line] = (p, logs + integer_exponent(e, 6)) if name == "log" else (p + e, logs)
     return replace(f, shifted=tuple([(*key, *value) for key, value in powers.items()]))
 
 
@@ -169,7 +180,7 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
             pending += [(a, s) for a in n.args]
         elif n.op.name == "neg":
             pending.append((n.args[0], -s))
-        elif u not in set(topological([n])):
+        elif u not in topological([n]):
             c0 = c0 + s * n
         else:
             try:
@@ -179,18 +190,18 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
     return _folded(c0), _folded(c1)
 
 
-def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
-    """Return a sign and a factor, in which a power of abs(u) is one of u where the region tells the sign of u."""
+def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
+    """Return a sign and a factor; a power of abs(u) becomes one of u if the region determines the sign of u."""
     whole_power = f.power.is_number() and isinstance(f.power.value, int)
     if not f.is_truncated or (f.size.is_number(0) and whole_power):
         return 1, f
     sign = 1
-    if not any(given.known_to_hold(OPS["ge"](low, _0)) for low in f.low):
-        if not any(given.known_to_hold(OPS["le"](high, _0)) for high in f.high):
+    if not any(given.is_proved(OPS["ge"](low, _0)) for low in f.low):
+        if not any(given.is_proved(OPS["le"](high, _0)) for high in f.high):
             return 1, f
         sign = -1
     total = _folded(f.power + f.size)
-    if not whole_power:  # a value for u > 0 alone
+    if not whole_power:  # defined for u > 0 only
         return (1, replace(f, power=_0, size=total)) if sign > 0 else (1, f)
     if total.is_number() and isinstance(total.value, int):  # u**p*abs(u)**q = sign**q*u**(p + q)
         return sign ** int(total.value - f.power.value), replace(f, power=total, size=_0)
@@ -198,7 +209,7 @@ def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
 
 
 def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
-    """Yield a factor as a sum of expectations with one complex rate each: coefficient, factor, and which part is meant.
+    """Split a factor into expectations with one complex rate each: yield coefficient, factor, and the part to take.
 
     Products of cosines and sines are sums: 2*cos(a)*cos(b) = cos(a - b) + cos(a + b).
     """
@@ -232,21 +243,15 @@ def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
 
 
 def reciprocal(name: str, power: int | Fraction) -> str:
-    """Return how a negative power is said."""
+    """Return the text of a negative power."""
     return f"1/{name}" if power == -1 else f"1/{name}**{-power}"
 
 
 def smallest(ends: tuple[Node, ...]) -> Node:
     """Return the smallest of some nodes."""
-    found = ends[0]
-    for end in ends[1:]:
-        found = OPS["minimum"](found, end)
-    return found
+    return reduce(OPS["minimum"], ends)
 
 
 def largest(ends: tuple[Node, ...]) -> Node:
     """Return the largest of some nodes."""
-    found = ends[0]
-    for end in ends[1:]:
-        found = OPS["maximum"](found, end)
-    return found
+    return reduce(OPS["maximum"], ends)

@@ -1,13 +1,19 @@
-"""Gamma and Exponential, and Laplace, which is two Exponential halves."""
+"""Moments of Gamma and Exponential inputs, and of Laplace ones, which consist of two Exponential halves."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp, power
-from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
+from symgrad.analysis.expectations.families.factor import (
+    FamilyFactor,
+    integer_exponent,
+    largest,
+    reciprocal,
+    smallest,
+)
 from symgrad.ir.graph import OPS, Node, as_node
 
 __all__ = ["exponential", "gamma", "gamma_ratio", "laplace"]
@@ -17,7 +23,7 @@ _STEPS = 30
 
 
 def gamma_ratio(k: Node, a: Node) -> Node:
-    """Return gamma(k + a)/gamma(k), multiplied out for whole a."""
+    """Return gamma(k + a)/gamma(k), multiplied out for integers a."""
     if a.is_number() and isinstance(a.value, int) and abs(a.value) <= _STEPS:
         found = _1
         for j in range(abs(a.value)):
@@ -32,16 +38,14 @@ def _gamma_function(k: Node) -> Node:
     return OPS["gamma"](k)
 
 
-def gamma(f: FamilyFactor, given: Given, k: Node, theta: Node) -> Value:
-    """Γ(k + a)/Γ(k) * theta**a * (1 - theta*t)**-(k + a) is E[u**a * exp(t*u)], for t < 1/theta and k + a > 0."""
+def gamma(f: FamilyFactor, given: Assumptions, k: Node, theta: Node) -> Value:
+    """Return E[u**a * exp(t*u)] = Γ(k + a)/Γ(k) * theta**a * (1 - theta*t)**-(k + a), for t < 1/theta and k + a > 0."""
     f.only("power", "size", "rate", "low", "high")
     a, t = f.power + f.size, f.rate
     name = f.u.name
-    if not f.low or not _above_zero(f, given):
-        given.require(
-            OPS["gt"](k + a, _0),
-            f"{name} to the power of its exponent is not integrable at {name} = 0",
-        )
+    if not f.low or not given.is_proved(OPS["gt"](largest(f.low), _0)):
+        otherwise = f"{name} to the power of its exponent is not integrable at {name} = 0"
+        given.require(OPS["gt"](k + a, _0), otherwise)
     real = t.re if isinstance(t, Complex) else t
     if not f.high and not real.is_number(0):
         given.require(OPS["gt"](1 - theta * real, _0), f"exp grows faster than the density of {name} falls")
@@ -51,18 +55,14 @@ def gamma(f: FamilyFactor, given: Given, k: Node, theta: Node) -> Value:
     return moment if isinstance(t, Node) and t.is_number(0) else power(t * -theta + 1, -(k + a)) * moment
 
 
-def _above_zero(f: FamilyFactor, given: Given) -> bool:
-    return given.known_to_hold(OPS["gt"](largest(f.low), _0))
-
-
-def _truncated(f: FamilyFactor, given: Given, k: Node, theta: Node, a: Node) -> Node:
-    """The integral of u**(k + a - 1)*exp(-c*u) between ends, by incomplete gamma functions, with c = 1/theta - t."""
+def _truncated(f: FamilyFactor, given: Assumptions, k: Node, theta: Node, a: Node) -> Node:
+    """Integrate u**(k + a - 1)*exp(-c*u) between ends by incomplete gamma functions, with c = 1/theta - t."""
     c = 1 / theta - f.real_rate
-    given.require(OPS["gt"](c, _0), None)  # else the arguments of incomplete gamma functions are negative
+    given.require(OPS["gt"](c, _0), None)  # incomplete gamma functions need positive arguments
     low = None
     if f.low:
         low = largest(f.low)
-        if not given.known_to_hold(OPS["ge"](low, _0)):
+        if not given.is_proved(OPS["ge"](low, _0)):
             low = OPS["maximum"](low, _0)
     order = k + a
     scale = 1 / (c**order * _gamma_function(k) * theta**k)
@@ -71,7 +71,7 @@ def _truncated(f: FamilyFactor, given: Given, k: Node, theta: Node, a: Node) -> 
         return scale * _upper(order, c * low)
     high = smallest(f.high)
     floor = _0 if low is None else low
-    if not given.known_to_hold(OPS["ge"](high, floor)):
+    if not given.is_proved(OPS["ge"](high, floor)):
         high = OPS["maximum"](high, floor)
     if low is None:
         return scale * _lower(order, c * high)
@@ -79,7 +79,7 @@ def _truncated(f: FamilyFactor, given: Given, k: Node, theta: Node, a: Node) -> 
 
 
 def _upper(a: Node, x: Node) -> Node:
-    """The upper incomplete gamma function; (n - 1)!*exp(-x)*sum of x**j/j! over j < n for whole orders."""
+    """Return the upper incomplete gamma function; (n - 1)!*exp(-x)*(sum of x**j/j! over j < n) for integer orders."""
     if a.is_number() and isinstance(a.value, int) and 0 < a.value <= _STEPS:
         total = _0
         for j in range(a.value):
@@ -94,13 +94,13 @@ def _lower(a: Node, x: Node) -> Node:
     return OPS["lowergamma"](a, x)
 
 
-def exponential(f: FamilyFactor, given: Given, rate: Node) -> Value:
-    """A Gamma variable of shape 1."""
+def exponential(f: FamilyFactor, given: Assumptions, rate: Node) -> Value:
+    """Return the moment of a Gamma variable of shape 1."""
     return gamma(f, given, _1, 1 / rate)
 
 
-def laplace(f: FamilyFactor, given: Given, mean: Node, scale: Node) -> Value:
-    """E[u**n * exp(t*u)]: half of the values are mean + scale*e, the others mean - scale*e, e of Exponential(1)."""
+def laplace(f: FamilyFactor, given: Assumptions, mean: Node, scale: Node) -> Value:
+    """Return E[u**n * exp(t*u)]: u is mean + e*scale or mean - e*scale with e ~ Exponential(1), each half the time."""
     f.only("power", "size", "rate", "low", "high")
     if not f.size.is_number(0):
         return _two_sided(f, given, mean, scale)
@@ -109,7 +109,7 @@ def laplace(f: FamilyFactor, given: Given, mean: Node, scale: Node) -> Value:
         raise NoMoment(f"{f.u.name}**({p}) has no value for {f.u.name} < 0, which has a probability above 0")
     if p is not None and not f.is_truncated and p < 0:
         raise NoMoment(f"{reciprocal(f.u.name, p)} is not integrable: the density is not 0 at {f.u.name} = 0")
-    n = whole(f.power)
+    n = integer_exponent(f.power)
     t = f.rate
     total = f.zero
     for side in (1, -1):
@@ -122,13 +122,13 @@ def laplace(f: FamilyFactor, given: Given, mean: Node, scale: Node) -> Value:
     return exp(t * mean) * total
 
 
-def _two_sided(f: FamilyFactor, given: Given, mean: Node, scale: Node) -> Value:
-    """E[u**n * abs(u)**a], of an input around 0."""
+def _two_sided(f: FamilyFactor, given: Assumptions, mean: Node, scale: Node) -> Value:
+    """Return E[u**n * abs(u)**a] for the mean 0."""
     if not mean.is_number(0) or not (isinstance(f.rate, Node) and f.rate.is_number(0)):
         raise Undecided
     if (f.low and f.low != (_0,)) or (f.high and f.high != (_0,)):
         raise Undecided
     sides = [side for side, end in ((1, f.high), (-1, f.low)) if not end]
-    n = whole(f.power)
+    n = integer_exponent(f.power)
     size = gamma(FamilyFactor(f.u, power=n + f.size), given, _1, scale)
     return size * (as_node(sum(side**n for side in sides)) / 2)

@@ -1,25 +1,31 @@
-"""Poisson and Cauchy."""
+"""Moments of Poisson and Cauchy inputs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
 from symgrad.analysis.expectations.families.complexes import power as complex_power
-from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
+from symgrad.analysis.expectations.families.factor import (
+    FamilyFactor,
+    integer_exponent,
+    largest,
+    reciprocal,
+    smallest,
+)
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["cauchy", "poisson"]
 
 _0, _1 = as_node(0), as_node(1)
-_COUNTS = 40  # values that are summed one by one
+_COUNTS = 40  # terms of an explicit sum
 
 
-def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
-    """E[u**n * s**u] = exp(rate*(s - 1)) * sum of S(n, j)*(rate*s)**j, with Stirling numbers of the second kind."""
+def poisson(f: FamilyFactor, _given: Assumptions, rate: Node) -> Value:
+    """Return E[u**n * s**u] = exp(rate*(s - 1)) * (sum of S(n, j)*(rate*s)**j), with Stirling's second numbers S."""
     f.only("power", "size", "rate", "base", "low", "high")
     power = f.power + f.size
     first = _counted_from(f.low, largest) if f.low else 0
@@ -29,7 +35,7 @@ def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
     if f.high:
         last = _counted_from(f.high, smallest)
         return _counted(f, s, power, rate, range(max(first, 0), last))
-    n = whole(power)
+    n = integer_exponent(power)
     row = [1]  # S(n, 0), ..., S(n, n)
     for m in range(1, n + 1):
         row = [j * (row[j] if j < m else 0) + (row[j - 1] if j else 0) for j in range(m + 1)]
@@ -42,7 +48,7 @@ def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
 
 
 def _counted_from(ends: tuple[Node, ...], choose: Callable[[tuple[Node, ...]], Node]) -> int:
-    """Return the first whole number that is not below an end.
+    """Return the first integer that is not below an end.
 
     Raises:
         Undecided: if the end is no number.
@@ -68,8 +74,8 @@ def _counted(f: FamilyFactor, s: Value, power: Node, rate: Node, values: range) 
     return total * exp(-rate)
 
 
-def cauchy(f: FamilyFactor, _given: Given, location: Node, scale: Node) -> Value:
-    """E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)); probabilities of intervals; nothing that grows."""
+def cauchy(f: FamilyFactor, _given: Assumptions, location: Node, scale: Node) -> Value:
+    """Return E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)), or the probability of an interval."""
     name = f.u.name
     f.only("power", "size", "rate", "low", "high")
     power = f.power + f.size

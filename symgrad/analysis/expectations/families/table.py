@@ -1,10 +1,10 @@
-"""The families of random inputs: each is one row, the expectation of what a term holds of one input.
+"""The families of random inputs: one rule each, for the expectation of a factor.
 
-    Row ::= (factor, given, parameters...) -> E[factor]
+    Rule ::= (factor, given, parameters...) -> E[factor]
 
-A row raises `NoMoment` where it is proved that there is none, `Undecided` where it has no formula; what it requires of
-symbols goes to `given`. A family with few values has no formula but its values and their probabilities: any function of
-it has an expectation.
+A rule raises `NoMoment` if there is provably no moment, and `Undecided` if it has no formula; it reports required
+conditions to `given`. A family with few values has a list of values and probabilities instead, which gives the
+expectation of any function.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Given, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.families.bounded import beta, uniform
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.families.factor import FamilyFactor, factor_of, in_waves, oriented
@@ -33,7 +33,7 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["expected", "parameters_of", "values_of"]
 
 _0, _1 = as_node(0), as_node(1)
-_STEPS = 30  # of factors written out
+_STEPS = 30  # factors of a product that is written out
 
 _ROWS: Mapping[str, Callable[..., Value]] = {
     "Normal": normal,
@@ -47,7 +47,7 @@ _ROWS: Mapping[str, Callable[..., Value]] = {
     "Cauchy": cauchy,
 }
 _WITH_LOGS = frozenset({"LogNormal", "Uniform"})
-"""Rows that know the logarithm; of others it is the derivative by the exponent of u."""
+"""Rules that handle log(u); for other families it is the derivative by the exponent of u."""
 
 
 def _bernoulli(p: Node) -> Sequence[tuple[Node, Node]]:
@@ -83,25 +83,24 @@ def parameters_of(u: Node) -> tuple[str, list[Node]]:
 
 
 def values_of(u: Node) -> Sequence[tuple[Node, Node]] | None:
-    """Return the values of a random input that has few, with their probabilities; None for any other."""
+    """Return the values of a random input with few values, with their probabilities; None for others."""
     name, parameters = parameters_of(u)
-    values = _VALUES.get(name)
-    return None if values is None else values(*parameters)
+    return _VALUES[name](*parameters) if name in _VALUES else None
 
 
-def expected(u: Node, monomial: Monomial, given: Given) -> Node:
-    """Return the expectation of a product of parts that depend on one random input alone.
+def expected(u: Node, monomial: Monomial, given: Assumptions) -> Node:
+    """Return the expectation of a product of parts that depend on one random input only.
 
     Raises:
-        NoMoment: if it is proved that there is none.
-        Undecided: if no row has a formula for it.
+        NoMoment: if there is provably none.
+        Undecided: if no rule has a formula for it.
     """
     name, parameters = parameters_of(u)
     return of_factor(name, parameters, factor_of(u, monomial), given)
 
 
-def of_factor(name: str, parameters: Sequence[Node], f: FamilyFactor, given: Given) -> Node:
-    """Return the expectation of a factor, of a family with its parameters."""
+def of_factor(name: str, parameters: Sequence[Node], f: FamilyFactor, given: Assumptions) -> Node:
+    """Return the expectation of a factor, for a family with its parameters."""
     row = _ROWS.get(name)
     if row is None:
         raise Undecided
@@ -116,7 +115,7 @@ def of_factor(name: str, parameters: Sequence[Node], f: FamilyFactor, given: Giv
 
 
 def _plain(node: Node) -> Node:
-    """Return a formula with the gamma function and its logarithmic derivative written out at small numbers."""
+    """Expand the gamma function and its logarithmic derivative at small numbers."""
     found: dict[Node, Node] = {}
     (node,) = canonical([node]).nodes
     for n in topological([node]):
@@ -138,12 +137,12 @@ def _digamma(n: int) -> Node:
 
 
 def _with_logs(
-    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: FamilyFactor, given: Given
+    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: FamilyFactor, given: Assumptions
 ) -> Value:
     powers = [(f.power, f.logs), *((e, logs) for _, _, e, logs in f.shifted)]
     if name in _WITH_LOGS or not any(logs for _, logs in powers):
         return row(f, given, *parameters)
-    if isinstance(f.rate, Complex) or not given.known_to_be_positive(f.u):
+    if isinstance(f.rate, Complex) or not given.is_proved_positive(f.u):
         raise Undecided
     exponents = [symbol(Declaration(f"exponent {i}")) if logs else _0 for i, (_, logs) in enumerate(powers)]
     moved = replace(
@@ -153,9 +152,9 @@ def _with_logs(
         shifted=tuple([(c, d, e + a, 0) for (c, d, e, _), a in zip(f.shifted, exponents[1:], strict=True)]),
     )
     at_zero = {a: _0 for a in exponents if a is not _0}
-    # The row asks for what must hold; near these exponents it holds too.
+    # Run the rule for its conditions, which also hold near these exponents.
     row(replace(f, logs=0, shifted=tuple([(c, d, e, 0) for c, d, e, _ in f.shifted])), given, *parameters)
-    found = row(moved, Given(()), *parameters)
+    found = row(moved, Assumptions(()), *parameters)
     assert isinstance(found, Node)
     for a, (_, logs) in zip(exponents, powers, strict=True):
         for _ in range(logs):

@@ -1,1 +1,1 @@
-"""Moments as numbers: quadrature, and draws."""
+"""Numerical moments: quadrature and sampling."""

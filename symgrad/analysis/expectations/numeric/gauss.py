@@ -1,4 +1,4 @@
-"""The rules of Gauss quadrature: standard points and weights for each family, and its inputs written with them."""
+"""The rules of Gauss quadrature: standard points and weights for each family, and inputs as functions of the points."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from symgrad.ir.graph import OPS, Node, constant
 __all__ = ["RULES", "GaussRule"]
 
 Points: TypeAlias = tuple[Any, Any]
-# By the number of parameters, so that the type checker reads inside the lambdas of the table.
+# Separate types by the number of parameters let the type checker read the lambdas of the table.
 Place: TypeAlias = "Callable[[Node, Node], Node] | Callable[[Node, Node, Node], Node]"
 Density: TypeAlias = "Callable[[float], float] | Callable[[float, float, float], float]"
 
 
 @dataclass(frozen=True, slots=True)
 class GaussRule:
-    """How an input is written with standard points.
+    """The quadrature rule of a family.
 
     Args:
         points: points and weights of an order, from the parameters that change the rule, as floats.
         place: the input, from its parameters and a standard point.
-        density: of the standard points, from these parameters; None for whole numbers.
-        low, high: between which standard points lie.
-        shapes: which of the parameters change the rule.
+        density: the density of the standard points, from these parameters; None for integers.
+        low: the lower bound of standard points.
+        high: their upper bound.
+        shapes: the positions of the parameters that change the rule.
     """
 
     points: Callable[..., Points]
@@ -44,7 +45,7 @@ class GaussRule:
 
 
 def _hermite(order: int) -> Points:
-    from scipy.special import roots_hermitenorm  # for start-up time, as below
+    from scipy.special import roots_hermitenorm  # saves start-up time, as below
 
     points, weights = roots_hermitenorm(order)
     return points, weights / weights.sum()
@@ -79,7 +80,7 @@ def _jacobi(order: int, a: float, b: float) -> Points:
 def _counts(order: int, rate: float) -> Points:
     from scipy.special import gammaln, xlogy  # see _hermite
 
-    points = np.arange(int(rate + 14 * math.sqrt(rate)) + order)  # far beyond where there is probability
+    points = np.arange(int(rate + 14 * math.sqrt(rate)) + order)  # up to a negligible tail
     return points.astype(float), np.exp(xlogy(points, rate) - rate - gammaln(points + 1))
 
 

@@ -1,7 +1,7 @@
-"""Gauss quadrature over one or two random inputs, by the polynomials that are orthogonal for their densities.
+"""Gauss quadrature over one or two random inputs, by the orthogonal polynomials of their densities.
 
-A rule has standard points e and weights w, and the input is written with them, with parameters that may be symbols:
-Normal is mean + sd*e. So a moment is one expression, a contraction with the weights (Golub and Welsch, 1969).
+A rule has standard points e and weights w; the input is a function of e and of parameters that may be symbols, such as
+mean + sd*e for Normal. So a moment is one expression, a contraction with the weights (Golub and Welsch, 1969).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from symgrad.analysis.expectations.budget import Undecided
 from symgrad.analysis.expectations.families.table import parameters_of, values_of
 from symgrad.analysis.expectations.numeric.gauss import RULES, GaussRule
+from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import REAL, Declaration
@@ -31,21 +32,21 @@ from symgrad.support.traversal import walk
 __all__ = ["Quadrature", "first"]
 
 _INPUTS = 2  # random inputs
-_CLOSE = 1e-6  # relative difference of two orders that is taken for convergence
-_PIECES = 100  # into which an interval is cut
-_GRID = 400  # points between which kinks are looked for
-_KINKS = 8  # of one op
+_CLOSE = 1e-6  # relative difference of two orders at convergence
+_PIECES = 100  # subdivisions of an interval
+_GRID = 400  # points between which kinks are sought
+_KINKS = 8  # kinks of one op
 
 
 class Quadrature:
-    """The moments of functions of one or two random inputs, all of them numbers, by Gauss quadrature.
+    """Moments of functions of one or two scalar random inputs, by Gauss quadrature.
 
     Args:
-        outputs: nodes that act entry by entry.
-        sources: the random inputs, at most two, without axes; some may have few values.
+        outputs: entrywise nodes.
+        sources: one or two scalar random inputs, with continuous families.
 
     Raises:
-        Undecided: if the program is of another kind.
+        Undecided: for other programs.
     """
 
     def __init__(self, outputs: Sequence[Node], sources: Sequence[Node]) -> None:
@@ -68,14 +69,9 @@ class Quadrature:
             self.points.append(e)
             self.rules.append(rule)
         self.outputs = substitute(as_computed(outputs), replaced)
-        noisy = set(self.points)
-        kinks: list[Node] = []
-        for n in topological(self.outputs):
-            if any(a in noisy for a in n.args):
-                noisy.add(n)
-                if n.op in (where, hypot) or (n.op.gives != "bool" and n.op.switches):
-                    kinks.append(n)
-        self.kinks = kinks
+        order = topological(self.outputs)
+        noisy = readers(order, self.points)
+        self.kinks = [n for n in order if n in noisy and _has_kinks(n)]
 
     def numbers(self, values: Mapping[Node, Any], order: int) -> tuple[list[Any], Any]:
         """Return the outputs at all points of a rule, points first, and their weights."""
@@ -89,25 +85,22 @@ class Quadrature:
             given[e] = points.reshape(axes)
             weights = weights * w.reshape(axes)
         found = evaluate(self.outputs, given)
-        shape = weights.shape[: len(self.sources)]
-        whole = [
-            np.broadcast_to(f, np.broadcast_shapes(np.shape(f), (*shape, *[1] * self.rank))) for f in found
-        ]
-        return whole, weights
+        shape = (*weights.shape[: len(self.sources)], *[1] * self.rank)
+        return [np.broadcast_to(f, np.broadcast_shapes(np.shape(f), shape)) for f in found], weights
 
     @reports_progress("moments", "integrating")
     def mean(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
-        """Return the expectation of a function of the outputs, and its error by another order.
+        """Return the expectation of a function of the outputs, with an error estimate from another order.
 
         Args:
-            values: for every other symbol.
-            order: how many points, and twice as many to compare.
-            of: the function: of the outputs, and the expectations of these.
+            values: the values of all other symbols.
+            order: the number of points; the comparison uses twice as many.
+            of: the function, of the outputs and their expectations.
 
         Raises:
-            Undecided: if it does not converge absolutely, as far as orders tell.
+            Undecided: if it seems not to converge absolutely.
         """
-        # A sum over whole numbers has no kinks between its points.
+        # A sum over integers has no kinks between its points.
         smooth = not self.kinks or all(rule.density is None for rule in self.rules)
         methods = [self._by_orders] if smooth else []
         if len(self.sources) == 1 and self.rules[0].density is not None:
@@ -138,9 +131,9 @@ class Quadrature:
         return means[2], _small(error, sizes[2])
 
     def _adaptively(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
-        """Over the standard points themselves, piece by piece between the kinks."""
-        del order  # as many points as it takes
-        import scipy.integrate  # for start-up time
+        """Integrate over the standard points, piece by piece between the kinks."""
+        del order  # adaptive
+        import scipy.integrate  # saves start-up time
 
         quad_vec: Any = cast("Any", scipy.integrate).quad_vec
         (s,), (e,), (rule,) = self.sources, self.points, self.rules
@@ -157,9 +150,7 @@ class Quadrature:
                     return zero
                 found = evaluate(self.outputs, {**values, e: np.full([1] * (self.rank + 1), x)})
                 with np.errstate(all="ignore"):
-                    return np.broadcast_to(
-                        function(found) * w, (1, *[1] * self.rank) if not self.rank else np.shape(zero)
-                    )
+                    return np.broadcast_to(function(found) * w, np.shape(zero) if self.rank else (1,))
 
             return at
 
@@ -167,12 +158,12 @@ class Quadrature:
             total: Any = 0.0
             error: Any = 0.0
             for low, high in itertools.pairwise(edges):
-                part, apart, told = quad_vec(
+                part, off, status = quad_vec(
                     weighted(function), low, high, epsabs=1e-12, epsrel=1e-10, limit=_PIECES, full_output=True
                 )
-                if not told.success and apart > _CLOSE * max(1e-300, float(np.max(np.abs(part)))):
+                if not status.success and off > _CLOSE * max(1e-300, float(np.max(np.abs(part)))):
                     raise Undecided
-                total, error = total + part, error + apart
+                total, error = total + part, error + off
             if not np.all(np.isfinite(total)):
                 raise Undecided
             return np.reshape(total, np.shape(zero)[1:])[()], error
@@ -185,8 +176,8 @@ class Quadrature:
         return value, _small(np.maximum(error, 4e-14 * size), size)
 
     def _edges(self, values: Mapping[Node, Any]) -> list[float]:
-        """Return the ends and the kinks between them: where an argument of an op that has one changes its sign."""
-        import scipy.optimize  # for start-up time
+        """Return the ends and the kinks between them: sign changes of the arguments of kinked ops."""
+        import scipy.optimize  # saves start-up time
 
         brentq: Any = cast("Any", scipy.optimize).brentq
         (e,), (rule,) = self.points, self.rules
@@ -208,7 +199,7 @@ class Quadrature:
         return [rule.low, *sorted(found), rule.high]
 
     def expression(self, order: int) -> Node | None:
-        """Return the expectation of the first output as one node; None where the rule depends on symbols."""
+        """Return the expectation of the first output as one node; None if the rule depends on symbols."""
         if self.rank:
             return None
         weights: Node = as_node(1)
@@ -229,7 +220,7 @@ class Quadrature:
 
 
 def first(found: Sequence[Any], means: Sequence[Any]) -> Any:
-    """Return the first output: the function of which an expectation is the mean."""
+    """Return the first output: the function whose mean is an expectation."""
     del means
     return found[0]
 
@@ -239,7 +230,7 @@ def _item(i: int) -> Callable[[list[Any]], Any]:
 
 
 def _small(error: Any, size: Any) -> Any:
-    """Return an error that is small beside what was integrated.
+    """Return an error if it is small relative to the integral of the absolute value.
 
     Raises:
         Undecided: if it is not.
@@ -249,8 +240,12 @@ def _small(error: Any, size: Any) -> Any:
     return error
 
 
+def _has_kinks(node: Node) -> bool:
+    return node.op in (where, hypot) or (node.op.gives != "bool" and bool(node.op.switches))
+
+
 def _switches(node: Node) -> list[Node]:
-    """Return what is zero where an op has its kink."""
+    """Return expressions that vanish at the kinks of an op."""
     args = node.args
     if node.op is hypot:
         return [args[0]]

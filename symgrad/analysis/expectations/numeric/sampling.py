@@ -1,4 +1,4 @@
-"""Monte Carlo: seeded draws, on a compiled kernel, in blocks, with intervals that hold with 99 % probability."""
+"""Monte Carlo: seeded draws in blocks on a compiled kernel, with intervals of 99 % confidence."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["LEVEL", "Sampled", "sampled"]
 
 LEVEL = 0.99
 _Z = 2.5758293035489004
-"""The quantile of the normal distribution beyond which there is half of what the level leaves."""
+"""The quantile of the normal distribution for a two-sided interval of this level."""
 
 _BLOCK = 2**14
-_ENTRIES = 2**22  # of an array of draws
-_TOTAL = 2**27  # entries drawn at most
-_TOP = 80  # of the sizes of draws, by which the tail is judged
+_ENTRIES = 2**22  # entries of an array of draws
+_TOTAL = 2**27  # entries of all draws
+_TOP = 80  # the largest draws, from which the tail is estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Sampled:
     """An estimate.
 
     Args:
-        value: of the moment.
-        half: half of the width of its interval.
-        notes: what the sample says against it.
+        value: the estimated moment.
+        half: half the width of its interval.
+        notes: doubts that the sample raises.
     """
 
     value: Any
@@ -60,7 +60,7 @@ def sampled(
         values: a number or array for every other symbol.
         budget: how many draws, and the seed.
         kind: which moment.
-        sizes: named sizes that no given array has.
+        sizes: named sizes that no array in ``values`` has.
     """
     known = sizes_of([*topological(outputs), *sources], values, sizes)
     symbols = [s for s in symbols_of(outputs) if s in values or s in sources]
@@ -69,7 +69,7 @@ def sampled(
     entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
     block = max(1, min(_BLOCK, _ENTRIES // entries))
     total = max(2 * block, min(budget.samples, _TOTAL // entries))
-    # What acts entry by entry broadcasts from the last axis on, with the block before all axes that there are.
+    # Entrywise programs broadcast over the last axes, so the axis of the block precedes all others.
     elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
     rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
     shaped = elementwise and any(s.shape for s in symbols)
@@ -86,23 +86,22 @@ def sampled(
 
 
 def _kernel(outputs: Sequence[Node], symbols: Sequence[Node]) -> Any:
-    from symgrad.compiler.kernels.compile import (
-        compile_nodes,  # closed forms need no llvmlite, which a browser has not
-    )
+    # Closed forms need no llvmlite, which is missing in a browser.
+    from symgrad.compiler.kernels.compile import compile_nodes
 
     return compile_nodes(list(outputs), symbols)
 
 
 def _called(kernel: Any, given: Sequence[Any], shaped: bool) -> Any:
-    """Return what a kernel makes of a block: of one that acts entry by entry, whose ufunc checks no declared shapes."""
+    """Run a kernel on a block; the ufunc of an entrywise kernel does not check declared shapes."""
     if not shaped:
         return kernel(*given)
-    with np.errstate(all="ignore"):  # of what is not taken
+    with np.errstate(all="ignore"):  # for untaken branches
         return kernel.ufunc(*given)
 
 
 def _aligned(draws: Any, rank: int) -> Any:
-    """Return a block of draws with axes of length 1 behind that of the block."""
+    """Insert axes of length 1 behind the axis of the block."""
     missing = rank + 1 - draws.ndim
     return draws.reshape(draws.shape[0], *[1] * missing, *draws.shape[1:]) if missing > 0 else draws
 
@@ -123,7 +122,7 @@ def _draws(
     block: int,
     generator: Any,
 ) -> dict[Node, Any]:
-    """Return a block of draws of each input, in an order in which parameters come first."""
+    """Return a block of draws of each input."""
     found: dict[Node, Any] = {}
     for s in sources:
         distribution = s.declaration.distribution
@@ -139,7 +138,7 @@ def _draws(
 
 
 class _SampleSums:
-    """Sums of powers of the distances from the mean of the first block, of one output or two."""
+    """Sums of powers of the distances from the mean of the first block, for one output or two."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -149,18 +148,17 @@ class _SampleSums:
         self.lost = 0
 
     def add(self, outputs: list[Any]) -> None:
-        """Take in a block."""
+        """Add a block."""
         if not self.centre:
             self.centre = [np.mean(o, axis=0) for o in outputs]
-        self.lost += int(
-            np.sum(np.any([~np.isfinite(o).reshape(len(o), -1).all(axis=1) for o in outputs], axis=0))
-        )
+        infinite = [~np.isfinite(o).reshape(len(o), -1).all(axis=1) for o in outputs]
+        self.lost += int(np.sum(np.any(infinite, axis=0)))
         x, y = outputs[0] - self.centre[0], outputs[-1] - self.centre[-1]
         sums = [(x**i * y**j).sum(axis=0) for i, j in _POWERS]
         self.power = sums if self.power is None else [a + b for a, b in zip(self.power, sums, strict=True)]
         self.count += len(x)
         if not self.tail:
-            # By the median: a mean without an expectation is anywhere.
+            # Around the median: without an expectation the mean does not converge.
             sizes = [np.abs(o - np.median(o, axis=0)) for o in outputs]
             self.tail = [np.sort(d, axis=0)[-min(_TOP, len(d) // 10 or 1) :] for d in sizes]
 
@@ -168,16 +166,16 @@ class _SampleSums:
         return self.power[_POWERS.index((i, j))] / self.count
 
     def expectation(self) -> Sampled:
-        """Return the mean, with its interval by the variance."""
+        """Return the mean, with an interval from the variance."""
         moved = self._mean(1, 0)
         spread = np.maximum(self._mean(2, 0) - moved**2, 0) * self.count / (self.count - 1)
-        said = self._said(1, "expectation: there may be no interval")
-        half = np.full(np.shape(moved), math.inf)[()] if said else _Z * np.sqrt(spread / self.count)
-        said = said or self._said(2, "variance: the interval may be too narrow by far")
-        return Sampled(self.centre[0] + moved, half, said)
+        notes = self._doubts(1, "expectation: there may be no interval")
+        half = np.full(np.shape(moved), math.inf)[()] if notes else _Z * np.sqrt(spread / self.count)
+        notes = notes or self._doubts(2, "variance: the interval may be too narrow by far")
+        return Sampled(self.centre[0] + moved, half, notes)
 
     def covariance(self) -> Sampled:
-        """Return the covariance, with its interval by the fourth moments."""
+        """Return the covariance, with an interval from the fourth moments."""
         a, b = self._mean(1, 0), self._mean(0, 1)
         value = self._mean(1, 1) - a * b
         # The variance of (x - a)*(y - b), multiplied out.
@@ -191,13 +189,13 @@ class _SampleSums:
             - 3 * a**2 * b**2
         )
         half = _Z * np.sqrt(np.maximum(square - value**2, 0) / self.count)
-        said = self._said(2, "variance: there may be no interval")
-        half = np.full(np.shape(half), math.inf)[()] if said else half
-        said = said or self._said(4, "fourth moment: the interval may be too narrow by far")
-        return Sampled(value * self.count / (self.count - 1), half, said)
+        notes = self._doubts(2, "variance: there may be no interval")
+        half = np.full(np.shape(half), math.inf)[()] if notes else half
+        notes = notes or self._doubts(4, "fourth moment: the interval may be too narrow by far")
+        return Sampled(value * self.count / (self.count - 1), half, notes)
 
-    def _said(self, order: float, what: str) -> tuple[str, ...]:
-        """Judge the tail by Hill's estimator (1975): a density that falls as x**-(a + 1) has moments below a."""
+    def _doubts(self, order: float, what: str) -> tuple[str, ...]:
+        """Return a warning if Hill's estimator (1975) finds a heavy tail: x**-(a + 1) has only moments below a."""
         if self.lost:
             return (f"{self.lost} of {self.count} draws have no value",)
         lightest = math.inf

@@ -1,10 +1,12 @@
-"""The walk: every node of a program as a sum of products, once."""
+"""Expansion of every node of a program into a sum of products, once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 
-from symgrad.analysis.expectations.budget import Given, Undecided
+from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Monomial,
@@ -17,33 +19,35 @@ from symgrad.analysis.expectations.terms.monomials import (
     product,
 )
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import fold
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
+from symgrad.support.traversal import leaves, postorder
 
-__all__ = ["Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
+__all__ = ["Expansion", "TermRule", "is_even", "is_integer", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
-_REGIONS = 3  # thresholds of one argument
-_TERMS = 8_000  # of all equations together: those of a long program whose sums grow take minutes
+_LOGIC = frozenset({"and_", "not_", "or_"})
+_REGIONS = 3  # thresholds of one argument of an op
+_TERMS = 8_000  # terms of all equations, which take minutes in a long program with growing sums
 
 
 class Expansion:
-    """The terms of nodes, remembered.
+    """The terms of nodes, in a cache.
 
     Args:
-        sources: the random inputs; all else counts as known.
-        given: what is known of nodes.
-        most: terms that a product may have.
-        rules: how each op acts on terms, by its name.
-        listed: the random inputs whose values are few: each function of one has an expectation as it is.
+        sources: the random inputs; all other inputs are constants.
+        given: the known facts of nodes.
+        most: the largest number of terms in a product.
+        rules: the rule of each op for terms, by its name.
+        listed: the random inputs with few values, for which every function has an expectation.
     """
 
     def __init__(
         self,
         sources: Collection[Node],
-        given: Given,
+        given: Assumptions,
         most: int,
         rules: Mapping[str, TermRule],
         listed: Collection[Node] = (),
@@ -56,51 +60,45 @@ class Expansion:
         self._rules = rules
         self._mask: dict[Node, int] = dict(self.sources)
         self._terms: dict[Node, Terms] = {}
-        self._made = 0
+        self._count = 0
 
     def mask(self, node: Node) -> int:
         """Return a bit for each random input that a node's value depends on."""
         known = self._mask
         if node not in known:
-            for n in topological([node], until=known):
-                if n not in known:
-                    bits = 0
-                    for a in n.args:
-                        bits |= known[a]
-                    known[n] = bits
+            fold([node], lambda _, masks: reduce(or_, masks, 0), known)
         return known[node]
 
     def of(self, node: Node) -> Node | None:
-        """Return the only random input that a node depends on; None if there are none or several."""
+        """Return the only random input that a node depends on; None if there is none or several."""
         mask = self.mask(node)
         return next((s for s, bit in self.sources.items() if bit == mask), None)
 
     def __call__(self, node: Node) -> Terms:
-        """Return the terms of a node; a node that has too many is an atom.
+        """Return the terms of a node; a node with too many terms is an atom.
 
         Raises:
-            Undecided: if all of them together are too many.
+            Undecided: if all nodes together have too many.
         """
         known = self._terms
-        pending = [node]
-        while pending:
-            if self._made > _TERMS:
+        for n in postorder([node], self._operands, until=known):
+            if self._count > _TERMS:
                 raise Undecided
-            top = pending[-1]
-            if top in known:
-                pending.pop()
-                continue
-            if not self.mask(top):
-                known[top] = {ONE: top} if not top.is_number(0) else {}
-                continue
-            missing = [a for a in top.args if a not in known and a.dtype != "bool"]
-            missing += [a for c in _conditions(top) for a in c.args if a not in known]
-            if missing:
-                pending += missing
-                continue
-            known[top] = self._expanded(top)
-            self._made += len(known[top])
+            if not self.mask(n):
+                known[n] = {ONE: n} if not n.is_number(0) else {}
+            elif n not in known:  # a rule may have expanded it
+                known[n] = self._expanded(n)
+                self._count += len(known[n])
+        if self._count > _TERMS:
+            raise Undecided
         return known[node]
+
+    def _operands(self, node: Node) -> Iterable[Node]:
+        """Return the numbers that a node or its conditions read, from right to left."""
+        if not self.mask(node):
+            return ()
+        numbers = [a for a in node.args if a.dtype != "bool"]
+        return reversed([*numbers, *(a for c in _conditions(node) for a in c.args)])
 
     def _expanded(self, node: Node) -> Terms:
         if node in self.sources:
@@ -116,7 +114,7 @@ class Expansion:
     # ------------------------------------------------------------------------------------------------- regions
 
     def regions(self, terms: Terms) -> Iterator[tuple[Terms, Terms]]:
-        """Yield the indicator of every region in which a sum has no indicator, and the sum there."""
+        """Yield the indicator of every region in which a sum has no indicators, and the sum there."""
         sides = {a for m in terms for a, _ in m if is_indicator(a)}
         edges = ordered((a, _1) for a in sides if opposite(a) not in sides or a.args[0].op.name == "lt")
         if len(edges) > _REGIONS:
@@ -136,10 +134,10 @@ class Expansion:
             yield where, here
 
     def _signed(self, m: Monomial, c: Node, held: frozenset[Node]) -> Terms:
-        """Write a product with the sizes of those inputs whose sign is known in a region."""
+        """Replace inputs by their absolute values in a product if a region determines their signs."""
         factors: list[tuple[Node, Node]] = []
         for atom, e in m:
-            sides = [s.args[0] for s in held if s.args[0].args[0] is atom and is_whole(e)]
+            sides = [s.args[0] for s in held if s.args[0].args[0] is atom and is_integer(e)]
             if any(s.op.name == "ge" and self.nonnegative(s.args[1]) for s in sides):
                 factors.append((OPS["abs"](atom), e))
             elif any(s.op.name == "lt" and self.nonnegative(-s.args[1]) for s in sides):
@@ -158,26 +156,26 @@ class Expansion:
             plus(found, product(where, function(here), self.most))
         return found
 
-    # ------------------------------------------------------------------------------------------------- what is known
+    # --------------------------------------------------------------------------------------------------------- facts
 
     def positive(self, node: Node) -> bool:
-        """Tell whether a node is known to be above 0."""
+        """Tell whether a node is known to be positive."""
         return self.given.known.positive(node) == "yes"
 
     def nonnegative(self, node: Node) -> bool:
-        """Tell whether a node is known not to be below 0."""
+        """Tell whether a node is known to be nonnegative."""
         return self.given.known.nonnegative(node) == "yes"
 
     def is_continuous(self, node: Node) -> bool:
-        """Tell whether a node is a random input of which each single value has probability 0."""
+        """Tell whether a node is a random input whose single values have probability 0."""
         return node in self.sources and node.dtype == "real"
 
     def is_count(self, node: Node) -> bool:
-        """Tell whether a node is a random input whose values are whole numbers."""
+        """Tell whether a node is a random input with integer values."""
         return node in self.sources and node.dtype == "int"
 
     def affine(self, terms: Terms) -> tuple[Node, Node, Node] | None:
-        """Return u, c0 and c1 of a sum that is c0 + c1*u."""
+        """Return u, c0 and c1 of a sum c0 + c1*u."""
         noisy = [m for m in terms if m]
         if len(noisy) != 1 or len(noisy[0]) != 1:
             return None
@@ -187,7 +185,7 @@ class Expansion:
         return atom, terms.get(ONE, _0), terms[noisy[0]]
 
     def factored(self, terms: Terms) -> tuple[Node, Monomial]:
-        """Write a sum as a coefficient times a monomial: what its terms have in common, times c0 + u or the rest.
+        """Write a sum as a coefficient times a monomial: the common factors, times c0 + u or the remaining sum.
 
         Raises:
             Undecided: if it is zero.
@@ -226,8 +224,8 @@ class Expansion:
         return scale, ordered([*common.items(), (simple(base), _1)])
 
 
-def is_whole(e: Node) -> bool:
-    """Tell whether an exponent is a whole number."""
+def is_integer(e: Node) -> bool:
+    """Tell whether an exponent is an integer."""
     return e.is_number() and isinstance(e.value, int)
 
 
@@ -249,14 +247,11 @@ def node_of_sum(terms: Terms) -> Node:
     return total
 
 
-def _conditions(node: Node) -> Iterator[Node]:
-    pending = [a for a in node.args if a.dtype == "bool"]
-    while pending:
-        c = pending.pop()
-        if c.op.name in {"and_", "or_", "not_"}:
-            pending += c.args
-        elif c.op.name in NEGATION and all(a.dtype != "bool" for a in c.args):
-            yield c
+def _conditions(node: Node) -> list[Node]:
+    """Return the comparisons of numbers in the conditions of a node, from right to left."""
+    conditions = [a for a in node.args if a.dtype == "bool"]
+    parts = [c for a in conditions for c in leaves(a, lambda c: c.args if c.op.name in _LOGIC else None)]
+    return [c for c in reversed(parts) if c.op.name in NEGATION and all(a.dtype != "bool" for a in c.args)]
 
 
 TermRule = Callable[[Expansion, Node], Terms]

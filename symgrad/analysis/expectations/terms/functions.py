@@ -1,9 +1,9 @@
-"""Powers, exponential functions, logarithms and waves of sums: products again, where the laws allow it."""
+"""Powers, exponentials, logarithms, cosines and sines of sums, as products where identities allow it."""
 
 from __future__ import annotations
 
 from symgrad.analysis.expectations.budget import Undecided
-from symgrad.analysis.expectations.terms.expansion import Expansion, simple
+from symgrad.analysis.expectations.terms.expansion import Expansion, is_even, simple
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Terms,
@@ -21,12 +21,12 @@ from symgrad.ir.graph import OPS, Node, as_node
 __all__ = ["exp_of_sum", "log_of_sum", "power_of_sum", "wave_of_sum"]
 
 _1 = as_node(1)
-_HIGHEST = 12  # power of a sum that is multiplied out
-_WAVES = 4  # terms of an angle
+_HIGHEST = 12  # the largest expanded power of a sum
+_WAVES = 4  # terms of an angle in addition theorems
 
 
 def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
-    """Return a sum, free of indicators, to a power free of noise."""
+    """Return a power of a sum without indicators; the exponent is noise-free."""
     n = exponent.value if exponent.is_number() else None
     if isinstance(n, int) and 0 <= n <= _HIGHEST:
         return power(terms, n, x.most)
@@ -38,7 +38,7 @@ def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
     for atom, e in m:
         if x.nonnegative(atom):
             out.append((atom, e * exponent))
-        elif e.is_number() and isinstance(e.value, int) and e.value % 2 == 0:
+        elif is_even(e):
             out.append((OPS["abs"](atom), e * exponent))
         else:
             rest.append((atom, e))
@@ -50,7 +50,7 @@ def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
 
 
 def exp_of_sum(x: Expansion, terms: Terms) -> Terms:
-    """Return exp of a sum free of indicators: a product."""
+    """Return exp of a sum without indicators, as a product."""
     factors: list[tuple[Node, Node]] = []
     c = _1
     for m, k in terms.items():
@@ -67,7 +67,7 @@ def exp_of_sum(x: Expansion, terms: Terms) -> Terms:
 
 
 def log_of_sum(x: Expansion, terms: Terms) -> Terms:
-    """Return log of a sum free of indicators."""
+    """Return log of a sum without indicators."""
     c, m = x.factored(terms)
     found: Terms = {} if c.is_number(1) else {ONE: OPS["log"](c)}
     for atom, e in m:
@@ -81,7 +81,7 @@ def log_of_sum(x: Expansion, terms: Terms) -> Terms:
 
 
 def wave_of_sum(x: Expansion, terms: Terms, name: str) -> Terms:
-    """Return the cosine or sine of a sum free of indicators, by the theorems of addition."""
+    """Return the cosine or sine of a sum without indicators, by the addition theorems."""
     if len(terms) > _WAVES:
         raise Undecided
     cosine: Terms = {ONE: _1}

@@ -1,12 +1,12 @@
-"""Products of powers of noisy parts, and sums of such products with coefficients that are free of noise.
+"""Products of powers of noisy atoms, and sums of such products with noise-free coefficients.
 
 Terms    ::= {Monomial: coefficient}          -- a sum; coefficients are nodes without a random input
 Monomial ::= ((atom, exponent)*)              -- a product; exponents are nodes without a random input
 atom     ::= u                                -- a random input
            | exp(m) | log(m) | cos(c*m) | sin(c*m) | s**u
            | abs(u) | c0 + u | c0 - u
-           | where(u < c, 1, 0) | where(u >= c, 1, 0)        -- of whole numbers u too
-           | any other node, of which nothing is known
+           | where(u < c, 1, 0) | where(u >= c, 1, 0)        -- also for integers u
+           | any other node, without known properties
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ def above(u: Node, c: Node) -> Node:
 
 
 def is_indicator(atom: Node) -> bool:
-    """Tell whether an atom is what `below` or `above` made."""
+    """Tell whether an atom is an indicator made by `below` or `above`."""
     return atom.op.name == "where" and atom.args[1] is _1 and atom.args[2] is _0
 
 
 def opposite(atom: Node) -> Node:
-    """Return the indicator of the other side."""
+    """Return the complementary indicator."""
     u, c = atom.args[0].args
     return above(u, c) if atom.args[0].op.name == "lt" else below(u, c)
 
 
 def power_of(base: Node, exponent: Node) -> Node:
-    """Return a power, folded where it is a number, a root where it reads as one."""
+    """Return a power: folded for numbers, a square root for the exponent 1/2."""
     if base.is_number(1):
         return base
     if exponent.is_number() and exponent.value == exponent.value.__class__(1) / 2:
@@ -84,10 +84,10 @@ def node_of(monomial: Monomial) -> Node:
 
 
 def times(a: Monomial, b: Monomial) -> Monomial | None:
-    """Return the product of two monomials; None if it is zero, because they are of different regions.
+    """Return the product of two monomials; None if it is zero because their regions are disjoint.
 
     Raises:
-        Undecided: if a factor cancels that may be 0 with a probability above 0.
+        Undecided: if a factor cancels that may be 0 with positive probability.
     """
     if not a or not b:
         return a or b
@@ -99,7 +99,7 @@ def times(a: Monomial, b: Monomial) -> Monomial | None:
             exponents[atom] = _1
         elif atom in exponents:
             if _may_cancel(exponents[atom], exponent) and may_be_zero(atom):
-                raise Undecided  # 0/0 has no value
+                raise Undecided  # 0/0 is undefined
             exponents[atom] = exponents[atom] + exponent
         else:
             exponents[atom] = exponent
@@ -112,7 +112,7 @@ def _may_cancel(a: Node, b: Node) -> bool:
 
 
 def ordered(factors: Iterable[tuple[Node, Node]]) -> Monomial:
-    """Return factors as a monomial, in an order that depends on their structure alone."""
+    """Sort factors into a monomial, in an order that depends only on their structure."""
     return tuple(sorted(factors, key=lambda f: digest(f[0])))
 
 
@@ -130,10 +130,10 @@ def plus(total: Terms, more: Terms) -> Terms:
 
 
 def product(a: Terms, b: Terms, most: int) -> Terms:
-    """Return the product of two sums, multiplied out.
+    """Return the expanded product of two sums.
 
     Raises:
-        Undecided: if it has more terms than these.
+        Undecided: if it has more than ``most`` terms.
     """
     if len(a) * len(b) > most and min(len(a), len(b)) > 1:
         raise Undecided
@@ -152,7 +152,7 @@ def scaled(terms: Terms, c: Node) -> Terms:
 
 
 def power(terms: Terms, n: int, most: int) -> Terms:
-    """Return a sum to a whole power, multiplied out."""
+    """Return the expanded integer power of a sum."""
     if len(terms) > 1 and math.comb(len(terms) + n - 1, n) > most:
         raise Undecided
     found: Terms = {ONE: _1}

@@ -1,4 +1,4 @@
-"""How each op acts on sums of products: the rows by which programs are expanded."""
+"""The rules that expand each op into sums of products."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from symgrad.analysis.expectations.budget import Undecided
-from symgrad.analysis.expectations.terms.expansion import Expansion, is_whole
+from symgrad.analysis.expectations.terms.expansion import Expansion, is_integer
 from symgrad.analysis.expectations.terms.floors import ceil_of_sum, floor_of_sum, round_of_sum
 from symgrad.analysis.expectations.terms.functions import exp_of_sum, log_of_sum, power_of_sum, wave_of_sum
 from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, power_of, product, scaled
@@ -36,11 +36,11 @@ def _mul(x: Expansion, node: Node) -> Terms:
 def _div(x: Expansion, node: Node) -> Terms:
     if not x.mask(node.args[1]):
         return {m: c / node.args[1] for m, c in x(node.args[0]).items()}
-    return product(x(node.args[0]), _whole_power(x, node.args[1], -1), x.most)
+    return product(x(node.args[0]), _integer_power(x, node.args[1], -1), x.most)
 
 
-def _whole_power(x: Expansion, node: Node, exponent: int) -> Terms:
-    """Return a power of a product as the powers of its factors: sums that are divided by are not multiplied out."""
+def _integer_power(x: Expansion, node: Node, exponent: int) -> Terms:
+    """Return a power of a product as the powers of its factors, without expanding divisors."""
     found: Terms = {ONE: _1}
     pending = [(node, exponent)]
     while pending:
@@ -55,7 +55,7 @@ def _whole_power(x: Expansion, node: Node, exponent: int) -> Terms:
         elif name in {"neg", "stop_gradient"}:
             found = scaled(found, as_node((-1) ** e)) if name == "neg" else found
             pending.append((args[0], e))
-        elif name == "pow" and is_whole(args[1]):
+        elif name == "pow" and is_integer(args[1]):
             pending.append((args[0], e * int(args[1].value)))
         else:
             of_region = _powers(x, as_node(e))
@@ -69,8 +69,8 @@ def _powers(x: Expansion, exponent: Node) -> Callable[[Terms], Terms]:
 
 def _pow(x: Expansion, node: Node) -> Terms:
     base, exponent = node.args
-    if is_whole(exponent):
-        return _whole_power(x, base, int(exponent.value))
+    if is_integer(exponent):
+        return _integer_power(x, base, int(exponent.value))
     if not x.mask(exponent):
         return x.by_region(x(base), _powers(x, exponent))
     if x.mask(base):
@@ -88,8 +88,8 @@ def _unary(method: Callable[[Expansion, Terms], Terms]) -> Callable[[Expansion, 
     return lambda x, node: x.by_region(x(node.args[0]), lambda t: method(x, t))
 
 
-def _written(make: Callable[[Node], Node]) -> Callable[[Expansion, Node], Terms]:
-    """The rule of a function that others express."""
+def _defined(make: Callable[[Node], Node]) -> Callable[[Expansion, Node], Terms]:
+    """Return the rule of a function that is defined by others."""
     return lambda x, node: dict(x(make(node)))
 
 
@@ -102,7 +102,7 @@ def _maximum(x: Expansion, node: Node) -> Terms:
     a, b = (x(arg) for arg in node.args)
     difference = plus(dict(a), scaled(b, as_node(-1)))
     if len(difference) == 1 and ONE not in difference:
-        # relu(x*u) is (x*u + abs(x)*abs(u))/2, whatever the sign of x.
+        # relu(x*u) is (x*u + abs(x)*abs(u))/2 for either sign of x.
         half = as_node(Fraction(1 if node.op.name == "maximum" else -1, 2))
         size = scaled(x.by_region(difference, lambda t: absolute(x, t)), half)
         return plus(plus(scaled(a, _HALF), scaled(b, _HALF)), size)
@@ -142,13 +142,13 @@ RULES: Mapping[str, Callable[[Expansion, Node], Terms]] = {
     "maximum": _maximum,
     "minimum": _maximum,
     "stop_gradient": lambda x, node: dict(x(node.args[0])),
-    "exp2": _written(lambda n: _exp(_LOG2 * n.args[0])),
-    "expm1": _written(lambda n: _exp(n.args[0]) - 1),
-    "log1p": _written(lambda n: _log(1 + n.args[0])),
-    "log2": _written(lambda n: _log(n.args[0]) / _LOG2),
-    "log10": _written(lambda n: _log(n.args[0]) / _LOG10),
-    "sinh": _written(lambda n: (_exp(n.args[0]) - _exp(-n.args[0])) / 2),
-    "cosh": _written(lambda n: (_exp(n.args[0]) + _exp(-n.args[0])) / 2),
-    "relu": _written(lambda n: OPS["maximum"](n.args[0], _0)),
-    "clip": _written(lambda n: OPS["minimum"](OPS["maximum"](n.args[0], n.args[1]), n.args[2])),
+    "exp2": _defined(lambda n: _exp(_LOG2 * n.args[0])),
+    "expm1": _defined(lambda n: _exp(n.args[0]) - 1),
+    "log1p": _defined(lambda n: _log(1 + n.args[0])),
+    "log2": _defined(lambda n: _log(n.args[0]) / _LOG2),
+    "log10": _defined(lambda n: _log(n.args[0]) / _LOG10),
+    "sinh": _defined(lambda n: (_exp(n.args[0]) - _exp(-n.args[0])) / 2),
+    "cosh": _defined(lambda n: (_exp(n.args[0]) + _exp(-n.args[0])) / 2),
+    "relu": _defined(lambda n: OPS["maximum"](n.args[0], _0)),
+    "clip": _defined(lambda n: OPS["minimum"](OPS["maximum"](n.args[0], n.args[1]), n.args[2])),
 }

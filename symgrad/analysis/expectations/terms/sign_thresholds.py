@@ -1,4 +1,4 @@
-"""Where sums are below zero: thresholds of random inputs, and what chooses by them."""
+"""Indicators of negative sums by thresholds of random inputs, and choices between sums."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _0, _1 = as_node(0), as_node(1)
 
 
 def negative_part(x: Expansion, terms: Terms) -> Terms:
-    """Return the indicator of where a sum is below zero, but for sets of probability 0.
+    """Return the indicator of a negative sum, up to sets of probability 0.
 
     Raises:
-        Undecided: if no threshold of one random input says so.
+        Undecided: if no threshold of one random input decides it.
     """
     node = node_of_sum(terms)
     if x.given.known.nonnegative(node) == "yes":
@@ -64,19 +64,19 @@ def _indicator(atom: Node) -> Terms:
 
 
 def _beyond(x: Expansion, u: Node, r: Node) -> Node:
-    """Return 1 where u > r, and 0 elsewhere: of whole numbers those from the next one on."""
+    """Return the indicator of u > r; for an integer u, of u >= floor(r) + 1."""
     return above(u, simple(OPS["floor"](r) + 1) if x.is_count(u) else r)
 
 
 def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node, Node, Node] | None:
-    """Return u, c0 and c1 with the sign of c0 + c1*u that of a sum: u itself, or what increases with it."""
+    """Return u, c0 and c1 such that c0 + c1*u has the sign of a sum: for u itself, or an increasing function of u."""
     if len(noisy) != 1 or len(noisy[0]) != 1:
         return None
     ((atom, e),) = noisy[0]
     c0, c1 = terms.get(ONE, _0), terms[noisy[0]]
     if e.is_number(1) and (x.is_continuous(atom) or (x.is_count(atom) and atom not in x.listed)):
         return atom, c0, c1
-    # The sign of c1*(r - f(u)) is that of c1*(f^-1(r) - u), for f that increases; r is where f takes values.
+    # For increasing f and r in its range, c1*(r - f(u)) has the sign of c1*(f^-1(r) - u).
     if not (x.positive(c1) or x.positive(-c1)):
         return None
     r = simple(-c0 / c1)
@@ -93,7 +93,7 @@ def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node,
 
 
 def _of_product(x: Expansion, c: Node, m: Monomial) -> Terms:
-    """Where a product is below zero: where c > 0 and its noisy part is, or c < 0 and its noisy part is above zero."""
+    """Return the indicator of a negative product: c > 0 and the noisy part negative, or c < 0 and it positive."""
     found: Terms = {}
     for side, where in ((-1, "gt"), (1, "lt")):
         holds = _if(OPS[where](c, _0))
@@ -103,13 +103,13 @@ def _of_product(x: Expansion, c: Node, m: Monomial) -> Terms:
 
 
 def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms:
-    """Return the indicator of where a product is below zero (side -1), or above (1).
+    """Return the indicator of a negative (side -1) or positive (1) product.
 
     Args:
         x: the expansion.
         m: the product.
-        side: which side.
-        strict: whether it is 0 where the product is 0; otherwise it may be anything there.
+        side: the side.
+        strict: whether it must be 0 where the product is 0; otherwise any value will do there.
     """
     odd = _odd(x, m)
     if odd is None and side < 0:
@@ -118,7 +118,7 @@ def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms
     for atom, e in m:
         if not strict or x.masses.nonzero(atom):
             continue
-        if not e.is_number() or e.value < 0:  # there may be no value
+        if not e.is_number() or e.value < 0:  # may be undefined
             raise Undecided
         if atom is odd:
             continue
@@ -130,7 +130,7 @@ def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms
 
 
 def _odd(x: Expansion, m: Monomial) -> Node | None:
-    """Return the one factor whose sign is that of a product; None if the product is never negative."""
+    """Return the one factor that has the sign of a product; None if the product is never negative."""
     odd: list[Node] = []
     for atom, e in m:
         if is_even(e) or x.nonnegative(atom):
@@ -144,7 +144,7 @@ def _odd(x: Expansion, m: Monomial) -> Node | None:
 
 
 def _part(x: Expansion, atom: Node, side: int) -> Terms:
-    """Return the indicator of where a factor is below zero (side -1), or above (1)."""
+    """Return the indicator of a negative (side -1) or positive (1) factor."""
     if x.is_continuous(atom):
         return _indicator(below(atom, _0) if side < 0 else above(atom, _0))
     if x.is_count(atom):
@@ -156,7 +156,7 @@ def _part(x: Expansion, atom: Node, side: int) -> Terms:
 
 
 def absolute(x: Expansion, terms: Terms) -> Terms:
-    """Return the absolute value of a sum free of indicators."""
+    """Return the absolute value of a sum without indicators."""
     if not terms:
         return {}
     if len(terms) == 1:
@@ -172,7 +172,7 @@ def absolute(x: Expansion, terms: Terms) -> Terms:
 
 
 def sign_of_sum(x: Expansion, terms: Terms) -> Terms:
-    """Return the sign of a sum free of indicators, but for sets of probability 0."""
+    """Return the sign of a sum without indicators, up to sets of probability 0."""
     if not terms:
         return {}
     if len(terms) == 1:
@@ -187,7 +187,7 @@ def sign_of_sum(x: Expansion, terms: Terms) -> Terms:
 
 
 def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
-    """Return what holds where a condition holds, and elsewhere."""
+    """Return a where a condition holds, and b elsewhere."""
     name = condition.op.name
     if not x.mask(condition):
         found = {m: OPS["where"](condition, c, _0) for m, c in a.items()}
@@ -200,7 +200,7 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
         return choice(x, first, inner, b) if name == "and_" else choice(x, first, a, inner)
     if name not in NEGATION or any(arg.dtype == "bool" for arg in condition.args):
         raise Undecided
-    if x.of(condition) in x.listed:  # what is chosen is found value by value
+    if x.of(condition) in x.listed:  # its values are enumerated instead
         raise Undecided
     left, right = reversed(condition.args) if name in {"gt", "ge"} else condition.args
     difference = plus(dict(x(left)), scaled(x(right), as_node(-1)))
@@ -216,12 +216,12 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
 
 
 def _below(x: Expansion, terms: Terms) -> Terms:
-    """Return the indicator of where a sum, which may have indicators, is below zero."""
+    """Return the indicator of a negative sum, which may have indicators."""
     return x.by_region(terms, lambda t: negative_part(x, t))
 
 
 def _either(a: Terms, b: Terms) -> Terms:
-    """Return the indicator of where one of two is 1 that exclude each other."""
+    """Return the union of two disjoint indicators."""
     return {ONE: _1} if b == other(a) else plus(dict(a), b)
 
 
@@ -235,7 +235,7 @@ def _size(c: Node) -> Node:
 
 
 def other(region: Terms) -> Terms:
-    """Return the indicator of where another one is 0."""
+    """Return the complement of an indicator."""
     if len(region) == 1:
         ((m, c),) = region.items()
         if len(m) == 1 and is_indicator(m[0][0]) and c.is_number(1):

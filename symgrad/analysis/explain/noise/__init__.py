@@ -1,1 +1,1 @@
-"""Whether noise enters a gradient, by which path, and the evidence."""
+"""Verdicts on noise: whether a random input enters a gradient, its path, and the evidence. Start at `verdict`."""

@@ -1,12 +1,11 @@
-"""Two draws of a random input of an array program that give different gradients: the witness, entry by entry.
+"""Search an array program for two draws of a random input that give different gradients: the witness.
 
-As for numbers (`witness`), float64 proposes and exact points at two high precisions decide. Sizes with names are small
-numbers. Nothing near the point may be decided by rounding; where that cannot be told, there is no witness.
+As in `witness`, float64 proposes and exact points at two high precisions decide. Named sizes are small numbers. There
+is no witness if rounding might decide a comparison near the point.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -19,7 +18,14 @@ import numpy as np
 from symgrad.analysis.explain.limits import PRECISE_WORK
 from symgrad.analysis.explain.noise.points_across_kinks import straddling
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_continuous_at, is_finite
-from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of, draws, value_at
+from symgrad.analysis.explain.noise.sample_points import (
+    as_floats,
+    domain_of,
+    draws,
+    entries,
+    hash_of,
+    value_at,
+)
 from symgrad.analysis.explain.noise.witness import Evidence, NoiseWitness, requirements
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
@@ -28,11 +34,11 @@ from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
-__all__ = ["drawn", "entry", "filled", "find_array_evidence", "settled"]
+__all__ = ["draw_entry", "entry", "filled", "find_array_evidence", "settled"]
 
 _POINTS = 6
 _SMALL = 3
-"""Further points with entries an eighth as large: beyond these a network of some layers only saturates."""
+"""Further points with entries an eighth as large, because larger ones saturate a network of some layers."""
 
 _STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
@@ -42,11 +48,11 @@ _DIGITS = (50, 90)
 def find_array_evidence(
     y: Node, gradients: Sequence[Node], source: Node, *, straddle: bool = False
 ) -> Evidence | None:
-    """Look for two draws of a random input that give different gradients.
+    """Search for two draws of a random input that give different gradients.
 
     Args:
-        y: the differentiated value: it must exist at the point.
-        gradients: what may depend on the input.
+        y: the differentiated value, which must exist at the point.
+        gradients: the gradients.
         source: the random input, a symbol of any shape.
         straddle: whether to try points with kinks and thresholds between the two draws, instead of others.
 
@@ -65,7 +71,7 @@ def find_array_evidence(
         size = Fraction(1, 8) if index >= _POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         every = draws(source, landmarks, sizes)
-        # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
+        # An entry on a landmark ties some comparison, so draws without landmarks are tried as well.
         choices = ([v for v in every if v not in landmarks] or every, every)
         try:
             if _work(order, sizes) > PRECISE_WORK:
@@ -73,14 +79,14 @@ def find_array_evidence(
             point = {s: filled(s, sizes, partial(entry, s, index, size), index) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
                 sides = tuple(
-                    filled(source, sizes, partial(drawn, source, candidates, d, size), d) for d in pair
+                    filled(source, sizes, partial(draw_entry, source, candidates, d, size), d) for d in pair
                 )
                 for there in straddling(order, source, sides, point) if straddle else (point,):
                     evidence = _decide(order, y, gradients, source, there, sides)
                     if evidence is not None:
                         return evidence
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
-            continue  # outside the domain of some op, or of an axis
+            continue  # outside the domain of an op, or of an axis
     return None
 
 
@@ -98,22 +104,17 @@ def _work(order: Sequence[Node], sizes: Mapping[str, int]) -> int:
     return total
 
 
-def _hash(*key: object) -> int:
-    text = "|".join(map(str, key)).encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
-
-
 def filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], number: int) -> Any:
-    """Return a value for a symbol: a number, or an array of exact numbers (of dtype object).
+    """Return a value for a symbol: a number, or an array of exact numbers of dtype object.
 
     Args:
         symbol: the symbol.
         sizes: the lengths of axes.
-        value: returns an entry by its position, each for itself.
-        number: which of several draws it is, where entries depend on one another.
+        value: the entries by position, if they are independent.
+        number: the number of the draw, if entries depend on one another.
 
     Raises:
-        ValueError: if there are not so many different entries.
+        ValueError: if there are not enough different values.
     """
     shape = tuple(evaluate_size(s, sizes) for s in symbol.shape)
     if not shape:
@@ -139,36 +140,32 @@ def _count(symbol: Node, sizes: Mapping[str, int]) -> int:
 
 
 def _different(symbol: Node, shape: tuple[int, ...], count: int, number: int) -> Any:
-    """Return the first of all positions in some order."""
+    """Return the first entries of a pseudo-random permutation."""
     if shape[0] > count:
         raise ValueError(f"{shape[0]} different positions out of {count}")
-    order = sorted(range(count), key=lambda k: _hash(symbol.name, number, k))
+    order = sorted(range(count), key=lambda k: hash_of(symbol.name, number, k))
     return np.array(order[: shape[0]], dtype=object)
 
 
 def entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
-    """Return entry i of an input at a trial point. Whole numbers are most often positions, and so 0 or 1."""
+    """Return entry i of an input at a sample point. Integers are mostly indices, so they are 0 or 1."""
     if symbol.shape and symbol.dtype == "int":
-        return _hash(symbol.name, index, i) % 2
-    return _sized(symbol, value_at(symbol, _hash(index, i) % 1009 if symbol.shape else index), size)
+        return hash_of(symbol.name, index, i) % 2
+    return _sized(symbol, value_at(symbol, hash_of(index, i) % 1009 if symbol.shape else index), size)
 
 
-def drawn(
+def draw_entry(
     source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
 ) -> Number | bool:
-    """Return entry i of a draw. Entries differ, so that what depends on their differences is seen."""
-    return _sized(source, candidates[_hash(source.name, draw, i) % len(candidates)], size)
+    """Return entry i of a draw. Entries differ, so that a dependence on their differences shows."""
+    return _sized(source, candidates[hash_of(source.name, draw, i) % len(candidates)], size)
 
 
 def _sized(symbol: Node, value: Number | bool, size: Number) -> Number | bool:
-    """Return a value a multiple as large, where the symbol takes all real ones."""
+    """Scale a value of an unbounded real symbol."""
     domain = domain_of(symbol)
     free = domain.low is None and domain.high is None and symbol.dtype == "real"
     return value * Fraction(size) if free and symbol.shape and size != 1 else value
-
-
-def _entries(value: Any) -> list[Any]:
-    return list(np.ravel(np.asarray(value, dtype=object)))
 
 
 def _decide(
@@ -192,10 +189,10 @@ def _decide(
     for side in sides:
         rows = level.evaluate(order, {**point, source: side})
         for mp, values in zip(level.contexts, rows, strict=True):
-            if not all(is_finite(mp, e) for n in (y, *gradients) for e in _entries(values[n])):
+            if not all(is_finite(mp, e) for n in (y, *gradients) for e in entries(values[n])):
                 return None
             if not all(np.all(values[c]) for c in requirements([y, *gradients])):
-                return None  # no draw has these values there
+                return None  # outside the support of a distribution
         found.append(rows)
     low, high = ([rows[k] for rows in found] for k in (0, 1))
     for i, gradient in enumerate(gradients):
@@ -217,11 +214,11 @@ def _at(value: Any, place: tuple[int, ...]) -> Any:
 
 
 def _place(level: PrecisionPair, low: Any, high: Any, node: Node) -> tuple[int, ...] | None:
-    """Return the first entry of a gradient that differs between the draws, the same way at both precisions."""
+    """Return the first entry of a gradient that differs between the draws, equally at both precisions."""
     shape = np.shape(low[0][node])
     for place in np.ndindex(*shape):
         (a, b), (c, d) = ([_at(values[node], place) for values in rows] for rows in (low, high))
-        if level.apart(c, d) and not abs((b - a) - (d - c)) > level.margin * abs(d - c):
+        if level.differ(c, d) and not abs((b - a) - (d - c)) > level.margin * abs(d - c):
             return place
     return None
 
@@ -236,7 +233,7 @@ def _listed(value: Any) -> Any:
 def settled(
     level: PrecisionPair, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
 ) -> bool:
-    """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""
+    """Tell whether rounding cannot have decided any comparison, jump or choice of an index."""
     exact: set[Node] = set()
     for node in order:
         moved = (
@@ -249,7 +246,7 @@ def settled(
         coarse, fine = (np.asarray(v[node], dtype=object) for v in (values, finer))
         return np.zeros(coarse.shape, dtype=object) if node in exact else level.doubt(coarse, fine)
 
-    # All others are continuous, also max and min; positions are whole numbers that were checked where they arose.
+    # All other ops are continuous, also max and min; indices were checked at the op that computes them.
     jumping = [n for n in order if _is_position(n) or (n.op.pointwise and (n.dtype == "bool" or n.op.kinks))]
     inexact = [n for n in jumping if not exact.issuperset(n.args)]
     return all(_sure(level, n, values, [doubt(a) for a in n.args]) for n in inexact)
@@ -259,28 +256,23 @@ def _is_position(node: Node) -> bool:
     return not node.op.pointwise and "piecewise-constant" in node.op.facts
 
 
-def _sure(
-    level: PrecisionPair,
-    node: Node,
-    values: Mapping[Node, Any],
-    doubts: Sequence[Any],
-) -> bool:
+def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     args = [np.asarray(values[a], dtype=object) for a in node.args]
     if _is_position(node):
-        return _is_alone(args[0], doubts[0], node.params[0])
+        return _is_unique(args[0], doubts[0], node.params[0])
     if node.op.name == "eq" and _is_extreme_of(node.args[1], node.args[0]):
         return _one_hit(node, values, args, doubts)
-    entries, off = (
+    operands, off = (
         list(zip(*(np.ravel(a) for a in np.broadcast_arrays(*arrays)), strict=True))
         for arrays in (args, doubts)
     )
     if node.dtype == "bool":
-        return all(abs(a - b) > sum(d) for (a, b), d in zip(entries, off, strict=True))
-    results = _entries(values[node])
-    return all(is_continuous_at(level, node, r, e, d) for r, e, d in zip(results, entries, off, strict=True))
+        return all(abs(a - b) > sum(d) for (a, b), d in zip(operands, off, strict=True))
+    results = zip(entries(values[node]), operands, off, strict=True)
+    return all(is_continuous_at(level, node, r, e, d) for r, e, d in results)
 
 
-def _is_alone(x: Any, doubts: Any, axis: int | None) -> bool:
+def _is_unique(x: Any, doubts: Any, axis: int | None) -> bool:
     rows, off = (
         np.reshape(v, (1, -1)) if axis is None else np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
         for v in (x, doubts)
@@ -293,20 +285,23 @@ def _is_alone(x: Any, doubts: Any, axis: int | None) -> bool:
     return True
 
 
-def _is_extreme_of(node: Node, x: Node) -> bool:
+def _without_reshape(node: Node) -> Node:
     while node.op.name in ("reshape", "broadcast_to"):
         node = node.args[0]
-    return node.op.name in ("max", "min") and node.args[0] is x
+    return node
+
+
+def _is_extreme_of(node: Node, x: Node) -> bool:
+    inner = _without_reshape(node)
+    return inner.op.name in ("max", "min") and inner.args[0] is x
 
 
 def _one_hit(node: Node, values: Mapping[Node, Any], args: Sequence[Any], doubts: Sequence[Any]) -> bool:
-    """Tell whether exactly one entry is the extreme one in every reduction, and all others are clearly not.
+    """Tell whether each reduction has exactly one extreme entry, and all other entries are clearly smaller or larger.
 
-    The extreme entry equals the extreme by definition, whatever its rounding.
+    The extreme entry equals the extreme for any rounding.
     """
-    inner = node.args[1]
-    while inner.op.name in ("reshape", "broadcast_to"):
-        inner = inner.args[0]
+    inner = _without_reshape(node.args[1])
     a, b, off = (np.ravel(v) for v in np.broadcast_arrays(*args, sum(doubts)))
     hits = sum(1 for p, q in zip(a, b, strict=True) if p == q)
     clear = all(p == q or abs(p - q) > d for p, q, d in zip(a, b, off, strict=True))

@@ -1,7 +1,7 @@
-"""Noise that cancels: the proof that any two draws give the same gradients, or two that do not.
+"""Noise that cancels: prove that any two draws give the same gradients, or find two that do not.
 
-The engine behind verdicts is asked whether g(x, u) = g(x, v) for all x, u and v, v a second draw. That sees what no
-form of g alone shows, such as that sum(x + u - mean(x + u)) is 0.
+The engine behind verdicts decides g(x, u) = g(x, v) for all x, u and v, with v a second draw. This finds cancellation
+that no form of g shows, as in sum(x + u - mean(x + u)) = 0.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from symgrad.analysis.explain.limits import CANCELLED_SECONDS, PROVABLE_EQUATION
 from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
 from symgrad.analysis.explain.noise.witness import NoiseWitness
 from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
 __all__ = ["TwoDraws", "are_same", "compare_draws", "without"]
 
 _PLACES = tuple(Fraction(n, 12) for n in (6, 4, 9))
-"""Where in its support a random input is put where neither 0 nor 1 will do."""
+"""Fractions of the support at which a random input is fixed if neither 0 nor 1 will do."""
 
 _DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class TwoDraws:
-    """What is known of any two draws of a random input.
+    """The comparison of any two draws of a random input.
 
     Attributes:
-        same: True if they are proved to give the same gradients, False if two do not, None if neither is known.
-        witness: two draws that do not.
+        same: True if they are proved to give the same gradients, False if two do not, None if unknown.
+        witness: two draws that give different gradients.
     """
 
     same: bool | None
@@ -44,16 +45,13 @@ class TwoDraws:
 
 
 def compare_draws(gradients: Sequence[Node], source: Node) -> TwoDraws:
-    """Return whether any two draws of a random input give the same gradients.
+    """Decide whether any two draws of a random input give the same gradients.
 
     Args:
-        gradients: what may depend on the input.
+        gradients: the gradients.
         source: the random input, a symbol of any shape.
     """
-    taken = {s.name for s in symbols_of(gradients)}
-    name = f"{source.name}_"
-    while name in taken:
-        name += "_"
+    name = free_name(f"{source.name}_", (s.name for s in symbols_of(gradients)))
     other = symbol(replace(source.declaration, name=name))
     read = [k for k, g in enumerate(gradients) if source in topological([g])]
     same = True
@@ -66,10 +64,10 @@ def compare_draws(gradients: Sequence[Node], source: Node) -> TwoDraws:
 
 
 def without(gradient: Node, source: Node) -> Node | None:
-    """Return a gradient in which a random input cancels with a number in its place: None where none is proved to do.
+    """Fix a random input that cancels in a gradient at a number; return None if it is not proved to cancel.
 
     Args:
-        gradient: what reads the input.
+        gradient: a formula that reads the input.
         source: the random input.
 
     Example:
@@ -85,7 +83,7 @@ def without(gradient: Node, source: Node) -> Node | None:
         if verdict is not None and _is_proof(verdict, gradient, fixed):
             return fixed
         if verdict is None or verdict.points or verdict.status == "refuted":
-            return None  # any other value does no better, unless there is no gradient at this one
+            return None  # another value helps only if the gradient does not exist at this one
     return None
 
 
@@ -96,15 +94,15 @@ def are_same(a: Node, b: Node) -> bool:
 
 
 def _plain_values(source: Node) -> Iterator[Any]:
-    """Yield values that a random input takes, those first that leave the least behind."""
+    """Yield values of a random input, those that simplify most first."""
     domain = domain_of(source)
     yield from (v for v in (0, 1) if domain.kind != "bool" and inside(domain, v))
     yield from (place_in(domain, t) for t in _PLACES)
 
 
 def _decided(a: Node, b: Node) -> Verdict | None:
-    """Return the verdict on an equation; None for what is too large, or cannot be asked."""
-    # For start-up time: of most gradients it is plain whether noise enters.
+    """Return the verdict on an equation; None if it is too large or malformed."""
+    # Saves start-up time: most gradients need no engine.
     from symgrad.verification.decide import decide, equal
 
     if len(topological([a, b])) > PROVABLE_EQUATIONS:
@@ -116,7 +114,7 @@ def _decided(a: Node, b: Node) -> Verdict | None:
 
 
 def _is_proof(verdict: Verdict, *sides: Node) -> bool:
-    """Tell whether a verdict leaves no point out at which both sides have a value."""
+    """Tell whether a verdict covers all points at which both sides have a value."""
     chooses = any(
         n.dtype == "bool" or n.op.name == "abs" or "piecewise-constant" in n.op.facts
         for n in topological(sides)
@@ -125,7 +123,7 @@ def _is_proof(verdict: Verdict, *sides: Node) -> bool:
 
 
 def _witness(verdict: Verdict, wrt: int, name: str, other: str) -> NoiseWitness | None:
-    """Return the two draws that a refutation found, with the gradients that they give."""
+    """Return the two draws of a refutation, with their gradients."""
     if verdict.witness is None or verdict.values is None:
         return None
     point = dict(verdict.witness)
@@ -136,7 +134,7 @@ def _witness(verdict: Verdict, wrt: int, name: str, other: str) -> NoiseWitness 
 
 
 def _decimal(text: str) -> str:
-    """Return a fraction or a ball in decimals, of a ball its middle; anything else as it is."""
+    """Convert a fraction, or the middle of a ball, to decimals; return other texts unchanged."""
     import mpmath  # only needed where a program has random inputs
 
     if text.startswith("["):

@@ -1,7 +1,7 @@
-"""Value edges: which random inputs a node's value depends on, and by which path.
+"""Value edges: the random inputs that a node's value depends on, and the paths to them.
 
-A value edge leads from every equation to each of its arguments, through stop_gradient too: a stop cuts
-derivative edges only.
+A value edge leads from every equation to each of its arguments, also through stop_gradient, which cuts only
+derivative edges.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Collection, Iterable, Sequence
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["Dependence", "Paths", "blocking_stops"]
+__all__ = ["Dependence", "Paths", "blocking_stops", "readers"]
 
 
 class Dependence:
-    """Which of some source nodes each node's value depends on, found in one walk.
+    """The sources that each node's value depends on, as bit masks computed in one sweep.
 
     Args:
         outputs: the graph.
-        sources: the nodes asked about.
+        sources: the sources.
     """
 
     def __init__(self, outputs: Iterable[Node], sources: Sequence[Node]) -> None:
@@ -38,12 +38,12 @@ class Dependence:
 
 
 class Paths:
-    """The shortest value path from every node to one source; of equal ones the leftmost.
+    """The shortest value path from every node to one source; the leftmost of equal ones.
 
     Args:
         order: the graph, arguments first.
-        source: where the paths end.
-        through: the nodes a path may use; None for all.
+        source: the end of the paths.
+        through: the nodes that a path may use; None for all.
     """
 
     def __init__(self, order: Iterable[Node], source: Node, through: Collection[Node] | None = None) -> None:
@@ -63,11 +63,11 @@ class Paths:
         return node in self._distance
 
     def distance(self, node: Node) -> int:
-        """Return the number of edges to the source, of a node that reaches it."""
+        """Return the number of edges from a node to the source."""
         return self._distance[node]
 
     def path(self, start: Node) -> tuple[Node, ...]:
-        """Return the path from a node to the source, both included; () where there is none."""
+        """Return the path from a node to the source, both included; () if there is none."""
         if start not in self._distance:
             return ()
         path = [start]
@@ -76,8 +76,17 @@ class Paths:
         return tuple(path)
 
 
+def readers(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
+    """Return the sources and the nodes that read one, directly or through others; arguments come first in order."""
+    found = set(sources)
+    for node in order:
+        if any(a in found for a in node.args):
+            found.add(node)
+    return found
+
+
 def blocking_stops(output: Node, source: Node) -> tuple[bool, list[Node]]:
-    """Return whether the source reaches the output outside all stops, and the outermost stops that it is inside of."""
+    """Return whether the source reaches the output outside of all stops, and the outermost stops around it."""
     order = topological([output])
     stops = {n for n in order if "stops" in n.op.facts}
     outside = topological([output], until=stops)

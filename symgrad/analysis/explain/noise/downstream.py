@@ -1,4 +1,4 @@
-"""Named values that are clean by themselves in a gradient that noise enters: where it enters, and a cure."""
+"""Find named values without noise of their own in a noisy gradient: the entry of the noise, and a cure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class CleanValue:
     Attributes:
         name: of the value.
         random: the random input.
-        wrt: by what.
-        through: what reads the noise behind it: a rule, and the value that it reads, nearest to the value first.
-        cure: what to write instead so that the gradient has no noise and the value keeps it; None where none is known.
+        wrt: the input of the derivative.
+        through: the pullbacks behind it that read noise, as rule and residual, nearest to the value first.
+        cure: the replacement that keeps the value and removes the noise from the gradient; None if unknown.
     """
 
     name: str
@@ -54,9 +54,9 @@ def clean_values(
     """Return the named values nearest to the noise whose own derivatives do not read it.
 
     Args:
-        y: what is differentiated.
+        y: the differentiated value.
         trace: its backward pass, without dead ends.
-        noisy: the positions of the steps whose coefficients depend on the random input, with what they read of it.
+        noisy: the noisy residuals of each step whose coefficient depends on the random input.
         source: the random input.
         naming: the names of values.
     """
@@ -70,7 +70,7 @@ def clean_values(
     clean: list[tuple[Node, list[int]]] = []
     for n in reversed(named):
         if any(reads(m, n) for m, _ in clean):
-            continue  # a part of what is clean
+            continue  # below a clean value
         inside = [i for i, m in stepped.items() if reads(n, m)]
         behind = [i for i, m in stepped.items() if not reads(n, m) and reads(m, n)]
         if not inside and behind:
@@ -79,26 +79,16 @@ def clean_values(
         return ()
     cure = _cure(y, trace, source, naming, {n for n, _ in clean})
     by = join_texts([naming.text(w) for w in trace.wrt])
-    return tuple(
-        CleanValue(
-            naming.names[n],
-            source.name,
-            by,
-            tuple(
-                dict.fromkeys(
-                    (rule_of(trace.steps[i].node), naming.text(v))
-                    for i in sorted(behind, reverse=True)
-                    for v in noisy[i]
-                )
-            ),
-            cure,
-        )
-        for n, behind in clean[:CURES_TOLD]
-    )
+    found: list[CleanValue] = []
+    for n, behind in clean[:CURES_TOLD]:
+        reads_of = [(trace.steps[i].node, v) for i in sorted(behind, reverse=True) for v in noisy[i]]
+        through = dict.fromkeys((rule_of(node), naming.text(v)) for node, v in reads_of)
+        found.append(CleanValue(naming.names[n], source.name, by, tuple(through), cure))
+    return tuple(found)
 
 
 def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
-    """What to write for a named value, the smallest behind the clean ones that does; each is tried."""
+    """Return the replacement for the smallest named value, behind the clean ones, that removes the noise."""
     typical = _typical(source)
     if typical is None:
         return None
@@ -112,9 +102,7 @@ def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Co
         stop = OPS["stop_gradient"]
         kept = stop(place) - (stop(calm) - calm)
         (whole,) = substitute([y], {place: kept})
-        gradients = pull_back([whole], [as_node(1)], trace.wrt).gradients
-        depends = Dependence(gradients, [source])
-        if not any(depends(g, source) for g in gradients):
+        if source not in topological(pull_back([whole], [as_node(1)], trace.wrt).gradients):
             name = naming.text(place)
             return (
                 f"write stop_gradient({name}) - (stop_gradient(c) - c) for {name}, where c is {name} with "
@@ -124,7 +112,7 @@ def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Co
 
 
 def _typical(source: Node) -> Node | None:
-    """A value in the middle of a distribution."""
+    """Return a value in the middle of a distribution."""
     distribution: Distribution | None = source.declaration.distribution
     if distribution is None or source.dtype != "real":
         return None

@@ -1,4 +1,4 @@
-"""Which of the pullbacks that read a random input make the gradient change: each is changed alone, at the witness."""
+"""Find the pullbacks that make the gradient change with a random input, by changing each alone at the witness."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.limits import REPLAYED_PULLBACKS
+from symgrad.analysis.explain.noise.sample_points import entries
 from symgrad.analysis.explain.noise.witness import Evidence
 from symgrad.autodiff.trace import BackwardTrace, Pullback, placeholder
 from symgrad.ir.graph import Node
@@ -17,15 +18,15 @@ __all__ = ["influence_of"]
 
 
 def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
-    """Tell for each step whether the gradient changes when its coefficient alone is that of the second draw.
+    """Tell for each step whether the gradient changes if only its coefficient takes the value of the second draw.
 
     Args:
         trace: the backward pass.
-        reading: the positions of the steps asked about.
+        reading: the positions of the steps.
         evidence: the two draws.
 
     Returns:
-        An entry for each of ``reading``; none where there is too much to try.
+        An entry for each of ``reading``; none if there is too much to evaluate.
     """
     if all(s.coefficient in evidence.first and not _is_array(s) for s in trace.steps):
         return _of_numbers(trace, reading, evidence)
@@ -40,9 +41,9 @@ def _is_array(step: Pullback) -> bool:
 
 
 def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
-    """The gradient is affine in every coefficient: no derivative path passes an equation twice.
+    """Return the same for scalars, where the gradient is affine in every coefficient: no path passes an equation twice.
 
-    A coefficient that is zero passes nothing on, whatever it meets: guards are strong zeros.
+    A zero coefficient passes nothing on, even to infinity: guards are strong zeros.
     """
     first = evidence.first
     pulled: dict[Node, Any] = {o: first.get(seed, 1) for o, seed in trace.outputs}
@@ -67,7 +68,7 @@ def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence
 
 
 def _replayed(trace: BackwardTrace, evidence: Evidence, changed: int | None) -> Any:
-    """Return the gradient of the first draw, one step's coefficient taken from the second."""
+    """Return the gradient of the first draw, with one step's coefficient from the second."""
     pulled: dict[Node, Any] = {o: evidence.first.get(seed, 1) for o, seed in trace.outputs}
     for i, step in enumerate(trace.steps):
         if step.node in pulled:
@@ -92,5 +93,4 @@ def _pulled(step: Pullback, cotangent: Any, values: Mapping[Node, Any], mp: Any)
 
 def _differ(evidence: Evidence, one: Any, other: Any) -> bool:
     pairs = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
-    a, b = (list(np.ravel(p)) for p in pairs)
-    return any(evidence.level.apart(p, q) for p, q in zip(a, b, strict=True))
+    return any(evidence.level.differ(p, q) for p, q in zip(*map(entries, pairs), strict=True))

@@ -1,8 +1,8 @@
-"""Jumps that a parameter moves: where the gradient of a value is not the gradient of its expectation.
+"""Jumps that a parameter moves: there the mean of the gradient is not the gradient of the mean.
 
-The mean over u of y(u, t) is an integral. Where y jumps at u = s(t), moving t moves the jump, and the derivative of the
-integral has a term that the mean of dy/dt has not (Leibniz's rule): (y just below s - y just above s)*p(s)*ds/dt, with
-the density p of u. No pullback sees it: the derivative of a jump is zero wherever there is one.
+The mean over u of y(u, t) is an integral. If y jumps at u = s(t), its derivative by t has a further term by Leibniz's
+rule: (y just below s - y just above s)*p(s)*ds/dt, with the density p of u. No pullback computes this term, because the
+derivative on either side of a jump is zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.ops.array.layout import full
+from symgrad.ops.array.layout import full, is_zero
 from symgrad.ops.random.laws import density
 from symgrad.rewrite.facts.point_masses import tied
 from symgrad.rewrite.pipeline import canonical
@@ -34,7 +34,7 @@ from symgrad.support.source import Place
 __all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]
 
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
-"""Comparisons, and whether they hold where the left side is the smaller one."""
+"""Comparisons, with 1 if they hold where the left side is smaller."""
 _PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
 _STEPS = frozenset({"ceil", "floor", "round"})
 _POINTS = 6
@@ -43,15 +43,15 @@ _SHARP = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class MovedJump:
-    """A jump that parameters move: the derivative of the mean has a term there that the mean of the derivative has not.
+    """A jump that parameters move: the derivative of the mean has a term there that the mean of the derivative lacks.
 
     Attributes:
-        value: what jumps.
+        value: the value that jumps.
         random: the random input that crosses the jump.
-        choice: what makes it: a condition, or an op such as ``floor``.
-        where: the value of the random input there; None where no formula is known.
-        terms: for each parameter that moves it the missing term, None where no formula is known. Random inputs that a
-            term reads are to be averaged over.
+        choice: the node that jumps: a condition, or an op such as ``floor``.
+        where: the value of the random input there; None if no formula is known.
+        terms: for each parameter that moves it the missing term, None if no formula is known. A term that reads random
+            inputs is to be averaged over them.
     """
 
     value: str
@@ -64,19 +64,19 @@ class MovedJump:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The line that makes the choice, of a program that was read from other code."""
+        """The line that makes the choice, for a program read from other code."""
         return self._naming.lines([self._node])
 
     @property
     def headline(self) -> str:
-        """What is missing of what."""
+        """The gradient and its missing term."""
         by, several = join_texts(list(self.terms)), len(self.terms) > 1
         what = f"the gradients by {by} miss" if several else f"the gradient by {by} misses"
         return f"{what} a term of the derivative of the mean over {self.random}"
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason, in a sentence."""
         place = f" where {self.random} = {self.where}" if self.where is not None else ""
         by, several = join_texts(list(self.terms)), len(self.terms) > 1
         return (
@@ -86,7 +86,7 @@ class MovedJump:
 
     @property
     def additions(self) -> Mapping[str, str]:
-        """For each parameter, what is to be added to the mean of the gradient, as text; {} where that is not known."""
+        """For each parameter, the missing term as text; {} if no formula is known."""
         found: dict[str, str] = {}
         for name, term in self.terms.items():
             if term is not None:
@@ -98,7 +98,7 @@ class MovedJump:
 
     @property
     def advice(self) -> str:
-        """What to do about it, in a sentence."""
+        """The advice, in a sentence."""
         if not self.additions:
             return "no formula is known here; a smooth choice in its place has no such term"
         added = "; ".join(f"{text} to that by {name}" for name, text in self.additions.items())
@@ -115,10 +115,10 @@ def moved_jumps(
 
     Args:
         y: a scalar.
-        wrt: by what it is differentiated.
+        wrt: the parameters.
         sources: the random inputs.
         naming: names of nodes.
-        possible: whether those are returned, too, of which it is not known that the value jumps there.
+        possible: whether to include places at which the value is not known to jump.
     """
     drawn = [u for u in sources if u.dtype == "real"]
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
@@ -138,7 +138,7 @@ def moved_jumps(
         if not crossing or not moving or looked == JUMPS:
             continue
         looked += 1
-        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).found(
+        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).record(
             crossing, possible=possible
         )
         found += [] if jump is None else [jump]
@@ -157,23 +157,22 @@ def _has_pieces(node: Node) -> bool:
 
 
 def _moves(node: Node, w: Node, depends: Dependence) -> bool:
-    """Whether a parameter moves an argument, as derivatives see it: not through what is held back."""
+    """Tell whether a parameter moves an argument along derivative paths, which end at stop_gradients."""
     if not any(depends(a, w) for a in node.args):
         return False
     arguments = [a for a in node.args if a.dtype == "real"]
-    trace = pull_back(arguments, [as_node(1)] * len(arguments), [w])
-    return trace.nothing[0] is None
+    return pull_back(arguments, [as_node(1)] * len(arguments), [w]).nothing[0] is None
 
 
 def _once(found: Sequence[MovedJump]) -> tuple[MovedJump, ...]:
-    """Jumps that are the same count once: a condition may stand in several ways."""
+    """Remove duplicates: one condition may have several spellings."""
     keys = [(j.random, j.where or j.choice, tuple(j.terms.items())) for j in found]
     return tuple(dict(zip(reversed(keys), reversed(found), strict=True)).values())[::-1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Jump:
-    """A node that jumps, and what is asked of it."""
+    """A node that may jump, and its context."""
 
     y: Node
     node: Node
@@ -183,18 +182,18 @@ class _Jump:
     held: bool
     tied: Mapping[Node, Node]
 
-    def found(self, crossing: Sequence[Node], *, possible: bool) -> MovedJump | None:
-        """Return what is known of it; None if it is no jump, or, unless these are asked for, may be none."""
+    def record(self, crossing: Sequence[Node], *, possible: bool) -> MovedJump | None:
+        """Return the record of the jump; None if there is none, or, without ``possible``, if there may be none."""
         gap = self._gap()
         for u in () if self.held else crossing:
             found = None if gap is None else self._with_formula(u, gap)
             if found is not None:
                 at, terms = found
-                return self._told(u, at, terms) if terms else None
+                return self._record(u, at, terms) if terms else None
         (u, *_) = crossing
-        return self._told(u, None, dict.fromkeys(self.wrt)) if possible or self._certain(u) else None
+        return self._record(u, None, dict.fromkeys(self.wrt)) if possible or self._certain(u) else None
 
-    def _told(self, u: Node, at: Node | None, terms: Mapping[Node, Node | None]) -> MovedJump:
+    def _record(self, u: Node, at: Node | None, terms: Mapping[Node, Node | None]) -> MovedJump:
         if at is not None and at.op.name == "broadcast_to":
             (at,) = at.args
         text = self.naming.text
@@ -205,7 +204,7 @@ class _Jump:
         )
 
     def _gap(self) -> Node | None:
-        """What is zero where the node jumps, and grows to where a comparison holds no longer."""
+        """Return an expression that is zero at the jump and grows to the side where a comparison fails."""
         name, args = self.node.op.name, self.node.args
         if name == "sign":
             return args[0]
@@ -216,7 +215,7 @@ class _Jump:
     # ------------------------------------------------------------------------------------------------ with a formula
 
     def _with_formula(self, u: Node, gap: Node) -> tuple[Node, dict[Node, Node | None]] | None:
-        """Where it jumps, and the terms, {} if that is no jump; None if no formula is found."""
+        """Return the place of the jump and the missing terms ({} if there is no jump); None if no formula is found."""
         if self.node.shape and (self.node.shape != u.shape or not _pointwise(gap, u)):
             return None
         if not self.node.shape and u.shape:
@@ -246,32 +245,26 @@ class _Jump:
         seed = full((below - above) * rising * likely, at.shape)
         gradients = pull_back([at], [seed], self.wrt).gradients
         terms = canonical(gradients, drop_stops=True).nodes
-        found: dict[Node, Node | None] = {}
-        for w, term in zip(self.wrt, terms, strict=True):
-            inner = term.args[0] if term.op.name == "broadcast_to" else term
-            if not inner.is_number(0):
-                found[w] = term
-        return at, found
+        return at, {w: term for w, term in zip(self.wrt, terms, strict=True) if not is_zero(term)}
 
     def _sides(self, u: Node, at: Node) -> tuple[Node, Node] | None:
-        """The value where the gap is negative, and where it is positive, at the jump; of arrays entry by entry."""
+        """Return the values at the jump for a negative and a positive gap; of arrays entry by entry."""
         low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
         if not self.node.shape:
-            # A comparison with the same place would be decided by how ties are: such are left to others.
+            # The formula does not cover another comparison that ties at the same place.
             pair = [substitute([self.y], {**self.tied, self.node: v})[0] for v in (low, high)]
             if any(self._ties(n, u, at) for n in topological(pair)):
                 return None
             first, second = (substitute([e], {u: at})[0] for e in pair)
             return first, second
         readers = [n for n in self.order if self.node in n.args]
-        if any(
-            n.op.name not in ("where", "mul", "neg", "add") or n.shape != self.node.shape for n in readers
-        ):
+        linear = ("where", "mul", "neg", "add")
+        if any(n.op.name not in linear or n.shape != self.node.shape for n in readers):
             return None
-        # Where whole numbers are chosen there is no cotangent: real ones stand in for them.
+        # Integers have no cotangent, so real symbols replace the readers.
         stands = [symbol(Declaration(f"__{k}", REAL, n.shape)) for k, n in enumerate(readers)]
-        (linear,) = substitute([self.y], dict(zip(readers, stands, strict=True)))
-        weights = canonical(pull_back([linear], [as_node(1)], stands).gradients).nodes
+        (replaced,) = substitute([self.y], dict(zip(readers, stands, strict=True)))
+        weights = canonical(pull_back([replaced], [as_node(1)], stands).gradients).nodes
         for weight in weights:
             nodes = topological([weight])
             if not {self.node, *stands}.isdisjoint(nodes) or (u in nodes and not _pointwise(weight, u)):
@@ -286,20 +279,20 @@ class _Jump:
         return sums[0], sums[1]
 
     def _ties(self, n: Node, u: Node, at: Node) -> bool:
-        """Whether another choice may tie at the place of this one, other than at single values of parameters."""
+        """Tell whether another choice may tie at the place of this one, for more than single values of parameters."""
         if n is self.node or not _jumps(n) or u not in topological([n]):
             return False
         if n.op.name not in (*_CONDITIONS, "sign"):
             return True
         left, right = [*(substitute([a], {u: at})[0] for a in n.args), as_node(0)][:2]
-        # What is made of pieces may tie in a whole region.
+        # Piecewise functions may tie in a whole region.
         in_pieces = any(_has_pieces(m) for m in topological([left, right]))
         return in_pieces or not _differ(left, right)
 
     # --------------------------------------------------------------------------------------------- without a formula
 
     def _certain(self, u: Node) -> bool:
-        """Whether the value certainly jumps where no formula was found: at points of one's own."""
+        """Tell whether the value certainly jumps, by evaluation, if no formula was found."""
         symbols = symbols_of([self.y])
         if any(s.shape for s in symbols) or self.held:
             return False
@@ -325,22 +318,19 @@ class _Jump:
         return False
 
     def _steps(self) -> bool:
-        """Whether the value changes when a step is one further."""
+        """Tell whether the value changes if the step function takes its next value."""
         (moved,) = substitute([self.y], {self.node: self.node + 1})
         for k in range(_POINTS):
             point = {s: as_floats(s, value_at(s, k)) for s in symbols_of([self.y])}
             before, after = (float(v) for v in evaluate([self.y, moved], point))
-            if (
-                np.isfinite(before)
-                and np.isfinite(after)
-                and abs(before - after) > _SHARP * (1 + abs(before))
-            ):
+            finite = np.isfinite(before) and np.isfinite(after)
+            if finite and abs(before - after) > _SHARP * (1 + abs(before)):
                 return True
         return False
 
 
 def _pointwise(node: Node, u: Node) -> bool:
-    """Whether each entry depends on that entry of a random input alone."""
+    """Tell whether each entry depends on the same entry of a random input only."""
     depends = Dependence([node], [u])
     return node.shape == u.shape and all(
         n.op.pointwise and n.shape == u.shape for n in depends.order if n is not u and depends(n, u)
@@ -348,8 +338,8 @@ def _pointwise(node: Node, u: Node) -> bool:
 
 
 def _differ(a: Node, b: Node) -> bool | None:
-    """Whether two values differ somewhere; None if neither is known, as when time ran out."""
-    # For start-up time: few gradients have jumps to compare.
+    """Decide whether two values differ somewhere; None if unknown."""
+    # Saves start-up time: few gradients have jumps.
     from symgrad.verification.decide import decide, equal
 
     gap = canonical([a - b], drop_stops=True).nodes[0]
@@ -363,7 +353,7 @@ def _differ(a: Node, b: Node) -> bool | None:
 
 
 def overlooks_jumps(y: Node, wrt: Sequence[Node], sources: Sequence[Node]) -> bool:
-    """Tell whether `moved_jumps` would leave out some because there are too many, or too much besides."""
+    """Tell whether `moved_jumps` would skip jumps because of its limits."""
     drawn = [u for u in sources if u.dtype == "real"]
     order = topological([y])
     if not drawn:

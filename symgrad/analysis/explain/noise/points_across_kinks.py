@@ -1,8 +1,8 @@
-"""Points at which two draws of a random input lie on different sides of a kink, a jump or a threshold.
+"""Find points at which two draws of a random input lie on different sides of a kink, a jump or a threshold.
 
-Beside a narrow noise, a point that is drawn without regard to it nearly always lies on the same side for all draws:
-`maximum(x, u)` tells them apart only for x in the support of u. So one input is moved: to where the two sides of a
-comparison, of `maximum`, or the argument of `abs` and zero tie for one draw, but not for the other.
+For narrow noise, all draws mostly lie on one side of a random point: `maximum(x, u)` separates them only for x in the
+support of u. So one input is moved to a value at which a comparison, a `maximum`, or the argument of `abs` ties for a
+value of the noise between the two draws.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from symgrad.analysis.explain.limits import (
     STRADDLED_INPUTS,
     STRADDLED_KINKS,
 )
+from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of, inside, place_in
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Number
@@ -39,21 +40,21 @@ _PLACES = sorted({*_TAIL, *(1 - t for t in _TAIL), *(Fraction(k, 16) for k in ra
 def straddling(
     order: Sequence[Node], source: Node, draws: Sequence[Any], point: Point
 ) -> Iterator[dict[Node, Any]]:
-    """Yield points like one that is given with one input moved, so that something ties between two draws.
+    """Yield variants of a point with one input moved, so that something ties between two draws.
 
     Args:
         order: nodes, each after its arguments.
         source: the random input.
-        draws: two values of it, exact.
-        point: values of the other inputs, exact.
+        draws: two exact values of it.
+        point: exact values of the other inputs.
 
     Raises:
         SymgradError, ArithmeticError: if the nodes cannot be evaluated there.
     """
-    noisy = _readers(order, source)
+    noisy = readers(order, [source])
     moved = 0
     for s in point:
-        kinks = _kinks(order, noisy & _readers(order, s))
+        kinks = _kinks(order, noisy & readers(order, [s]))
         if s.dtype == "bool" or not kinks or (s.shape and (s.dtype == "int" or np.size(point[s]) == 0)):
             continue
         moved += 1
@@ -61,19 +62,11 @@ def straddling(
             return
         for number in _between(kinks, source, draws, point, s):
             if inside(domain_of(s), number):
-                yield {**point, s: _put(point[s], s, number)}
-
-
-def _readers(order: Sequence[Node], symbol: Node) -> set[Node]:
-    found = {symbol}
-    for node in order:
-        if any(a in found for a in node.args):
-            found.add(node)
-    return found
+                yield {**point, s: _replaced(point[s], s, number)}
 
 
 def _kinks(order: Sequence[Node], among: set[Node]) -> list[tuple[Node, Node | None]]:
-    """What ties: two nodes, or one and zero."""
+    """Return the pairs of nodes that may tie; None stands for zero."""
     found: dict[tuple[Node, Node | None], None] = {}
     for node in order:
         if node not in among:
@@ -87,24 +80,22 @@ def _kinks(order: Sequence[Node], among: set[Node]) -> list[tuple[Node, Node | N
 def _between(
     kinks: Sequence[tuple[Node, Node | None]], source: Node, draws: Sequence[Any], point: Point, s: Node
 ) -> list[Number]:
-    """Numbers of an input, or of its first entry, at which some kink has the two draws on different sides."""
+    """Return numbers for an input, or for its first entry, at which some pair has the two draws on different sides."""
     wanted = list(dict.fromkeys(n for pair in kinks for n in pair if n is not None))
     others = {n: as_floats(n, v) for n, v in point.items()}
     noise = [as_floats(source, d) for d in draws]
 
-    def gaps(number: Any, draw: int) -> Any:
-        at = {**others, s: as_floats(s, _put(point[s], s, number)), source: noise[draw]}
+    def differences(number: Any, draw: int) -> Any:
+        at = {**others, s: as_floats(s, _replaced(point[s], s, number)), source: noise[draw]}
         values = dict(zip(wanted, evaluate(wanted, at), strict=True))
         flat: list[Any] = []
         for a, b in kinks:
-            gap = np.asarray(values[a], dtype=float) - (
-                0.0 if b is None else np.asarray(values[b], dtype=float)
-            )
+            gap = np.asarray(values[a], dtype=float) - np.asarray(0 if b is None else values[b], dtype=float)
             flat += gap.ravel()[:STRADDLED_ENTRIES].tolist()
         return np.array(flat[:STRADDLED_KINKS])
 
     grid = list(dict.fromkeys(cast("Number", place_in(domain_of(s), t)) for t in _PLACES))
-    rows = [np.array([gaps(number, k) for number in grid]) for k in (0, 1)]
+    rows = [np.array([differences(number, k) for number in grid]) for k in (0, 1)]
     signs = [np.sign(r) for r in rows]
     found: dict[Number, None] = {}
     for e in range(rows[0].shape[1]):
@@ -116,7 +107,7 @@ def _between(
         if turns.any():
             i = int(np.argmax(turns))
             ends = float(grid[i]), float(grid[i + 1])
-            roots = [root_between(lambda x, k=k, e=e: float(gaps(x, k)[e]), *ends) for k in (0, 1)]
+            roots = [root_between(lambda x, k=k, e=e: float(differences(x, k)[e]), *ends) for k in (0, 1)]
             number = _short(min(roots), max(roots), whole=s.dtype == "int")
             if number is not None:
                 found.setdefault(number)
@@ -126,7 +117,7 @@ def _between(
 
 
 def _short(low: float, high: float, *, whole: bool) -> Number | None:
-    """The shortest decimal that is well between two numbers.
+    """Return the shortest decimal well between two numbers.
 
     Example:
         >>> _short(0.908, 1.092, whole=False), _short(2.2, 2.4, whole=True)
@@ -143,8 +134,8 @@ def _short(low: float, high: float, *, whole: bool) -> Number | None:
     return None
 
 
-def _put(value: Any, s: Node, number: Any) -> Any:
-    """Return a value of an input with another number, in the first entry if it is an array."""
+def _replaced(value: Any, s: Node, number: Any) -> Any:
+    """Replace a number, or the first entry of an array."""
     if not s.shape:
         return number
     array = value.copy()

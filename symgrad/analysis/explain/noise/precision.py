@@ -1,4 +1,4 @@
-"""Values at two high precisions, and whether rounding may have decided anything on the way: at any scale alike."""
+"""Evaluation at two high precisions, and tests whether rounding may have decided something, independent of scale."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["PrecisionPair", "has_arrays", "is_finite", "settled", "is_continuous_at"]
 
-_DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
+_DIGITS, _MOST_DIGITS = 20, 110  # of printed values
 
 _GUARD = 10
-"""Digits behind those that are random."""
+"""Digits behind the random ones."""
 
 _DOUBTFUL = 10**6
-"""How many times what two precisions differ by a value may be off: by chance they are far nearer to each other."""
+"""Factor from the difference between two precisions to a bound on the error: by chance they may be far closer."""
 
 _BENT = 2.0**-10
-"""How far a function may be from linear, beside what it changes."""
+"""Deviation from linearity, relative to the change of a function."""
 
 _PICKS = frozenset({"counted", "moved", "picked", "placed"})
 _ROUNDS_NOT = frozenset({"abs", "maximum", "minimum", "neg", "stop_gradient", "where"})
 
 
 class PrecisionPair:
-    """Two precisions that must agree, and what counts as beyond rounding in the first of them.
+    """Two precisions that must agree, with a criterion for differences beyond rounding in the lower one.
 
-    In the first every result is off by a random last digit, as in discrete stochastic arithmetic (Vignes, A stochastic
-    arithmetic for reliable scientific computation, 1993): so what has lost its digits on the way differs from the
-    second by about as much as it is wrong, at any scale, even where both precisions would round alike.
+    At the lower precision every result gets a random last digit, as in discrete stochastic arithmetic (Vignes, A
+    stochastic arithmetic for reliable scientific computation, 1993). So a value that has lost its digits differs
+    between the precisions by about its error, at any scale, even if both would round alike.
     """
 
     def __init__(self, digits: tuple[int, int]) -> None:
@@ -57,7 +57,7 @@ class PrecisionPair:
             order: the nodes, each after its arguments.
             at: an exact number, or an array of them, for every symbol.
         """
-        places = has_arrays(order)  # whole numbers may be positions
+        places = has_arrays(order)  # integers may be indices
         coarse, fine = (
             {
                 s: converted(v, int if places and s.dtype == "int" else partial(exact_number, mp))
@@ -76,14 +76,11 @@ class PrecisionPair:
             value, lambda v: v * (1 + self._unit * self._random.choice((-1, 1)) * (1 + self._random.random()))
         )
 
-    def _moved(self, value: Any) -> Any:
-        return value * (1 + self._unit * self._random.choice((1, -1)) * self._random.uniform(1, 2))
-
     def texts(self, coarse: Sequence[Any], fine: Sequence[Any]) -> tuple[str, str]:
-        """Return two different values as text, "0" for what is nothing but rounding.
+        """Return two different values as text, with "0" for pure rounding errors.
 
-        There are 20 digits, or as many as it takes to see that the two differ; where that is more than a hundred, the
-        second is told by its distance from the first.
+        There are 20 digits, or more until the two texts differ; beyond a hundred, the second text is the distance from
+        the first.
         """
         mp = self.contexts[1]
         rounding = [abs(a - b) > abs(b) * self.margin for a, b in zip(coarse, fine, strict=True)]
@@ -95,23 +92,23 @@ class PrecisionPair:
         return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
 
     def doubt(self, coarse: Any, fine: Any) -> Any:
-        """How far off a value may be: some of its digits, and many times what the precisions differ by."""
+        """Return a bound on the error of a value: half its digits, and many times the difference to the finer one."""
         return self.margin * abs(coarse) + _DOUBTFUL * abs(coarse - fine)
 
-    def apart(self, a: Any, b: Any) -> bool:
-        """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
+    def differ(self, a: Any, b: Any) -> bool:
+        """Tell whether two values differ beyond rounding; NaN differs from nothing."""
         return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
 
 
 def _is_exact(node: Node) -> bool:
-    """Tell whether the result of an op is one of its arguments, but for a sign, or a whole number."""
+    """Tell whether an op computes without rounding: one of its arguments, except for a sign, or an integer."""
     structure = node.op.structure
     picks = structure is not None and structure.entries in _PICKS
     return picks or node.op.name in _ROUNDS_NOT or "piecewise-constant" in node.op.facts
 
 
 def has_arrays(order: Sequence[Node]) -> bool:
-    """Tell whether anything among nodes is not a number for itself."""
+    """Tell whether nodes include an array, a reduction or a size."""
     return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
 
 
@@ -127,8 +124,8 @@ def settled(
     finer: Mapping[Node, Any],
     at: Mapping[Node, Any],
 ) -> bool:
-    """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
-    # Exact operands, or equal roundings of equal numbers, decide by themselves.
+    """Tell whether no comparison and no jump is close enough to a tie for rounding to decide it."""
+    # Exact operands, and equal roundings of equal numbers, are beyond doubt.
     inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
 
     def doubts(node: Node, inexact: Iterable[bool]) -> list[Any]:
@@ -139,7 +136,7 @@ def settled(
     near = [n for n in jumping if not _sure(level, n, values, doubts(n, (inexact[a] for a in n.args)))]
     if not near:
         return True
-    # The point is exact, so exact arithmetic tells that x - x and 0, or floor(x) and 1, are the same number.
+    # The point is exact, so exact arithmetic finds that x - x is 0, or that floor(x) is 1.
     known = Conditions()
     exact = {s: truth(v) if isinstance(v, bool) else number(v) for s, v in at.items()}
     for node, there in zip(near, substitute(near, exact), strict=True):
@@ -155,13 +152,8 @@ def settled(
     return True
 
 
-def _sure(
-    level: PrecisionPair,
-    node: Node,
-    values: Mapping[Node, Any],
-    doubts: Sequence[Any],
-) -> bool:
-    """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
+def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether errors of the arguments cannot change a condition, or lead an op across a jump."""
     if not any(doubts):
         return True
     args = [values[a] for a in node.args]
@@ -174,10 +166,10 @@ def _sure(
 def is_continuous_at(
     level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]
 ) -> bool:
-    """Tell whether an op with kinks has no jump and no pole where its arguments, which may be off, may be."""
+    """Tell whether an op with kinks has no jump and no pole within the errors of its arguments."""
     mp = level.contexts[0]
     if not is_finite(mp, result):
-        return True  # a value that does not exist lies in a branch that is not taken
+        return True  # an undefined value lies in an untaken branch
     bounded = "continuous" in node.op.facts and "poles" not in node.op.facts
     if bounded or (node.op.name == "pow" and args[1] > 0):
         return True
@@ -188,7 +180,7 @@ def is_continuous_at(
             node.op.reference(mp, *node.params, *args[:i], arg + away, *args[i + 1 :])
             for away in (doubts[i], -doubts[i])
         )
-        # Away from jumps and poles a function is about linear in so small a change, at any scale.
+        # Away from jumps and poles a function is nearly linear over such a small change, at any scale.
         if not abs(up - 2 * result + down) <= _BENT * abs(up - down):
             return False
     return True

@@ -1,7 +1,7 @@
-"""Exact points to try: values for the inputs, and draws of a random input.
+"""Exact sample points: values for the inputs, and draws of a random input.
 
-Points are rational, inside the declared domains and supports, and depend on the names alone, so the same
-program is tried at the same points on every machine.
+Points are rational, lie inside the declared domains and supports, and depend on the names only, so that a program has
+the same points on every machine.
 """
 
 from __future__ import annotations
@@ -21,20 +21,31 @@ from symgrad.ir.size_substitution import domain_with
 from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
 
-__all__ = ["as_floats", "converted", "domain_of", "draws", "inside", "only_value", "place_in", "value_at"]
+__all__ = [
+    "as_floats",
+    "converted",
+    "domain_of",
+    "draws",
+    "entries",
+    "hash_of",
+    "inside",
+    "only_value",
+    "place_in",
+    "value_at",
+]
 
-# Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
+# Fractions of the support: the middles of both halves first, then the ends, the centre and others.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
 
 
 def domain_of(symbol: Node, sizes: Mapping[str, int] = {}) -> Domain:
     """Return the values that a symbol takes: the support of a random input, else its declared domain.
 
-    Of ends that are sizes some that lie between them whatever these are, from 1 on: of ``int(0, k - 1)`` 0 alone.
+    If an end is an unknown size, return the part that is common to all sizes from 1 on: 0 for ``int(0, k - 1)``.
 
     Args:
         symbol: the symbol.
-        sizes: sizes by name, where they are known.
+        sizes: known sizes by name.
     """
     declaration = symbol.declaration
     domain = domain_with(declaration.values, sizes)
@@ -46,7 +57,7 @@ def domain_of(symbol: Node, sizes: Mapping[str, int] = {}) -> Domain:
 
 
 def inside(domain: Domain, value: Number) -> bool:
-    """Tell whether a number lies in the interior of a domain, or in a closed one of integers."""
+    """Tell whether a number lies in the interior of a domain, or in a closed domain of integers."""
     low, high = domain.span
     if domain.kind == "int" and domain.closed:
         return (low is None or low <= value) and (high is None or value <= high)
@@ -54,25 +65,29 @@ def inside(domain: Domain, value: Number) -> bool:
 
 
 def only_value(symbol: Node) -> Number | None:
-    """Return the value of a symbol that has no other, such as one that is drawn from Bernoulli(0)."""
+    """Return the only value of a symbol, such as a draw from Bernoulli(0); None if there are several."""
     domain = symbol.declaration.values
     only = isinstance(domain.low, int) and domain.low == domain.high
     return domain.low if domain.kind == "int" and only and isinstance(domain.low, int) else None
 
 
+def hash_of(*key: object) -> int:
+    """Return a pseudo-random number that depends only on a key."""
+    return int.from_bytes(hashlib.blake2b("|".join(map(str, key)).encode(), digest_size=4).digest(), "big")
+
+
 def value_at(symbol: Node, index: int) -> Number | bool:
-    """Return the value that a symbol has at the trial point of a number."""
-    key = hashlib.blake2b(f"{symbol.name}|{index}".encode(), digest_size=4).digest()
-    return place_in(domain_of(symbol), Fraction(5 + int.from_bytes(key, "big") % 91, 100))
+    """Return the value of a symbol at the sample point of a number."""
+    return place_in(domain_of(symbol), Fraction(5 + hash_of(symbol.name, index) % 91, 100))
 
 
 def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = {}) -> list[Number | bool]:
-    """Return different draws of a random input: across its support, and on both sides of landmarks that lie in it.
+    """Return different draws of a random input: across its support, and on both sides of landmarks in it.
 
     Args:
         symbol: the random input.
         landmarks: numbers of the program at which it may switch (``where(u > 1, ...)``).
-        sizes: sizes by name, where they are known.
+        sizes: known sizes by name.
     """
     domain = domain_of(symbol, sizes)
     found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
@@ -86,7 +101,7 @@ def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = 
 
 
 def place_in(domain: Domain, t: Fraction) -> Number | bool:
-    """Return the value at a fraction 0 < t < 1 of a domain; a two-digit decimal where the domain is unbounded."""
+    """Return the value at a fraction 0 < t < 1 of a domain; a two-digit decimal if the domain is unbounded."""
     low, high = domain.span
     if domain.kind == "bool":
         return t < Fraction(1, 2)
@@ -100,20 +115,25 @@ def place_in(domain: Domain, t: Fraction) -> Number | bool:
     else:
         value = (t - Fraction(1, 2)) / (t * (1 - t))
     if domain.kind == "int":
-        # Ends of unbounded integer domains are whole numbers; zero hides too much (0*x, x**0).
+        # Zero would hide too much (0*x, x**0).
         return round(value) or 1
     rounded = Fraction(round(value * 100), 100)
     return rounded if rounded != 0 and inside(domain, rounded) else value or Fraction(1, 8)
 
 
 def as_floats(symbol: Node, value: Any) -> Any:
-    """Return an exact value of a symbol, a number or an array, as NumPy computes with it."""
+    """Convert an exact value of a symbol, a number or an array, for NumPy."""
     kind: Any = {"bool": bool, "int": np.int64}.get(symbol.dtype, float)
     convert = nearest_float if kind is float else kind
     if not symbol.shape:
         return convert(value)
     array = np.asarray(value, dtype=object)
     return np.array([convert(entry) for entry in array.flat], dtype=kind).reshape(array.shape)
+
+
+def entries(value: Any) -> list[Any]:
+    """Return the entries of an array, or a number as a list."""
+    return np.asarray(value, dtype=object).reshape(-1).tolist()
 
 
 def converted(value: Any, convert: Callable[[Any], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Where two sides tie, as a formula: by undoing one function after the other. Where a choice changes, as a number."""
+"""Solve for ties: a formula by inverting one function after another, or a number by bisection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HALVINGS = 80
 
 
 def tie_of(left: Node, right: Node, u: Node) -> Node | None:
-    """Return where two sides tie, if one of them is a chain of increasing or decreasing functions of u."""
+    """Return the value of u at which two sides tie, if one of them is a chain of monotonic functions of u."""
     side, other = (left, right) if u in topological([left]) else (right, left)
     if u in topological([other]):
         return None
@@ -43,10 +43,7 @@ def tie_of(left: Node, right: Node, u: Node) -> Node | None:
                 other = rest / other
             case "neg", None:
                 other = -other
-            case (
-                "sqrt",
-                None,
-            ):  # a root is never negative: then the place is below all values of what is under it
+            case "sqrt", None:  # sqrt(s) = t < 0 never holds, and s = -t**2 is below the domain
                 other = other * OPS["abs"](other)
             case "exp", None:
                 other = OPS["log"](other)
@@ -59,10 +56,10 @@ def tie_of(left: Node, right: Node, u: Node) -> Node | None:
 
 
 def change_of(choice: Node, u: Node, point: Mapping[Node, Any]) -> tuple[float, float, float] | None:
-    """Return a value of u at which a truth value or a sign changes, and what it is below and above; None if not seen.
+    """Return a value of u at which a condition or a sign changes, and its values below and above; None if not found.
 
     Args:
-        choice: a number that takes few values.
+        choice: a node with few values.
         u: an input.
         point: values of all other inputs.
     """

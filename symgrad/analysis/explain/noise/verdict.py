@@ -1,9 +1,8 @@
-"""Does a random input enter a gradient, and by which path? The verdict, its evidence and its sentence.
+"""Decide whether a random input enters a gradient: the verdict, its path, its evidence and its sentence.
 
-A gradient is made of the coefficients that pullbacks read off forward values. A random input u enters it
-exactly if, with all other inputs fixed, two draws of u give different gradients. It can only do so through a
-pullback that reads a value depending on u along *value* edges; stop_gradient cuts derivative edges, not value
-edges.
+A gradient is made of coefficients that pullbacks compute from forward values. A random input u enters it exactly if,
+with all other inputs fixed, two draws of u give different gradients. So a pullback must read a value that depends on u
+along *value* edges; stop_gradient cuts derivative edges, not value edges.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ __all__ = ["NoiseVerdict", "ResidualUse", "judge"]
 
 
 class GradientValues(Protocol):
-    """What is asked of gradients: `GradientForms` are such."""
+    """The interface of gradients, implemented by `GradientForms`."""
 
     raw: tuple[Node, ...]
 
@@ -58,11 +57,11 @@ class ResidualUse:
     """One pullback that reads a value which depends on the random input.
 
     Attributes:
-        rule: the op whose pullback it is.
+        rule: the op of the pullback.
         number: the number of the step, as in `Derivation.steps`.
         node: the forward value that it reads.
         matters: whether changing this value alone changes the gradient at the witness; None without a witness, and in
-            a large array program, where it is not tried.
+            a large array program, where it is not evaluated.
     """
 
     rule: str
@@ -81,19 +80,19 @@ class ResidualUse:
     def nodes(self) -> tuple[Node, ...]:
         """The shortest path along value edges from the residual to the random input.
 
-        A difference a - b counts as one equation: its sign is left out.
+        A difference a - b counts as one equation, without its sign.
         """
         first, *rest = self._paths.path(self.node)
         return (first, *(n for n in rest if n.op.name != "neg" or n in self._naming.names))
 
     @property
     def path(self) -> tuple[str, ...]:
-        """That path, by names and expressions."""
+        """That path, as names and expressions."""
         return tuple(self._naming.text(n) for n in self.nodes)
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The lines that compute what is on that path, of a program that was read from other code."""
+        """The lines that compute the nodes of the path, for a program read from other code."""
         return self._naming.lines(self.nodes)
 
     @property
@@ -103,7 +102,7 @@ class ResidualUse:
 
     @property
     def sentence(self) -> str:
-        """What the pullback reads, and why that depends on the random input."""
+        """The residual, and the reason why it depends on the random input."""
         what = "the condition" if self.node.dtype == "bool" else "the forward value"
         text = f"the pullback of {self.rule} reads {what} {self.residual}"
         between = self.nodes[1:-1]
@@ -124,14 +123,14 @@ class NoiseVerdict:
     Attributes:
         name: the random input.
         enters: True, False, or None for undecided.
-        reason: why, in one sentence.
+        reason: the reason, in one sentence.
         how: the kind of evidence.
         path: from the value that the pullback reads to the random input, along value edges; () if none reads it.
         residual: that value; None if no pullback reads one.
         rule: the op of that pullback.
-        witness: two draws that give different gradients, where that is the evidence.
-        all_paths: every reading of the random input by a pullback, from the output back.
-        clean: named values on the way whose own derivatives have no noise, where it enters behind them.
+        witness: two draws that give different gradients, if that is the evidence.
+        all_paths: every read of the random input by a pullback, from the output back.
+        clean: named values on the way whose own derivatives have no noise, if it enters behind them.
     """
 
     name: str
@@ -145,7 +144,7 @@ class NoiseVerdict:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The lines that compute what is on `path`, of a program that was read from other code."""
+        """The lines that compute the nodes of `path`, for a program read from other code."""
         return () if self._chosen is None else self._chosen.places
 
     @property
@@ -192,16 +191,16 @@ def judge(
         forms: its gradients.
         sources: the random inputs.
         naming: names for the sentences.
-        quick: leave out the proof, the search between kinks and clean values, which take long in large programs.
+        quick: skip the proof, the search between kinks and clean values, which are slow in large programs.
     """
     coefficients = [s.coefficient for s in trace.steps]
     depends = Dependence([y, *trace.gradients, *coefficients, *sources], sources)
-    return {s.name: _Question(y, trace, forms, s, naming, depends, quick).answer() for s in sources}
+    return {s.name: _NoiseQuery(y, trace, forms, s, naming, depends, quick).answer() for s in sources}
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """Does one random input enter? The evidence is sought from the cheapest to the dearest."""
+class _NoiseQuery:
+    """The decision on one random input, with evidence from the cheapest to the most expensive kind."""
 
     y: Node
     trace: BackwardTrace
@@ -225,53 +224,47 @@ class _Question:
             return self._open(reading)
         draws = TwoDraws(None)
         if self._simplifies():
+            how = ""
             if self.source not in topological(self.forms.values):
-                return self._verdict(
-                    False, "absent from the canonical gradient", self._cancels(reading), reading
-                )
-            if _constant_in(self.forms.values, self.source):
+                how = "absent from the canonical gradient"
+            elif _constant_in(self.forms.values, self.source):
                 how = "the derivative of the gradient by it is zero"
-                return self._verdict(False, how, self._cancels(reading), reading)
-            draws = compare_draws(self.forms.values, self.source)
-            if draws.same:
+            elif (draws := compare_draws(self.forms.values, self.source)).same:
                 how = "any two draws are proved to give the same gradient"
+            if how:
                 return self._verdict(False, how, self._cancels(reading), reading)
-        evidence = self._evidence(straddle=True)  # beside ties; the engine has no objection to one
+        evidence = self._evidence(straddle=True)  # across ties; the engine found no proof against it
         if evidence is not None or draws.same is False:
             how = "two draws give different gradients"
             return self._verdict(True, how, "", reading, evidence, draws.witness)
         return self._open(reading)
 
     def _simplifies(self) -> bool:
-        """Tell whether what holds of the simplified gradients holds of them as they are computed."""
+        """Tell whether a property of the simplified gradients holds for the raw ones."""
         small = len(topological(self.forms.raw)) <= SIMPLIFIED_EQUATIONS
         return small and self.forms.faithful and self._compares_numbers()
 
     def _open(self, reading: Sequence[int]) -> NoiseVerdict:
-        open_question = (
+        reason = (
             f"{self._who_reads(reading)}; no two draws were found that give different gradients, and no proof "
             "that it cancels"
         )
-        return self._verdict(None, "neither a witness nor a proof", open_question, reading)
+        return self._verdict(None, "neither a witness nor a proof", reason, reading)
 
     def _evidence(self, *, straddle: bool) -> Evidence | None:
         gradients = self.trace.gradients
-        if self._has_arrays():
+        read = [self.y, *gradients, self.source]
+        if has_arrays(topological([*read, *requirements(read)])):
             return find_array_evidence(self.y, gradients, self.source, straddle=straddle)
         coefficients = [s.coefficient for s in self.trace.steps]
         find = find_straddling if straddle else find_evidence
         return find(self.y, gradients, coefficients, self.source)
 
-    def _has_arrays(self) -> bool:
-        read = [self.y, *self.trace.gradients, self.source]
-        order = topological([*read, *requirements(read)])
-        return has_arrays(order)
-
     def _compares_numbers(self) -> bool:
-        """Tell whether no condition of the gradient compares something that the random input may make undefined.
+        """Tell whether no condition of the gradient compares a value that the random input may make undefined.
 
-        A kernel takes the comparison with NaN for false, so such a condition may change with a draw although
-        its simplified form does not.
+        A kernel evaluates a comparison with NaN to false, so such a condition may change with a draw although its
+        simplified form does not.
         """
         known = Conditions()
         conditions = [
@@ -305,7 +298,7 @@ class _Question:
         return clean_values(self.y, self.trace, noisy, self.source, self.naming)
 
     def _unread(self) -> str:
-        """Say why no pullback reads a value that depends on the random input."""
+        """Return the reason why no pullback reads a value that depends on the random input."""
         u, name = self.source.name, self.naming.text(self.y)
         by = join_texts([self.naming.text(w) for w in self.trace.wrt])
         if not self.depends(self.y, self.source):
@@ -346,7 +339,7 @@ def _readings(
     paths = live = Paths(depends.order, source)
     influence: Mapping[int, bool] = {}
     if evidence is not None:
-        # A value that changes with the draw has an argument that does, all the way to u: no path through 0*u.
+        # A value that changes with the draw has an argument that changes, down to u; no path leads through 0*u.
         live = Paths(depends.order, source, {n for n in evidence.first if evidence.differs(n)})
         influence = influence_of(trace, reading, evidence)
     found: list[ResidualUse] = []
@@ -365,8 +358,8 @@ def _readings(
 def _constant_in(values: Sequence[Node], source: Node) -> bool:
     """Tell whether the gradients are proved constant in a continuous random input.
 
-    A zero derivative proves that only on a connected domain and for a continuous function: so everything must
-    be defined everywhere, and nothing on the way may jump.
+    A zero derivative proves it only for a continuous function on a connected domain: every node must be defined
+    everywhere, and no node that depends on the input may jump.
     """
     depends = Dependence(values, [source])
     if source.dtype != "real" or len(depends.order) > PROVABLE_EQUATIONS:
@@ -382,7 +375,7 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     known = Conditions()
     if any(known.defined(v) != "yes" for v in values):
         return False
-    # An array may move in any direction: along a direction of ones alone, u[0] - u[1] would look constant.
+    # An array needs a free direction: along ones, u[0] - u[1] would look constant.
     direction = symbol(Declaration("__direction", REAL, source.shape)) if source.shape else as_node(1)
     slopes = push_forward(values, {source: direction})
     return all(is_zero(s) for s in canonical(slopes, drop_stops=True).nodes)

@@ -1,8 +1,8 @@
-"""Two draws of a random input at one point: the direct evidence that a gradient depends on it.
+"""Search for two draws of a random input at one point: the direct evidence that a gradient depends on it.
 
-Float64 proposes, exact points at two high precisions decide. A pair counts only if nothing near it is decided
-by rounding: the gradients are finite and real, their difference is the same at both precisions, and no
-comparison or jump is a near tie, unless exact arithmetic decides it.
+Float64 proposes, exact points at two high precisions decide. A pair counts only if rounding decides nothing near it:
+the gradients are finite and real, their difference is the same at both precisions, and no comparison or jump is a near
+tie, unless exact arithmetic decides it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.analysis.explain.limits import (
 )
 from symgrad.analysis.explain.noise.points_across_kinks import straddling
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite, settled
-from symgrad.analysis.explain.noise.sample_points import domain_of, draws, inside, value_at
+from symgrad.analysis.explain.noise.sample_points import domain_of, draws, entries, inside, value_at
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.notation.printer import number_text
@@ -42,9 +42,9 @@ __all__ = [
 ]
 
 _POINTS = 12
-_BASES = 3  # points from which one input is moved, and numbers of the program beside which others are
-# Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
-# damp a dependence below that, and so is asked again where nothing was seen.
+_BASES = 3  # points with one moved input, and numbers of the program with points on both sides
+# Pairs of precisions. At 50 digits, differences and distances from a jump above 1e-25 are beyond rounding; a long chain
+# can damp a dependence below that, so the deeper pair follows if nothing was found.
 _NORMAL, _DEEP = (50, 90), (300, 400)
 
 ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
@@ -52,15 +52,15 @@ ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
 
 @dataclass(frozen=True, slots=True)
 class NoiseWitness:
-    """One point and two draws at which the gradient differs.
+    """A point and two draws at which the gradient differs.
 
     Attributes:
         values: the other inputs, exact; an array is a list, of lists if it has several axes.
         draws: the two values of the random input, exact.
-        wrt: the position of the gradient that differs, in the order asked for.
-        gradients: the gradient for either draw, to so many digits that they differ; of an array the entry that does.
+        wrt: the position of the differing gradient in ``wrt``.
+        gradients: the gradient for either draw, with enough digits to differ; of an array, the differing entry.
         name: the random input.
-        entry: where in the gradient that entry is; () for a number.
+        entry: the index of that entry; () for a number.
     """
 
     values: Mapping[str, ExactValue]
@@ -71,13 +71,13 @@ class NoiseWitness:
     entry: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        told = list(self.values.items())[:WITNESS_INPUTS_TOLD]
-        at = ", ".join(f"{name} = {_written(value)}" for name, value in told)
-        left = len(self.values) - len(told)
+        inputs = list(self.values.items())[:WITNESS_INPUTS_TOLD]
+        at = ", ".join(f"{name} = {_text(value)}" for name, value in inputs)
+        left = len(self.values) - len(inputs)
         more = f" and {left} more inputs" if left else ""
         where = f" in entry {list(self.entry)}" if self.entry else ""
         one, other = (
-            f"{self.name} = {_written(draw)} gives {gradient}{where}"
+            f"{self.name} = {_text(draw)} gives {gradient}{where}"
             for draw, gradient in zip(self.draws, self.gradients, strict=True)
         )
         return f"{'at ' if at else ''}{at}{more}{', ' if at else ''}{one}, {other}"
@@ -97,31 +97,30 @@ class Evidence:
         a: Any = self.first[node]
         b: Any = self.second[node]
         if any(isinstance(v, np.ndarray) for v in (a, b)):
-            one, other = np.asarray(a, dtype=object).ravel(), np.asarray(b, dtype=object).ravel()
-            return any(self._apart(p, q) for p, q in zip(one, other, strict=True))
-        return self._apart(a, b)
+            return any(map(self._differ, entries(a), entries(b)))
+        return self._differ(a, b)
 
-    def _apart(self, a: Any, b: Any) -> bool:
+    def _differ(self, a: Any, b: Any) -> bool:
         if isinstance(a, bool) or isinstance(b, bool):
             return bool(a) != bool(b)
-        return self.level.apart(a, b)
+        return self.level.differ(a, b)
 
 
 def requirements(outputs: Sequence[Node]) -> list[Node]:
-    """Return conditions without which the random inputs that outputs read do not have their values at a point.
+    """Return the conditions under which the random inputs of outputs have valid distributions and values.
 
-    They read what parameters are computed from: its values are then part of the point.
+    They read the nodes that compute parameters, so that these nodes belong to the point.
     """
     return [c for s in symbols_of(outputs) for c in conditions_on(s)]
 
 
 def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node) -> Evidence | None:
-    """Look for two draws of a random input that give different gradients.
+    """Search for two draws of a random input that give different gradients.
 
     Args:
-        y: the differentiated value: it must exist at the point.
-        gradients: what may depend on the input.
-        extra: further nodes whose values the caller wants.
+        y: the differentiated value, which must exist at the point.
+        gradients: the gradients.
+        extra: further nodes to evaluate.
         source: the random input, a symbol.
 
     Returns:
@@ -150,13 +149,13 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
 def find_straddling(
     y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node
 ) -> Evidence | None:
-    """Look for two draws with a kink, a jump or a threshold between them; arguments as `find_evidence` takes them."""
+    """Search for two draws with a kink, a jump or a threshold between them; see `find_evidence` for the arguments."""
     order = topological([y, *gradients, *extra, *requirements([y, *gradients, *extra])])
     inputs = [s for s in symbols_of(order) if s is not source]
     candidates = sorted(draws(source, ()), key=float)
     if len(candidates) < 2 or len(order) > WITNESS_WORK // WITNESS_PAIRS:
         return None
-    # The middle half of the draws is likelier, the outer ones are further apart.
+    # Draws in the middle half are likelier, outer ones are further apart.
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
     level = PrecisionPair(_NORMAL)
     landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
@@ -171,7 +170,7 @@ def find_straddling(
                     if evidence is not None:
                         return evidence
             except (SymgradError, ArithmeticError, ValueError):
-                continue  # outside the domain of some op
+                continue  # outside the domain of an op
     return None
 
 
@@ -183,7 +182,7 @@ def _proposals(
     inputs: Sequence[Node],
     candidates: Sequence[Number | bool],
 ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
-    """Return some (point, draw, draw): where float64 sees a difference, and where it sees none."""
+    """Return triples (point, draw, draw) with a difference in float64, and triples without."""
     rows = range(_POINTS)
     values: dict[Node, Any] = {
         s: np.array([[_float(value_at(s, i))] for i in rows], dtype=bool if s.dtype == "bool" else float)
@@ -200,9 +199,7 @@ def _proposals(
         usable &= np.broadcast_to(results[condition], shape)
     for node in order:
         if node.dtype != "bool":
-            usable &= ~(
-                np.abs(results[node]) > WIDEST_VALUE
-            )  # NaN is usable: it may lie in a branch not taken
+            usable &= ~(np.abs(results[node]) > WIDEST_VALUE)  # allows NaN, as in an untaken branch
     usable &= np.isfinite(np.broadcast_to(results[y], shape))
     for gradient in gradients:
         usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
@@ -212,7 +209,7 @@ def _proposals(
         columns = [int(k) for k in np.flatnonzero(usable[i])]
         pairs = [(a, b) for n, a in enumerate(columns) for b in columns[n + 1 :]]
         lines = [np.broadcast_to(results[g], shape)[i] for g in gradients]
-        first = next(((a, b) for a, b in pairs if any(_far_apart(v[a], v[b]) for v in lines)), None)
+        first = next(((a, b) for a, b in pairs if any(_differ_in_floats(v[a], v[b]) for v in lines)), None)
         if first is not None:
             seen.append((i, *first))
         elif pairs:
@@ -220,7 +217,7 @@ def _proposals(
     return seen, unseen
 
 
-def _far_apart(a: Any, b: Any) -> bool:
+def _differ_in_floats(a: Any, b: Any) -> bool:
     return bool(abs(a - b) > 1e-7 * max(abs(a), abs(b)))
 
 
@@ -242,19 +239,18 @@ def _decide(
         try:
             values = level.evaluate(order, {**point, source: draw})
         except (ArithmeticError, ValueError, TypeError, NotImplementedError):
-            return None  # outside the domain of some op: complex, a pole, no convergence
+            return None  # outside the domain of an op: complex, a pole, no convergence
         for mp, at in zip(level.contexts, values, strict=True):
             if not all(is_finite(mp, at[n]) for n in (y, *gradients)):
                 return None
             if not all(at[c] for c in requirements([y, *gradients])):
-                return None  # no draw has this value there
+                return None  # outside the support of a distribution
         sides.append(values)
     low, high = ([side[k] for side in sides] for k in (0, 1))
     for i, gradient in enumerate(gradients):
         coarse, fine = low[1][gradient] - low[0][gradient], high[1][gradient] - high[0][gradient]
-        if not level.apart(high[0][gradient], high[1][gradient]) or abs(coarse - fine) > level.margin * abs(
-            fine
-        ):
+        rounded = abs(coarse - fine) > level.margin * abs(fine)
+        if rounded or not level.differ(high[0][gradient], high[1][gradient]):
             continue
         sure = (
             settled(level, order, coarse, fine, {**point, source: draw})
@@ -268,8 +264,8 @@ def _decide(
     return None
 
 
-def _written(value: ExactValue) -> str:
+def _text(value: ExactValue) -> str:
     if isinstance(value, list):
-        shown = [_written(v) for v in value[:WITNESS_ENTRIES_TOLD]]
+        shown = [_text(v) for v in value[:WITNESS_ENTRIES_TOLD]]
         return f"[{', '.join([*shown, *(['...'] if len(value) > WITNESS_ENTRIES_TOLD else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)

@@ -1,1 +1,1 @@
-"""Points at which a formula has no value although it has a limit."""
+"""Removable singularities: points at which a formula is undefined but has a limit. Start at `search.gaps_of`."""

@@ -1,4 +1,4 @@
-"""Formulas beside a point: their values there with many digits, those in floats, and how far apart these are."""
+"""Evaluation near a point: in floats and with many digits, and the difference between both."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
-__all__ = ["ULP", "Beside", "as_fraction"]
+__all__ = ["ULP", "PointNeighbourhood", "as_fraction"]
 
 ULP = 2.0**-53
 
-_NEAR = 20  # powers of ten by which both sides of a limit are off
+_NEAR = 20  # decimal exponent of the distance at which both sides of a limit are evaluated
 _DISTANCES = (1e-3, 1e-6, 1e-9)
-_FACTORS = (0, 0.01, 0.3, 0.99, 1.01, 1.5, 4, 30)  # of a radius, at which forms are compared
-_ENDS = (1.04, 1.1, 1.2)  # at which they are, too, where that is large enough for a series to end there
-_AWAY = 100  # digits of values that are not next to the point
-_INNER = 0.3  # that one within which values have one size
-_STEP = -30  # power of ten of the step that shows how a value moves
+_FACTORS = (0, 0.01, 0.3, 0.99, 1.01, 1.5, 4, 30)  # multiples of a radius at which forms are compared
+_ENDS = (1.04, 1.1, 1.2)  # further ones if a series with a large radius may end there
+_AWAY = 100  # digits away from the point
+_INNER = 0.3  # the multiple up to which values have one magnitude
+_STEP = -30  # decimal exponent of the step for a slope
 _TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What is beside v = at.
+class PointNeighbourhood:
+    """The neighbourhood of v = at.
 
     Args:
         mp: a context of many digits.
         v: an input.
         at: its value at the point, a formula of the other inputs.
-        points: values of these, and that of v.
+        points: values of the other inputs, each with that of v.
     """
 
     mp: Any
     v: Node
     at: Node
     points: Sequence[tuple[Point, Any]]
-    # Of one formula many forms are looked at, at the same places: what it is there is found once.
+    # Many forms of one formula are compared at the same places, so its values are cached.
     _truths: dict[tuple[Node, int, float], Any] = field(
         default_factory=dict[tuple[Node, int, float], Any], init=False, repr=False, compare=False
     )
@@ -57,25 +57,25 @@ class Beside:
     )
 
     def value(self, e: Node, point: Point, value: Any, sign: float) -> Any:
-        """Return the value of a formula so near that it stands for the limit; None where there is none."""
+        """Return the value of a formula so near the point that it stands for the limit; None if undefined."""
         (found,) = evaluate_mp(self.mp, [e], {**point, self.v: self.moved(value, sign)})
         return found if is_real(self.mp, found) else None
 
     def moved(self, value: Any, sign: float) -> Any:
-        """Return a value of v beside the point."""
+        """Return a value of v next to the point."""
         return value + sign * self.mp.mpf(10) ** -_NEAR * max(1, abs(value))
 
     def worst(
         self, e: Node, form: Node, w: Node, radii: Sequence[float], least: Sequence[Any] | None = None
     ) -> float:
-        """Return the largest error of a form at the points, by the size of values there.
+        """Return the largest error of a form at the points, relative to the magnitude of values there.
 
         Args:
-            e: what it is a form of.
-            form: computed in floats.
-            w: a value between, whose distances from that at the point are multiples of the radii.
+            e: the formula.
+            form: its form, computed in floats.
+            w: an intermediate value; its distances from the point are multiples of the radii.
             radii: one for each point.
-            least: sizes, one for each point, below which values count as 0.
+            least: magnitudes, one for each point, below which values count as 0.
         """
         worst = 0.0
         sizes = least or [0] * len(radii)
@@ -91,12 +91,12 @@ class Beside:
             if not both:
                 return math.inf
             for k, (found, truth) in both:
-                # Values near the point have a size that those far away, perhaps near a pole, must not set.
+                # Values far away, perhaps near a pole, must not set the magnitude near the point.
                 size = max(smallest, *(abs(x) for f, (_, x) in both if f <= max(k, _INNER)))
                 worst = max(worst, _distance(found, truth, size) if size else math.inf)
         return worst
 
-    def lost(self, e: Node) -> dict[float, int]:
+    def digit_loss(self, e: Node) -> dict[float, int]:
         """Return how many digits a formula loses at some distances from the point, at the worst of the points."""
         found: dict[float, int] = {}
         for h in _DISTANCES:
@@ -110,7 +110,7 @@ class Beside:
         return found
 
     def _moves(self, w: Node, n: int) -> tuple[int, float]:
-        """Return m and c of a value that moves by c*h**m: its slope, or what follows where that is 0."""
+        """Return m and c of a value that changes by c*h**m: the first nonzero derivative."""
         known = self._moved.get((w, n))
         if known is not None:
             return known
@@ -126,7 +126,7 @@ class Beside:
         return found
 
     def _values(self, form: Node, n: int, steps: Sequence[float], e: Node) -> list[tuple[float, Any] | None]:
-        """A form in floats at distances from a point, each with the truth; None outside of the domains."""
+        """Return a form in floats at distances from a point, each with the true value; None outside of the domains."""
         truths = [self._truth(e, n, h) for h in steps]
         there = [
             float(self.points[n][1]) + h for h, truth in zip(steps, truths, strict=True) if truth is not None
@@ -135,7 +135,7 @@ class Beside:
         return [None if truth is None else (next(computed), truth) for truth in truths]
 
     def _computed(self, form: Node, n: int, there: Sequence[float]) -> list[float]:
-        """Return a form in floats at values of the input; of numbers at all of them together."""
+        """Return a form in floats at values of the input; of scalars, in one evaluation."""
         floats = self._floats_of(n)
         if not is_elementwise([form]):
             return [float(evaluate([form], {**floats, self.v: np.float64(at)})[0]) for at in there]
@@ -149,7 +149,7 @@ class Beside:
         return self._floats[n]
 
     def _truth(self, e: Node, n: int, h: float) -> Any:
-        """Return the value of a formula at a distance from a point; None outside of the domains."""
+        """Return the true value of a formula at a distance from a point; None outside of the domains."""
         key = (e, n, h)
         if key not in self._truths:
             self._truths[key] = self._new_truth(e, n, h)
@@ -159,7 +159,7 @@ class Beside:
         at = float(self.points[n][1]) + h
         if not math.isfinite(at) or not inside(domain_of(self.v), Fraction(at)):
             return None
-        # What is computed in floats is compared at the same floats; less cancels away from the point.
+        # The inputs are the floats of the computed form. Away from the point less cancels.
         mp = precise(_AWAY) if abs(h) > _DISTANCES[-1] else self.mp
         others = {s: x if isinstance(x, bool) else mp.mpf(float(x)) for s, x in self._floats_of(n).items()}
         (there,) = evaluate_mp(mp, [self.at], others)
@@ -171,7 +171,7 @@ class Beside:
 
 
 def as_fraction(value: Any) -> Any:
-    """Return the float next to a number as a fraction; a bool stays one."""
+    """Return the nearest float of a number as a fraction; a bool stays one."""
     return value if isinstance(value, bool) else Fraction(float(value))
 
 

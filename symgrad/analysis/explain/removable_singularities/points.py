@@ -1,4 +1,4 @@
-"""Where denominators vanish, or what else an op may not be given, and exact points of the domain there."""
+"""Find points of the domain at which an op is undefined, such as zeros of denominators, and sample points there."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.support.traversal import leaves
 
 __all__ = ["DIGITS", "POINTS", "Point", "to_mp", "is_real", "places", "precise", "samples"]
 
 Point: TypeAlias = "dict[Node, Any]"
 
-POINTS = 3  # values of the other inputs
+POINTS = 3  # choices of the other inputs
 DIGITS = 240
-_PLACE = 1.5e-3  # seconds of looking at one place
+_PLACE = 1.5e-3  # seconds for one candidate
 
 
 def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
-    """Yield what has no value where something vanishes, with the input and its value there.
+    """Yield undefined nodes, each with an input and its value there.
 
     Args:
-        e: a formula of numbers.
-        end: when to stop, on the count of `symgrad.checker.clock`.
+        e: a formula of scalars.
+        end: the deadline, on the clock of `symgrad.checker.clock`.
     """
     known = Conditions()
     found: list[tuple[Node, Node]] = []
@@ -55,21 +56,14 @@ def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
 
 
 def _vanishing(n: Node) -> list[Node]:
-    """What an op has no value for where it is 0: a denominator, cos(x) of tan(x)."""
+    """Return the expressions at whose zeros an op is undefined: a denominator, cos(x) for tan(x)."""
     if n.op.name == "pow":
         return [n.args[0]] if n.args[1].is_number() and n.args[1].value < 0 else []
     if n.op.domain is None or not n.args:
         return []
-    found: list[Node] = []
-    pending = [n.op.domain(*n.args)]
-    while pending:
-        condition = pending.pop()
-        if condition.op.name == "and_":
-            pending += condition.args
-        elif condition.op.name == "ne":
-            left, right = condition.args
-            found.append(left - right if not right.is_number(0) else left)
-    return found
+    conditions = leaves(n.op.domain(*n.args), lambda c: c.args if c.op.name == "and_" else None)
+    unequal = [c.args for c in reversed(conditions) if c.op.name == "ne"]
+    return [left if right.is_number(0) else left - right for left, right in unequal]
 
 
 def _tried(below: Node, above: Sequence[Node], v: Node) -> Iterator[Node]:
@@ -79,7 +73,7 @@ def _tried(below: Node, above: Sequence[Node], v: Node) -> Iterator[Node]:
 
 
 def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
-    """Exact values of the other inputs, and that of v, where these lie in the domains."""
+    """Return sample values of the other inputs, each with the value of v, inside the domains."""
     mp = precise()
     found: list[tuple[Point, Any]] = []
     others = [s for s in symbols_of([e, at]) if s is not v]
@@ -95,8 +89,8 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
 
 @cache
 def precise(digits: int = DIGITS) -> Any:
-    """Return a context of mpmath with many digits."""
-    import mpmath  # it starts slowly
+    """Return an mpmath context with many digits."""
+    import mpmath  # saves start-up time
 
     mp = mpmath.MPContext()
     mp.dps = digits
@@ -104,7 +98,7 @@ def precise(digits: int = DIGITS) -> Any:
 
 
 def to_mp(mp: Any, value: Any) -> Any:
-    """Return a rational number in that context, a truth value as it is."""
+    """Convert a rational number to the context; return a bool unchanged."""
     return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
 
 
@@ -115,7 +109,7 @@ def is_real(mp: Any, value: Any) -> bool:
 
 def _vanishes(e: Node, n: Node, v: Node, at: Node) -> bool:
     mp = precise()
-    # Most candidates are none: one point tells.
+    # One point refutes most candidates.
     first: Point = {s: to_mp(mp, value_at(s, 0)) for s in symbols_of([n, at]) if s is not v}
     if not _is_zero(mp, n, {**first, v: evaluate_mp(mp, [at], first)[0]}, unknown=True):
         return False
@@ -129,7 +123,7 @@ def _is_zero(mp: Any, n: Node, point: Point, *, unknown: bool = False) -> bool:
 
 
 def _same(e: Node, v: Node, at: Node, other: Node, there: Node) -> bool:
-    """Whether two places are one: F = K is K = F."""
+    """Tell whether two places are one: F = K is K = F."""
     mp = precise()
     for point, value in samples(e, other, there):
         whole = {**point, other: value}

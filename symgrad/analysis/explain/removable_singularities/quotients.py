@@ -1,4 +1,4 @@
-"""Formulas as quotients of polynomials in lowest terms, in which coefficients of series are often much shorter."""
+"""Quotients of polynomials in lowest terms, in which coefficients of series are often much shorter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["cancelled", "coefficients", "in_lowest_terms"]
 
 
 def in_lowest_terms(node: Node) -> Node:
-    r"""Return a formula as a quotient of polynomials without common factors, in what is not rational in it.
+    r"""Return a formula as a quotient of polynomials in its non-rational subexpressions, without common factors.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -28,11 +28,11 @@ def in_lowest_terms(node: Node) -> Node:
     if found is None:
         return node
     top, bottom, atoms = found
-    return _written(top, atoms) / _written(bottom, atoms) if bottom != 1 else _written(top, atoms)
+    return _node_of(top, atoms) / _node_of(bottom, atoms) if bottom != 1 else _node_of(top, atoms)
 
 
 def cancelled(node: Node) -> Node:
-    r"""Return a formula as a quotient of polynomials without common factors, each a product of its factors.
+    r"""Return a formula as a quotient of polynomials without common factors, both in factored form.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -50,9 +50,9 @@ def cancelled(node: Node) -> Node:
 
 
 def coefficients(node: Node, v: Node) -> tuple[Node, list[list[Node]]] | None:
-    r"""Return the factors of a numerator, each by the coefficients of its powers of what v is in; and what that is.
+    r"""Factor a numerator; return the atom that contains v, and the coefficients of each factor by powers of the atom.
 
-    None where v is in several things, as in x + exp(x).
+    Return None if several atoms contain v, as in x + exp(x).
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -82,7 +82,7 @@ def coefficients(node: Node, v: Node) -> tuple[Node, list[list[Node]]] | None:
 
 
 def _quotient(node: Node) -> tuple[Any, Any, list[Node]] | None:
-    """A formula as a quotient in lowest terms, and what it is a quotient in."""
+    """Return a formula as numerator and denominator in lowest terms, and the atoms: the variables of both."""
     order = topological([node])
     if len(order) > QUOTIENT_EQUATIONS:
         return None
@@ -112,7 +112,7 @@ def _is_rational(n: Node) -> bool:
 
 
 def _atoms(node: Node) -> list[Node]:
-    """What is not rational, and is read by what is."""
+    """Return the non-rational subexpressions that the rational part reads."""
     found: dict[Node, None] = {}
     pending, seen = [node], {node}
     while pending:
@@ -149,9 +149,7 @@ def _value(ctx: Any, n: Node, args: list[tuple[Any, Any] | None]) -> tuple[Any, 
 
 
 def _reduced(top: Any, bottom: Any) -> tuple[Any, Any] | None:
-    if bottom == 0:
-        return None
-    if max([*top.degrees(), *bottom.degrees()], default=0) > QUOTIENT_DEGREE:
+    if bottom == 0 or max([*top.degrees(), *bottom.degrees()], default=0) > QUOTIENT_DEGREE:
         return None
     common = top.gcd(bottom)
     top, bottom = top / common, bottom / common
@@ -159,7 +157,7 @@ def _reduced(top: Any, bottom: Any) -> tuple[Any, Any] | None:
     return top / lead, bottom / lead
 
 
-def _written(p: Any, atoms: list[Node]) -> Node:
+def _node_of(p: Any, atoms: list[Node]) -> Node:
     return _sum_of(p.to_dict(), atoms)
 
 
@@ -169,7 +167,7 @@ def _product_of(p: Any, atoms: list[Node]) -> Node:
     front, factors = p.factor()
     total = as_node(Fraction(int(front.p), int(front.q)))
     for factor, power in sorted(factors, key=lambda f: (f[0].total_degree(), str(f[0]))):
-        total = total * _written(factor, atoms) ** int(power)
+        total = total * _node_of(factor, atoms) ** int(power)
     return total
 
 

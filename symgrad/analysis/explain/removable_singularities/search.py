@@ -1,7 +1,7 @@
-"""Points of the domain at which a formula has no value although it has a limit there: removable singularities.
+"""Search for removable singularities: points of the domain at which a formula is undefined but has a limit.
 
-Candidates are where a denominator vanishes, as far as that can be found. At each the formula is evaluated beside the
-point with many digits; where both sides agree it has a limit, whose formula comes from its power series.
+Candidates are zeros of denominators. The formula is evaluated next to each with many digits; if both sides agree it
+has a limit there, whose formula comes from its power series.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 
 from symgrad.analysis.explain.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import as_floats
-from symgrad.analysis.explain.removable_singularities.near_point import Beside, as_fraction
+from symgrad.analysis.explain.removable_singularities.near_point import PointNeighbourhood, as_fraction
 from symgrad.analysis.explain.removable_singularities.points import (
     DIGITS,
     Point,
@@ -48,26 +49,26 @@ from symgrad.support.errors import SymgradError
 
 __all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]
 
-_TERMS, _NUMBERS = 11, 61  # of a series; where its coefficients are numbers
-_DERIVED = 1e-12  # the largest error of a derivative of a form
-_ROUGH = 1e-6  # the error of a derivative of a form for which a better one is looked for
-_SHOWN = 15  # digits of a limit that has no formula
+_TERMS, _NUMBERS = 11, 61  # terms of a series, and of one with numbers as coefficients
+_DERIVED = 1e-12  # error bound for derivatives of a form
+_ROUGH = 1e-6  # error of derivatives above which a better form is sought
+_SHOWN = 15  # digits of a limit without a formula
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A point at which a formula has no value, beside which it tends to one.
+    """A point at which a formula is undefined but has a limit.
 
     Attributes:
-        variable: the input that makes it so.
-        at: its value there, a formula of the other inputs.
-        kind: what stands there: ``"0/0"``, ``"oo - oo"``, ``"0*oo"``, ``"oo/oo"``, ``"1**oo"``; or ``"undefined"``
-            where a part has no limit, so that there is no power series and the limit is not known to exist.
-        part: the quotient that has no value, or the whole.
-        limit: the limit of the whole; None where no formula is found.
-        form: a form of the part that computes it there and beside it; None where none is found.
-        lost: how many decimal digits the formula as written loses at some distances from the point.
-        reason: why there is no limit, or no form, in a clause; None where there are both.
+        variable: the input with a critical value.
+        at: that value, a formula of the other inputs.
+        kind: the undefined form: ``"0/0"``, ``"oo - oo"``, ``"0*oo"``, ``"oo/oo"``, ``"1**oo"``; ``"undefined"`` if a
+            part has no limit, so that there is no power series and the limit is not known to exist.
+        part: the undefined quotient, or the whole.
+        limit: the limit of the whole; None if no formula is found.
+        form: a form of the part that is right there and near it; None if none is found.
+        lost: the number of decimal digits that the formula loses at some distances from the point.
+        reason: why there is no limit, or no form, in a clause; None if there are both.
     """
 
     variable: str
@@ -86,18 +87,18 @@ class Gap:
 
     @property
     def what(self) -> str:
-        """What is so at the point: ``is 0/0``, ``has no value``."""
+        """The fault at the point: ``is 0/0``, ``has no value``."""
         return "has no value" if self.kind == UNDEFINED else f"is {self.kind}"
 
     def rows(self, naming: Naming) -> list[tuple[str, str]]:
-        """What is known, each with a label, in names of the program."""
+        """Return the facts about the gap with labels, in names of the program."""
 
         def text(e: Any, long: str) -> str:
             return naming.whole(getattr(e, "node", e), 400) or long
 
-        found = (
-            [] if self.limit is None else [("limit", text(self.limit, "long: the attribute limit has it"))]
-        )
+        found: list[tuple[str, str]] = []
+        if self.limit is not None:
+            found.append(("limit", text(self.limit, "long: the attribute limit has it")))
         if self.digits:
             found.append(("digits", f"lost near it: {self.digits}"))
         if self.form is not None:
@@ -112,13 +113,14 @@ class Gap:
 
     @property
     def digits(self) -> str:
-        """How many digits are lost near the point, in a sentence; empty if none are."""
-        told = [f"{n if n < 16 else 'all'} at a distance of {h:g}" for h, n in self.lost.items() if n]
-        return ", ".join(told)
+        """The loss of digits near the point, as a phrase; empty if there is none."""
+        return ", ".join(
+            f"{n if n < 16 else 'all'} at a distance of {h:g}" for h, n in self.lost.items() if n
+        )
 
 
 def _abridged(form: Node, naming: Naming) -> str:
-    """A long form by its beginning."""
+    """Return the beginning of a long form."""
     series = form.args[1] if form.op is OPS["where"] else form
     terms = terms_of(series)
     near = naming.whole(form.args[0], 60) if form.op is OPS["where"] else None
@@ -130,7 +132,7 @@ def _abridged(form: Node, naming: Naming) -> str:
 
 
 def mended(e: Node, gaps: Sequence[Gap]) -> Node | None:
-    """Return a formula in which every part that has no value somewhere is in a form that has; None if one has none."""
+    """Replace every part with a gap by its form; return None if one has no form."""
     if not gaps or any(g.form is None for g in gaps):
         return None
     by_part: dict[Node, list[Gap]] = {}
@@ -146,7 +148,7 @@ def mended(e: Node, gaps: Sequence[Gap]) -> Node | None:
 
 
 def _joined(v: Mapping[str, Node], gaps: Sequence[Gap]) -> Node:
-    """One form of those at several points: each is right but at the others, so at each point its own is taken."""
+    """Join the forms of a part at several points: each is wrong at the other points, so the nearest point decides."""
     first, *others = gaps
     form = first.form
     for g in others:
@@ -162,11 +164,13 @@ def _joined(v: Mapping[str, Node], gaps: Sequence[Gap]) -> Node:
 def _holds(e: Node, form: Node, gap: Gap) -> bool:
     v = next(s for s in symbols_of([e]) if s.name == gap.variable)
     points = samples(e, v, gap.at)
-    return Beside(precise(), v, gap.at, points).worst(e, form, v, [CLOSE] * len(points)) <= _DERIVED
+    return (
+        PointNeighbourhood(precise(), v, gap.at, points).worst(e, form, v, [CLOSE] * len(points)) <= _DERIVED
+    )
 
 
 def looked_at(e: Node) -> bool:
-    """Whether a formula is one of numbers, and short enough to be looked at."""
+    """Tell whether a formula consists of scalars and is short enough for the search."""
     order = topological([e])
     return (
         len(order) <= GAP_EQUATIONS
@@ -178,12 +182,12 @@ def looked_at(e: Node) -> bool:
 def gaps_of(
     e: Node, *, mended_slope: Callable[[], Node | None] = lambda: None, seconds: float = 20
 ) -> list[Gap]:
-    """Return the points at which a formula has no value beside which it tends to one.
+    """Return the points at which a formula is undefined but has a limit.
 
     Args:
-        e: a formula of numbers.
-        mended_slope: of a derivative, that of a form of its primal without gaps, if there is one.
-        seconds: after which no further limit or form is looked for.
+        e: a formula of scalars.
+        mended_slope: for a derivative, that of a form of its primal without gaps, if there is one.
+        seconds: the time for limits and forms.
     """
     if not looked_at(e):
         return []
@@ -193,14 +197,14 @@ def gaps_of(
 
 
 def slope_of_form(form: Node | None, by: Sequence[Node]) -> Node | None:
-    """Return the derivative of a form of a formula without the gaps that it has; None where there is none."""
+    """Differentiate a form without gaps; None stays None."""
     for v in by:
         if form is not None:
             (form,) = pull_back([form], [as_node(1)], [v]).gradients
     return form
 
 
-# -------------------------------------------------------------------------------------------------------------- what
+# --------------------------------------------------------------------------------------------------------- one place
 
 
 @dataclass(slots=True)
@@ -213,15 +217,15 @@ class _Place:
     mended_slope: Callable[[], Node | None]
     mp: Any = field(init=False)
     points: list[tuple[Point, Any]] = field(init=False)
-    beside: Beside = field(init=False)
+    beside: PointNeighbourhood = field(init=False)
     shortest: Shortener = field(init=False)
 
     def __post_init__(self) -> None:
         self.mp = precise()
         self.shortest = Shortener(self.end)
-        self.beside = Beside(self.mp, self.v, self.at, ())
+        self.beside = PointNeighbourhood(self.mp, self.v, self.at, ())
         self.points = [p for p in samples(self.e, self.v, self.at) if self._is_gap(*p)]
-        self.beside = Beside(self.mp, self.v, self.at, self.points)
+        self.beside = PointNeighbourhood(self.mp, self.v, self.at, self.points)
 
     def gap(self) -> Gap | None:
         if not self.points:
@@ -229,13 +233,13 @@ class _Place:
         if symbols_of([self.e]) == [self.v]:
             own = self._by_series()
             return own if own.form is not None else self._by_primal() or own
-        # Of several inputs series are long, and what is known of the primal is short.
+        # Series in several inputs are long, the form of the primal is short.
         return self._by_primal() or self._by_series()
 
     def _by_series(self) -> Gap:
-        why, lost = self._why(), self.beside.lost(self.e)
+        why, lost = self._why(), self.beside.digit_loss(self.e)
         search = FormSearch(self.e, self.beside, self.end)
-        rough: Gap | None = None  # with a form whose derivatives have few digits, or none
+        rough: Gap | None = None  # a result whose form has inaccurate derivatives, or none
         reason = self._no_limit(why) if why.kind == UNDEFINED else None
         for e, part, rest in () if reason else self._parts():
             try:
@@ -260,7 +264,7 @@ class _Place:
         return Gap(self.v.name, self.at, why.kind, self.quotient, None, None, lost, reason)
 
     def _no_limit(self, why: Why) -> str:
-        """Say what has no limit, and what values beside the point are."""
+        """Return the part that has no limit, and the values near the point, as text."""
         seen = [[self.beside.value(self.e, *p, side) for side in SIDES] for p in self.points]
         tiny = all(limit_of(self.mp, values) == "0" for values in seen)
         near = "0" if tiny else self.mp.nstr(seen[0][0], _SHOWN) if len(seen) == 1 else "one number"
@@ -273,7 +277,7 @@ class _Place:
         return why_undefined(self.e, self.beside, *self.points[0])
 
     def _by_primal(self) -> Gap | None:
-        """Of a derivative that of a form of the primal, with its limit."""
+        """Return the gap of a derivative, with the derivative of a form of the primal."""
         form = self.mended_slope()
         try:
             limit = None if form is None else self._limit(form)
@@ -282,7 +286,7 @@ class _Place:
         close = [CLOSE] * len(self.points)
         if form is None or limit is None or self.beside.worst(self.e, form, self.v, close) > _DERIVED:
             return None
-        lost = self.beside.lost(self.e)
+        lost = self.beside.digit_loss(self.e)
         return Gap(self.v.name, self.at, self._why().kind, self.e, limit, form, lost)
 
     def _limit(self, near: Node) -> Node | None:
@@ -292,9 +296,9 @@ class _Place:
         return limit if self._agrees(limit) else None
 
     def _parts(self) -> Iterator[tuple[Node, Node, Node | None]]:
-        """Yield what may have a series: the formula with this part in it, the part, and its other factors if it is one.
+        """Yield parts that may have a series: the formula over the part, the part, and its cofactor if it is one.
 
-        What vanishes is often a function of one intermediate value, what stands beside it of others.
+        The vanishing factors often depend on one intermediate value, the others on more.
         """
         core = self._core()
         if core is not None:
@@ -305,14 +309,13 @@ class _Place:
             yield self.e, self.e, None
 
     def _core(self) -> tuple[Node, Node] | None:
-        """Return the quotient of the factors that vanish, and that of the others; None without others."""
+        """Return the quotient of the vanishing factors, and that of the others; None without others."""
         count = uses([self.e])
         shared = {n for n in topological([self.quotient]) if count[n] > 1 and n is not self.quotient}
         sign, above, below = factors_of(self.quotient, shared)
         beside = [[f for f in part if not f.is_number() and not self._vanishes(f)] for part in (above, below)]
-        within = [
-            [f for f in part if f not in others] for part, others in zip((above, below), beside, strict=True)
-        ]
+        pairs = zip((above, below), beside, strict=True)
+        within = [[f for f in part if f not in others] for part, others in pairs]
         if not all(within) or not any(beside):
             return None
         part, rest = (_product(a) / _product(b) for a, b in (within, beside))
@@ -327,7 +330,7 @@ class _Place:
         return True
 
     def _is_gap(self, point: Point, value: Any) -> bool:
-        """Whether the formula has no value there, and the same limit from both sides."""
+        """Tell whether the formula is undefined there and has the same limit from both sides."""
         sides = [self.beside.value(self.e, point, value, x) for x in SIDES]
         limit = limit_of(self.mp, sides)
         if limit not in ("0", "some"):
@@ -338,7 +341,7 @@ class _Place:
         plain = values[-1]
         if not np.isfinite(plain):
             return True
-        # A wrong value is a fault of rounding, or of 1**oo, unless the program says so.
+        # A wrong value comes from rounding or from 1**oo, unless the program chooses it.
         exact = self.mp.mpf(float(value)) == value
         if exact and (any(n.op.name == "where" for n in order) or np.isfinite(values).all()):
             return False
@@ -351,21 +354,17 @@ class _Place:
         for point, value in self.points:
             (found,) = evaluate_mp(self.mp, [limit], point)
             beside = self.beside.value(self.e, point, value, 1)
-            if not is_real(self.mp, found) or abs(found - beside) > 1e-8 * max(
-                abs(beside), self.mp.mpf(10) ** -8
-            ):
+            size = max(abs(beside), self.mp.mpf(10) ** -8)
+            if not is_real(self.mp, found) or abs(found - beside) > 1e-8 * size:
                 return False
         return True
 
     # ----------------------------------------------------------------------------------------------------- the series
 
     def _series(self, part: Node) -> tuple[Node, Node, PowerSeries]:
-        """By what a part is expanded, where, and the series."""
+        """Return the variable of a part's series, its value at the point, and the series."""
         order = topological([part])
-        moving = {self.v}
-        for n in order:
-            if any(a in moving for a in n.args):
-                moving.add(n)
+        moving = readers(order, [self.v])
         parts = [n for n in order if n in moving and n is not part]
         failed: Exception = NoSeries("it does not move")
         for w in reversed(parts):
@@ -380,7 +379,7 @@ class _Place:
         raise failed
 
     def _coefficients(self, series: PowerSeries) -> list[Node]:
-        """Coefficients of a series, as many as there is time for."""
+        """Return the coefficients of a series, as many as time allows."""
         try:
             few = series.first(_TERMS)
             return few if symbols_of(few) else series.first(_NUMBERS)

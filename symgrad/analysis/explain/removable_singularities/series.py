@@ -1,8 +1,8 @@
-"""Power series of formulas at a point where they may be 0/0, with coefficients that are formulas.
+"""Power series of formulas at a point where they may be 0/0, with formulas as coefficients.
 
-Coefficients are computed as they are asked for. Of sums, products, quotients and powers they follow from those of the
-arguments; of y = f(u) from the partial of f that its record has, y' = f'(u)*u', whose series may need those of y that
-are known by then: sin and cos give one another.
+Coefficients are computed on demand. Those of sums, products, quotients and powers follow from those of the arguments;
+those of y = f(u) from the partial f' in the op's record, y' = f'(u)*u'. The series of f'(u) may need earlier
+coefficients of y: sin and cos give one another.
 
 Source: P. Henrici, Applied and Computational Complex Analysis, volume 1 (1974), section 1.6.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
-from operator import mul
+from operator import add, mul
 from typing import TypeAlias
 
 from symgrad.analysis.explain.limits import (
@@ -40,16 +40,16 @@ _QUOTIENTS: Mapping[str, Callable[[Node], Node]] = {
     "sec": lambda x: 1 / OPS["cos"](x),
     "coth": lambda x: OPS["cosh"](x) / OPS["sinh"](x),
     "csch": lambda x: 1 / OPS["sinh"](x),
-}  # with poles, beside which they are expanded
+}  # functions that are expanded at their poles
 
 
 class NoSeries(Exception):
-    """That a formula has no power series at a point, or none that this finds."""
+    """The error that a formula has no power series at a point, or none that this module finds."""
 
 
 @dataclass(slots=True)
-class _Known:
-    """Coefficients of t**low, t**(low + 1), ... as far as they are known."""
+class _Coefficients:
+    """The known coefficients of t**low, t**(low + 1), ..."""
 
     low: int
     c: list[Node] = field(default_factory=list[Node])
@@ -59,10 +59,10 @@ class PowerSeries:
     r"""The power series of a formula at w = at + t.
 
     Args:
-        e: a formula of numbers.
-        w: a node of it, by which it is expanded; the rest must not depend on what w is made of.
-        at: where.
-        shortest: a short form of a formula, 0 of one that vanishes everywhere.
+        e: a formula of scalars.
+        w: the variable of the expansion, a node; the rest of the formula must not depend on its inputs.
+        at: the value of w.
+        shortest: a function that simplifies a formula, and returns 0 for one that vanishes everywhere.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -79,7 +79,7 @@ class PowerSeries:
         if len(self._order) > SERIES_EQUATIONS:
             raise NoSeries("it is too long")
         self._w = w
-        self._known = {w: _Known(0, [at, _ONE])}
+        self._known = {w: _Coefficients(0, [at, _ONE])}
         self._moving: dict[Node, bool] = {w: True}
         self._slopes: dict[Node, list[tuple[Node, Node]]] = {}
         self._open: set[Node] = set()
@@ -87,7 +87,7 @@ class PowerSeries:
         self._depth = 0
 
     def first(self, terms: int) -> list[Node]:
-        """Return the coefficients of 1, t, t**2, ...; fewer, but one, where the next takes too long.
+        """Return the coefficients of 1, t, t**2, ...; fewer than ``terms``, but one, if the next takes too long.
 
         Raises:
             NoSeries: if there is a pole, or no series is found.
@@ -96,7 +96,7 @@ class PowerSeries:
         found: list[Node] = []
         try:
             for k in range(terms):
-                for n in self._order:  # arguments first: what follows asks for little more
+                for n in self._order:  # arguments first, which keeps the recursion shallow
                     self._at(n, k)
                 if not found and self._valuation(e, 0) < 0:
                     raise NoSeries("there is a pole")
@@ -107,7 +107,7 @@ class PowerSeries:
         return found
 
     def _at(self, n: Node, k: int) -> Node:
-        """The coefficient of t**k."""
+        """Return the coefficient of t**k."""
         if not self._moves(n):
             return n if k == 0 else _ZERO
         known = self._known.get(n)
@@ -115,11 +115,9 @@ class PowerSeries:
             if n in self._open:
                 raise NoSeries(f"{n.op.name} has no derivative there")
             self._open.add(n)
-            known = self._known[n] = _Known(self._low(n))
+            known = self._known[n] = _Coefficients(self._low(n))
             self._open.discard(n)
-        if k < known.low:
-            return _ZERO
-        if n is self._w and k > 1:
+        if k < known.low or (n is self._w and k > 1):
             return _ZERO
         while len(known.c) <= k - known.low:
             place = n, known.low + len(known.c)
@@ -161,7 +159,7 @@ class PowerSeries:
         return most
 
     def _low(self, n: Node) -> int:
-        """An exponent below which a node has no terms."""
+        """Return an exponent below which a node has no terms."""
         name, args = n.op.name, n.args
         other = self._other(n)
         if other is not None:
@@ -193,8 +191,8 @@ class PowerSeries:
         self._at(n, -1 if n not in self._known else self._known[n].low)
         return self._known[n].low
 
-    def _next(self, n: Node, k: int, known: _Known) -> Node:
-        """The coefficient of t**k, where those before it are known."""
+    def _next(self, n: Node, k: int, known: _Coefficients) -> Node:
+        """Compute the coefficient of t**k from the earlier ones."""
         name, args = n.op.name, n.args
         other = self._other(n)
         if other is not None:
@@ -221,7 +219,7 @@ class PowerSeries:
         return self._composed(n, k)
 
     def _other(self, n: Node) -> Node | None:
-        """What has the same series, by other functions; None where a node is expanded as it is."""
+        """Return a node with the same series over other functions; None if a node is expanded itself."""
         if n.op.name in _QUOTIENTS:
             return _QUOTIENTS[n.op.name](*n.args)
         if n.op.name != "pow":
@@ -238,8 +236,8 @@ class PowerSeries:
         low, high = self._bound(a), k - self._bound(b)
         return _sum_of([(self._at(a, i), self._at(b, k - i)) for i in range(low, high + 1)])
 
-    def _power(self, a: Node, p: Node, n: int, known: _Known) -> Node:
-        """(c*t**s*(1 + u))**p by Miller's recurrence: with b = (1 + u)**p, b' (1 + u) = p u' b term by term."""
+    def _power(self, a: Node, p: Node, n: int, known: _Coefficients) -> Node:
+        """Expand (c*t**s*(1 + u))**p by Miller's recurrence: with b = (1 + u)**p, b' (1 + u) = p u' b term by term."""
         first = self._valuation(a)
         lead = self._at(a, first)
         if n == 0:
@@ -248,10 +246,10 @@ class PowerSeries:
         return _sum_of(terms) / (n * lead)
 
     def _composed(self, n: Node, k: int) -> Node:
-        """f(u) from its derivative: k*y[k] is the sum of j*u[j]*f'(u)[k - j]."""
+        """Expand f(u) by its derivative: k*y[k] is the sum of j*u[j]*f'(u)[k - j]."""
         if k == 0:
             start = tuple(self._at(a, 0) for a in n.args)
-            if any(_meets(start, kink.point) for kink in n.op.kinks if not kink.smooth):
+            if any(_is_at(start, kink.point) for kink in n.op.kinks if not kink.smooth):
                 raise NoSeries(f"{n.op.name} is not smooth there")
             return apply(n.op, start, n.params)
         if n not in self._slopes:
@@ -269,11 +267,11 @@ class PowerSeries:
 
 
 def _exponent(n: Node) -> Node | None:
-    """What a power is of: a half of a square root."""
+    """Return the exponent of a power, 1/2 for a square root."""
     return n.args[1] if n.op.name == "pow" else as_node(1) / 2 if n.op.name == "sqrt" else None
 
 
-def _meets(args: tuple[Node, ...], point: tuple[object, ...]) -> bool:
+def _is_at(args: tuple[Node, ...], point: tuple[object, ...]) -> bool:
     return all(a.is_number() and a.value == p for a, p in zip(args, point, strict=False))
 
 
@@ -283,9 +281,9 @@ def _sum_of(products: Sequence[tuple[Node, ...]]) -> Node:
 
 
 def _of_numbers(products: Sequence[tuple[Node, ...]]) -> Node | None:
-    """Return a sum of products of numbers; None where something else is in it.
+    """Return a sum of products of numbers; None if a factor is no number.
 
-    No node is made of what is computed on the way: their numbers are long, and finding a node takes longer than it.
+    Partial sums are no nodes: their numbers are long, and interning takes longer than arithmetic.
     """
     total: Exact = 0
     for factors in products:
@@ -298,8 +296,4 @@ def _of_numbers(products: Sequence[tuple[Node, ...]]) -> Node | None:
 
 
 def _sum(terms: list[Node]) -> Node:
-    """Without terms that are 0."""
-    total = _ZERO
-    for t in terms:
-        total = total + t
-    return total
+    return reduce(add, terms, _ZERO)

@@ -1,4 +1,4 @@
-"""Short forms of the coefficients of a series: what has no symbols is often a rational number, what is long often 0."""
+"""Simplification of coefficients: constants are often rational numbers, long formulas are often 0."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PER_EQUATION = 1e-4  # seconds of a short form, for each equation of the formul
 
 
 class Shortener:
-    """Finds short forms until a limit on the count of `symgrad.checker.clock`.
+    """Simplify formulas until a deadline on the clock of `symgrad.checker.clock`.
 
     Args:
-        end: the limit.
+        end: the deadline.
 
     Raises:
-        NoSeries: after that, and for what has no value.
+        NoSeries: after the deadline, and for an undefined formula.
     """
 
     def __init__(self, end: float) -> None:
@@ -38,12 +38,12 @@ class Shortener:
         self._small = self._mp.mpf(10) ** (-DIGITS // 2)
 
     def __call__(self, n: Node) -> Node:
-        """Return a short form of a formula, 0 of one that is 0 wherever it was tried."""
+        """Return a short form of a formula; 0 for one that is 0 at all sample points."""
         short = self.plainly(n)
         return as_node(0) if not short.is_number() and self._is_zero(short) else short
 
     def plainly(self, n: Node) -> Node:
-        """Return a short form that follows by rules."""
+        """Return a short form by rules alone."""
         if is_late(self._end * len(topological([n]))):
             raise NoSeries("the search took too long")
         if n.is_number():
@@ -57,10 +57,10 @@ class Shortener:
         return min(short, other, key=lambda x: len(topological([x])))
 
     def _rational(self, nodes: list[Node]) -> dict[Node, Fraction]:
-        """Values without symbols that are rational to all digits: cos(0), hypot(1, 0), log(1)."""
+        """Return the constants that are rational to all digits: cos(0), hypot(1, 0), log(1)."""
         fixed: dict[Node, bool] = {}
         for x in topological(nodes):
-            # Of a huge order a function of mpmath's may take for ever.
+            # A function of mpmath with a huge order may take for ever.
             huge = x.is_number() and abs(x.value) > LARGEST_NUMBER_TOLD
             fixed[x] = x.op is not SYMBOL and not huge and all(fixed[a] for a in x.args)
         constant = [x for x in nodes if fixed[x]]
@@ -87,7 +87,7 @@ class Shortener:
 
 
 def opened(n: Node) -> Node:
-    """Return a formula with a**(m*p) for (a**m)**p where a is positive: where two inputs meet there are such powers."""
+    """Rewrite (a**m)**p as a**(m*p) for positive a: substitution creates such powers."""
     known = Conditions()
     table = {
         x: pow(x.args[0].args[0], x.args[0].args[1] * x.args[1])

@@ -1,4 +1,4 @@
-"""Forms that compute a formula where it is 0/0 as written, and beside that point: stable ones, and power series."""
+"""Search for forms that are accurate at and near a point where a formula is 0/0: stable forms, and power series."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from symgrad.analysis.explain.limits import TERMS_BEYOND
 from symgrad.analysis.explain.noise.sample_points import domain_of
-from symgrad.analysis.explain.removable_singularities.near_point import ULP, Beside
+from symgrad.analysis.explain.removable_singularities.near_point import ULP, PointNeighbourhood
 from symgrad.analysis.explain.removable_singularities.quotients import cancelled
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late
@@ -24,31 +24,31 @@ from symgrad.rewrite.pipeline import canonical, stable
 
 __all__ = ["CLOSE", "FormSearch"]
 
-CLOSE = 1e-6  # a distance at which forms that have no radius are compared
+CLOSE = 1e-6  # distance at which forms without a radius are compared
 
-_FORM = 1e-13  # the largest relative error of a form
-_GOOD = 5e-14  # one of it and of its derivatives that is small enough
-_ORDERS = 2  # derivatives that are to keep their digits
-_SMALL = Fraction("1.1e-16")  # beside one, half an ulp
-_ROOM = Fraction("1e-4")  # for derivatives, of which high terms are a larger part
-_COMPARED = 0.025  # seconds of comparing a form with the formula
-_NOTHING = 1e-25  # beside the value: a derivative that is 0
+_FORM = 1e-13  # bound on the relative error of a form
+_GOOD = 5e-14  # error of a form and its derivatives that ends the search
+_ORDERS = 2  # orders of derivatives that must be accurate
+_SMALL = Fraction("1.1e-16")  # half an ulp of 1
+_ROOM = Fraction("1e-4")  # margin for derivatives, in which high terms weigh more
+_COMPARED = 0.025  # seconds for the comparison of a form with the formula
+_NOTHING = 1e-25  # relative size of a derivative that counts as 0
 
 
 @dataclass(slots=True)
 class FormSearch:
-    """Looks for a form of a formula.
+    """The search for a form of a formula.
 
     Args:
         whole: the formula.
-        beside: where it is 0/0.
-        end: when to stop, on the count of `symgrad.checker.clock`.
-        reason: after a search without a form, why there is none.
-        error: after one with a form, the largest of the form and of its derivatives.
+        beside: the neighbourhood of the point.
+        end: the deadline, on the clock of `symgrad.checker.clock`.
+        reason: after a search without a form, the reason.
+        error: after a search with a form, the largest error of the form and of its derivatives.
     """
 
     whole: Node
-    beside: Beside
+    beside: PointNeighbourhood
     end: float
     reason: str = field(default="", init=False)
     error: float = field(default=math.inf, init=False)
@@ -56,13 +56,13 @@ class FormSearch:
     _least: list[Any] = field(default_factory=list[Any], init=False)
 
     def form(self, e: Node, part: Node, w: Node, start: Node, c: Sequence[Node]) -> Node | None:
-        """Return a form of a part; of derivatives digits are to be kept, too. None if none is found.
+        """Return an accurate form of a part, also for derivatives; None if none is found.
 
         Args:
-            e: the formula with the part in it.
-            part: what is 0/0.
-            w: by what it has a power series.
-            start: its value at the point.
+            e: the formula over the part.
+            part: the part that is 0/0.
+            w: the variable of its power series.
+            start: the value of w at the point.
             c: the coefficients.
         """
         (t,) = canonical([w - start]).nodes if not start.is_number(0) else (w,)
@@ -86,7 +86,7 @@ class FormSearch:
         if any(error_of(own, close) < _GOOD for own in self._plain(part, direct, t, c)):
             self.error = best[0]
             return best[1]
-        # The longer a series, the further it reaches, and the fewer digits are lost beyond: the shortest that does.
+        # Bisect for the shortest accurate series: longer ones reach further, where the direct form loses fewer digits.
         ends = [k for k in range(2, len(c)) if not c[k].is_number(0)]
         low, high = 0, len(ends)
         while low < high and not is_late(self.end):
@@ -110,14 +110,14 @@ class FormSearch:
         return best[1]
 
     def _plain(self, part: Node, direct: Node, t: Node, c: Sequence[Node]) -> Iterator[Node]:
-        """Yield forms of a part that are the same everywhere, simple ones first."""
+        """Yield forms of a part without a choice, simple ones first."""
         ended = next((k for k in range(1, len(c) - 3) if all(x.is_number(0) for x in c[k:])), None)
         polynomial = [] if ended is None else [_polynomial(c[:ended], t)]
         (short,) = canonical([part]).nodes
         yield from dict.fromkeys([cancelled(part), short, direct, cancelled(direct), *polynomial])
 
     def _of_slopes(self, form: Node, order: int, w: Node, radii: Sequence[float]) -> float:
-        """The error of a derivative of a form."""
+        """Return the error of a derivative of a form."""
         if not self._least:
             sizes = (self.beside.value(self.whole, *p, 1) for p in self.beside.points)
             self._least = [_NOTHING * abs(x or 0) for x in sizes]
@@ -131,7 +131,7 @@ class FormSearch:
         return known[order]
 
     def _radii(self, c: Sequence[Node], terms: int) -> list[float] | None:
-        """How far a series of so many terms is right to all digits, and so its derivatives, at each of the points."""
+        """Return how far a truncated series and its derivatives are accurate to all digits, at each of the points."""
         mp = self.beside.mp
         found: list[float] = []
         for point, _ in self.beside.points:
@@ -150,10 +150,10 @@ class FormSearch:
     def _near(
         self, c: Sequence[Node], terms: int, t: Node, radii: Sequence[float]
     ) -> tuple[Node, Sequence[float]]:
-        """Return where the series is taken, and how far that is at each of the points.
+        """Return the condition under which the series is used, and its reach at each of the points.
 
-        Coefficients of bounded inputs have about one size, and so one radius. Others may have any: there the terms that
-        were left out have to be small beside the first.
+        With bounded inputs the coefficients have about one magnitude, hence one radius. Otherwise the condition bounds
+        the first omitted terms relative to the leading one.
         """
         symbols = symbols_of(list(c))
         if all(domain_of(s).low is not None and domain_of(s).high is not None for s in symbols):
@@ -163,20 +163,20 @@ class FormSearch:
         first = next(k for k, x in enumerate(c) if not x.is_number(0))
         sizes = [without_sign(x) or x for x in c]
         size = as_node(_SMALL * _ROOM) * OPS["abs"](sizes[first])
-        left_out = [k for k in range(terms, len(c)) if not c[k].is_number(0)][:TERMS_BEYOND]
-        small = [OPS["le"](OPS["abs"](_times(sizes[k], t ** (k - first), known)), size) for k in left_out]
+        omitted = [k for k in range(terms, len(c)) if not c[k].is_number(0)][:TERMS_BEYOND]
+        small = [OPS["le"](OPS["abs"](_times(sizes[k], t ** (k - first), known)), size) for k in omitted]
         return reduce(OPS["and_"], small), radii
 
 
 def _rounded(radius: float) -> Fraction:
-    """Return a number of one digit that is no larger."""
+    """Round down to one digit."""
     power = math.floor(math.log10(radius))
     digit = max(1, min(9, math.floor(radius * 1.0001 / 10.0**power)))
     return digit * Fraction(10) ** power
 
 
 def _polynomial(c: Sequence[Node], t: Node) -> Node:
-    """A polynomial as people write it: 1 - t**2/6."""
+    """Return a polynomial in the usual notation: 1 - t**2/6."""
     known = Conditions()
     total: Node | None = None
     for k, x in enumerate(c):

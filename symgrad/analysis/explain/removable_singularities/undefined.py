@@ -1,9 +1,9 @@
-"""Why a formula has no value at a point beside which it has: 0/0, oo - oo, or a part that has no limit.
+"""Classify why a formula is undefined at a point: 0/0, oo - oo, or a part without a limit.
 
     kind ::= 0/0 | oo/oo | oo - oo | 0*oo | 1**oo      -- forms that a power series decides
-           | undefined                                  -- a function of what is infinite, or what has no limit
+           | undefined                                  -- a function of an infinite value, or a value without a limit
 
-Told by values at two distances on both sides of the point, with many digits.
+The limits of parts come from values at two distances on both sides of the point, with many digits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from symgrad.analysis.explain.removable_singularities.near_point import Beside
+from symgrad.analysis.explain.removable_singularities.near_point import PointNeighbourhood
 from symgrad.analysis.explain.removable_singularities.points import Point, is_real
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
@@ -21,21 +21,21 @@ __all__ = ["SIDES", "UNDEFINED", "Why", "limit_of", "why_undefined"]
 
 UNDEFINED = "undefined"
 
-SIDES = (1, -1, 1e-5, -1e-5)  # times the distance that stands for the limit
+SIDES = (1, -1, 1e-5, -1e-5)  # multiples of the distance that stands for the limit
 _SAME = 1e-8
-_LESS = 0.5  # than at the larger distance: what tends to 0, or its inverse to oo
+_LESS = 0.5  # ratio to the value at the larger distance below which a value tends to 0
 
 
 class Why(NamedTuple):
-    """What kind of expression has no value; of an undefined one the part that has none, and whether it is infinite."""
+    """The kind of undefined form; if it is ``undefined``, with the part and whether it is infinite."""
 
     kind: str
     part: Node | None = None
     infinite: bool = False
 
 
-def why_undefined(e: Node, beside: Beside, point: Point, value: Any) -> Why:
-    """Return why a formula has no value at a point."""
+def why_undefined(e: Node, beside: PointNeighbourhood, point: Point, value: Any) -> Why:
+    """Return why a formula is undefined at a point."""
     order = topological([e])
     mp = beside.mp
     rows = [evaluate_mp(mp, order, {**point, beside.v: beside.moved(value, sign)}) for sign in SIDES]
@@ -74,7 +74,7 @@ def _kind(n: Node, args: Sequence[str], limits: Mapping[Node, str]) -> str | Non
 
 
 def limit_of(mp: Any, values: Sequence[Any]) -> str:
-    """Return what values at `SIDES` tend to: 0, some other number, oo, or none."""
+    """Classify the limit of values at `SIDES`: 0, some other number, oo, or none."""
     if not all(is_real(mp, x) for x in values):
         infinite = all(isinstance(x, mp.mpf) and mp.isinf(x) for x in values)
         return "oo" if infinite else "none"

@@ -1,6 +1,6 @@
-"""Where a formula may vanish, as formulas of one input: by undoing functions, as roots of polynomials, at plain points.
+"""Propose zeros of a formula, as formulas of the other inputs: by inverse functions, roots of polynomials, and guesses.
 
-What is yielded is to be tried: some are zeros, some are none.
+The results are candidates: some are no zeros.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ _INVERSES: Mapping[str, _Inverse] = {
 
 
 def maybe_zeros(f: Node, v: Node) -> Iterator[Node]:
-    """Yield formulas without v, at which a formula may vanish, those that follow by rules first.
+    """Yield formulas without v at which a formula may vanish, those by rules first.
 
     Args:
-        f: a formula of numbers.
+        f: a formula of scalars.
         v: an input that it reads.
     """
     seen: set[Node] = set()
@@ -105,14 +105,14 @@ def _factors(n: Node) -> list[Node]:
 
 
 def _solutions(left: Node, right: Node, v: Node, depth: int) -> Iterator[Node]:
-    """Yield where left = right may hold; right has no v."""
+    """Yield candidates for solutions of left = right, where right does not contain v."""
     if left is v:
         yield right
         return
     moving = [i for i, a in enumerate(left.args) if v in topological([a])]
     if not depth or not moving:
         return
-    # A polynomial in one thing that v is in: x**2 - a**2 has the roots a and -a, where undoing gives abs(a).
+    # A polynomial in one atom: x**2 - a**2 has the roots a and -a, while inverse functions give abs(a).
     found = coefficients(left - right, v) if left.op.name == "add" else None
     if found is not None:
         atom, factors = found
@@ -126,7 +126,7 @@ def _solutions(left: Node, right: Node, v: Node, depth: int) -> Iterator[Node]:
 
 
 def _undone(n: Node, k: int, c: Node) -> tuple[Node, ...]:
-    """Values of argument k at which an op may be c."""
+    """Return the values of argument k at which an op may be c."""
     name = n.op.name
     rest = next((a for i, a in enumerate(n.args) if i != k), None)
     if rest is None:
@@ -154,7 +154,7 @@ def _undone(n: Node, k: int, c: Node) -> tuple[Node, ...]:
 
 
 def _polynomial_roots(factors: list[list[Node]]) -> Iterator[Node]:
-    """Yield roots of the factors of a polynomial, each given by its coefficients, of degree one and two."""
+    """Yield the roots of factors of degree one and two, each in the form of its coefficients."""
     for factor in factors[:POLYNOMIAL_FACTORS]:
         if len(factor) == 2:
             yield -factor[0] / factor[1]

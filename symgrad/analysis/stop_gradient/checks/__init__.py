@@ -1,1 +1,1 @@
-"""The checks of `symgrad.lint`, a file each; the table of them is `symgrad/analysis/stop_gradient/table.py`."""
+"""The checks of `symgrad.lint`, one per module; `symgrad.analysis.stop_gradient.table` lists them."""

@@ -1,4 +1,4 @@
-"""What a check is asked, and what it answers: a program, by what it is differentiated, and what its author meant."""
+"""The input and the output of a check: a program with the intent of its author, and what the check found."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ from symgrad.verification.decide import decide, equal
 from symgrad.verification.gradients.orders import decide_all_orders, decide_orders
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["LintQuestion", "Sighting", "negated"]
+__all__ = ["LintQuery", "Sighting", "negated"]
 
 _SHARP, _SMALL = 1e-9, 1e-6
-_WRITTEN = 100  # characters of a line that is to be written
+_WRITTEN = 100  # characters of a suggested line
 _LARGEST = 400
-"""Equations that the engine is asked about."""
+"""Equations of the largest program that the engine compares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a check answers: a `Finding` without what its row in the table says.
+    """The result of a check: a `Finding` without the columns of the table of checks.
 
     Args:
-        node: the equation that it is about, for the place and the text; None for the whole program.
-        message: what is wrong, in one sentence.
-        reason: why.
-        repaired: the whole program as it should be.
-        cure: the repair in words or as a line to write.
-        verdict: that the repair is what is said.
-        also: further equations whose lines belong to it.
+        node: the equation at fault, which gives place and text; None for the whole program.
+        message: the fault, in one sentence.
+        reason: its cause.
+        repaired: the whole program after the repair.
+        cure: the repair in words, or as a line of code.
+        verdict: a verdict on the repair.
+        also: further equations whose lines belong to the finding.
     """
 
     node: Node | None
@@ -63,19 +63,19 @@ class Sighting:
 
 
 @dataclass(frozen=True, eq=False)
-class LintQuestion:
-    """A program, and what is asked of it.
+class LintQuery:
+    """A program, and how its author intends to differentiate it.
 
     Args:
-        y: what is differentiated.
-        wrt: by what: inputs, or values between, which count as inputs.
-        named: whether the user named these.
-        noise: random inputs that no gradient is to carry.
-        frozen: what is to receive no gradient.
-        variables: what an optimiser moves.
+        y: the value to differentiate.
+        wrt: inputs, or intermediate values that count as inputs.
+        named: whether the user named them.
+        noise: random inputs that the gradient must not depend on.
+        frozen: values that must not receive a gradient.
+        variables: the variables of an optimiser.
         listing: the program, for names and places.
-        naming: what nodes are called.
-        end: when to stop looking, on the count of `symgrad.checker.clock`.
+        naming: the names of nodes.
+        end: the deadline, on the clock of `symgrad.checker.clock`.
     """
 
     y: Node
@@ -95,18 +95,18 @@ class LintQuestion:
 
     @cached_property
     def scalar(self) -> Node:
-        """The number whose gradient is asked for: of an array the sum of its entries, each times its cotangent."""
+        """The number whose gradient is computed: for an array, the sum of its entries times their cotangents."""
         return self.as_number(self.y)
 
     @cached_property
     def cotangent(self) -> Node:
-        """What stands for the cotangent of an array."""
+        """A symbol for the cotangent of an array."""
         taken = {s.name for s in symbols_of([self.y, *self.wrt])}
         name = free_name(f"{self.naming.names.get(self.y, 'y')}_bar", taken)
         return symbol(Declaration(name, REAL, shape=self.y.shape))
 
     def as_number(self, y: Node) -> Node:
-        """Return the number that stands for a program of the shape of this one."""
+        """Contract a program that has the shape of this one with the cotangent; return a number unchanged."""
         return total(y * self.cotangent) if y.shape else y
 
     @cached_property
@@ -116,8 +116,8 @@ class LintQuestion:
 
     @cached_property
     def points(self) -> Points:
-        """Points at which the program and its gradients are evaluated."""
-        return Points(self.scalar, min(self.end, now() + 0.2 * self.left))
+        """The points at which the program and its gradients are evaluated."""
+        return Points(self.scalar, min(self.end, now() + 0.2 * self.remaining))
 
     @cached_property
     def edges(self) -> Edges:
@@ -125,8 +125,8 @@ class LintQuestion:
         return Edges(self.y, self.wrt)
 
     @property
-    def left(self) -> float:
-        """The seconds that are left."""
+    def remaining(self) -> float:
+        """The remaining seconds."""
         return max(self.end - now(), 0.0)
 
     def text(self, node: Node) -> str:
@@ -137,24 +137,24 @@ class LintQuestion:
         """Return the expression that computes a node."""
         return self.naming.body(node)
 
-    def written(self, new: Node, inner: Node) -> str:
-        """Return what to write, in full; where that is long, with a name for what stands in it several times.
+    def full_text(self, new: Node, inner: Node) -> str:
+        """Return the full text of a value; if it is long, with a name for a repeated subexpression.
 
         Args:
-            new: what to write.
-            inner: what stands in it several times.
+            new: the value.
+            inner: the subexpression.
         """
         whole = self.naming.whole(new, _WRITTEN)
         if whole is None and inner.args and inner not in self.naming.names:
             name = free_name("t", {s.name for s in symbols_of([new])} | set(self.naming.names.values()))
-            said = self.naming.whole(inner, 2 * _WRITTEN)
+            definition = self.naming.whole(inner, 2 * _WRITTEN)
             named = replace(self.naming, names={**self.naming.names, inner: name}).whole(new, _WRITTEN)
-            if said is not None and named is not None:
-                return f"{named} with {name} = {said}"
+            if definition is not None and named is not None:
+                return f"{named} with {name} = {definition}"
         return self.naming.body(new, _WRITTEN) if whole is None else whole
 
     def places(self, nodes: Sequence[Node]) -> tuple[Place, ...]:
-        """Return the lines that compute nodes: of code that the program was read from, or of its own text."""
+        """Return the lines that compute nodes, in the Python code or in the program's own text."""
         found: dict[tuple[str, int], Place] = {}
         for n in nodes:
             place = self._place(n)
@@ -170,29 +170,26 @@ class LintQuestion:
         if node in self.listing.places:
             return self.listing.places[node]
         source, span = self.listing.source, self.listing.spans.get(node)
-        if source is None or span is None:
-            return None
-        return _at(source, span)
+        return None if source is None or span is None else _at(source, span)
 
-    # ------------------------------------------------------------------------------------------------- what is proved
+    # ------------------------------------------------------------------------------------------------------- verdicts
 
     def decidable(self, *programs: Node) -> bool:
-        """Tell whether the engine is asked about programs: they are short, and all is known of their operations."""
-        order = topological([self.y, *programs])
-        return len(order) <= _LARGEST and not opaque_in([self.y, *programs])
+        """Tell whether programs are short enough for the engine and have no opaque operation."""
+        return _is_decidable([self.y, *programs])
 
     def same(self, other: Node, seconds: float, order: int | None = None) -> Verdict | None:
-        """Decide whether the program and another have equal values and derivatives; None where that is not known.
+        """Decide whether the program and another have equal values and derivatives; return None if unknown.
 
         Args:
             other: the other program.
-            seconds: how long it may take.
-            order: of derivatives; None for all.
+            seconds: the time limit.
+            order: the highest order of derivatives; None for all orders.
         """
         if not self.decidable(other):
             return None
         sides, inputs = self._by_inputs([self.y, other])
-        seconds = min(seconds, self.left)
+        seconds = min(seconds, self.remaining)
         if not inputs or seconds <= 0:
             return None
         try:
@@ -203,41 +200,41 @@ class LintQuestion:
             return None
 
     def same_but_for(self, old: Node, new: Node, seconds: float) -> Verdict | None:
-        """Decide whether the program has equal values and gradients with one value written otherwise; None if unknown.
+        """Decide whether replacing one value keeps the program's value and gradients; return None if unknown.
 
-        In a program that is too long for that, these two are compared as functions of what both of them read, whatever
-        that is. If they are equal, so are the programs: all the rest consists of the same nodes.
+        If the program is too long, compare only the two values, as functions of the inputs that they share, with no
+        assumption on these inputs: equal values imply equal programs, because all other nodes are the same.
 
         Args:
-            old: the value as it is.
-            new: the value written otherwise.
-            seconds: how long it may take.
+            old: the value.
+            new: its replacement.
+            seconds: the time limit.
         """
         (repaired,) = substitute([self.y], {old: new})
         if self.decidable(repaired):
             return self.same(repaired, seconds, order=1)
         parts = self._by_shared([old, new])
         inputs = [s for s in symbols_of(parts) if s.dtype == "real"]
-        seconds = min(seconds, self.left)
-        if len(topological(parts)) > _LARGEST or opaque_in(parts) or not inputs or seconds <= 0:
+        seconds = min(seconds, self.remaining)
+        if not _is_decidable(parts) or not inputs or seconds <= 0:
             return None
         try:
             verdict = decide_orders(parts[0], parts[1], inputs, 1, None, seconds)
         except SymgradError:
             return None
         if verdict.status != "proved":
-            return None  # the values that are read may be such that they are equal all the same
+            return None  # the values may still agree on the range of the shared inputs
         why = f"of {self.body(old)} and {self.body(new)}, whatever they read, {verdict.why}; the rest is the same"
         return replace(verdict, why=why)
 
     def _by_shared(self, sides: Sequence[Node]) -> list[Node]:
-        """Return two values as functions of the largest values between that both of them read."""
+        """Return two values as functions of the largest intermediate values that both read."""
         below = [set(topological(s.args)) for s in sides]
         shared = {n for n in below[0] & below[1] if n.args and n.dtype == "real"}
         return substitute(sides, self.stand_ins([n for n in topological(sides, until=shared) if n in shared]))
 
     def stand_ins(self, values: Sequence[Node]) -> dict[Node, Node]:
-        """Return inputs that stand for values, with their names, and their sign where it is known."""
+        """Return symbols for values, with their names, and with their signs where inferred."""
         known = Conditions()
         taken = {s.name for s in symbols_of([self.y, *self.wrt, *values])}
         made: dict[Node, Node] = {}
@@ -252,10 +249,10 @@ class LintQuestion:
         return made
 
     def equal(self, a: Node, b: Node, seconds: float) -> Verdict | None:
-        """Decide whether two values are equal; None where that is not known."""
-        seconds = min(seconds, self.left)
+        """Decide whether two values are equal; return None if unknown."""
+        seconds = min(seconds, self.remaining)
         sides = canonical(as_computed([a, b]), drop_stops=True).nodes
-        if len(topological(sides)) > _LARGEST or opaque_in(sides) or seconds <= 0:
+        if not _is_decidable(sides) or seconds <= 0:
             return None
         try:
             return decide(equal(sides[0], sides[1]), seconds)
@@ -263,11 +260,8 @@ class LintQuestion:
             return None
 
     def keeps_bits(self, other: Node) -> bool:
-        """Tell whether a program has the value of this one, bit for bit, at all points where this one has one."""
-        for batch in self.points.batches:
-            values = self.points.evaluate([self.y, other], batch)
-            if values is None:
-                continue
+        """Tell whether another program has the same bits at all points where this one has a finite value."""
+        for _, values in self.points.values([self.y, other]):
             old, new = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values))
             same = (old == new) & (np.signbit(old) == np.signbit(new))
             if not np.all(same | ~np.isfinite(old)):
@@ -275,12 +269,9 @@ class LintQuestion:
         return True
 
     def seems_zero(self, gradient: Node, parts: Sequence[Node] = ()) -> bool:
-        """Tell whether numbers leave open that a gradient is zero: it is small beside the parts that it is made of."""
+        """Tell whether a gradient may be zero according to numbers: it is small relative to its summands."""
         seen = False
-        for batch in self.points.rough():
-            values = self.points.evaluate([gradient, *parts], batch)
-            if values is None:
-                continue
+        for _, values in self.points.values([gradient, *parts], rough=True):
             sizes = [np.abs(np.asarray(v, dtype=float)) for v in values]
             fine = [float(np.max(s[np.isfinite(s)], initial=0.0)) for s in sizes]
             seen = seen or bool(np.any(np.isfinite(sizes[0])))
@@ -289,7 +280,7 @@ class LintQuestion:
         return seen
 
     def _by_inputs(self, sides: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-        """Return the programs with an input for every value between that one differentiates by."""
+        """Replace the intermediate values among wrt by inputs in programs; return the programs and the inputs."""
         taken = {s.name for s in symbols_of([*sides, *self.wrt])}
         inputs: dict[Node, Node] = {}
         for w in self.wrt:
@@ -304,13 +295,17 @@ class LintQuestion:
         return substitute(list(sides), inputs), list(inputs.values())
 
 
+def _is_decidable(values: Sequence[Node]) -> bool:
+    return len(topological(values)) <= _LARGEST and not opaque_in(values)
+
+
 def _at(source: Source, span: Span) -> Place:
     line, column = source.line_column(span.start)
     return Place(source.name, line, column - 1, column - 1 + span.end - span.start, source.line(line).strip())
 
 
 def negated(condition: Node) -> Node:
-    """Return where a condition does not hold, as one would write it."""
+    """Return the negation of a condition: the opposite comparison where there is one."""
     other = NEGATION.get(condition.op.name)
     if other is not None:
         return OPS[other](*condition.args)

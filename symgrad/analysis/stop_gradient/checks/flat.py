@@ -1,4 +1,4 @@
-"""Dead regions: where the whole gradient is zero because a value is cut off, or held back, there."""
+"""Check for regions in which the whole gradient is zero because a value is clipped or stopped there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting, negated
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.analysis.stop_gradient.repairs import passed_on
@@ -21,82 +21,82 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]
 
-_CHOICES = 60  # choices that are looked at
-_WRITTEN = 100  # characters of a line that is to be written
+_CHOICES = 60  # clips and choices that are examined
+_WRITTEN = 100  # characters of a suggested line
 _CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Flat:
-    """Where an equation has a zero derivative: a condition, in the graph and as text."""
+    """A condition under which an equation has a zero derivative, as a node and as text."""
 
     condition: Node
     text: str
 
 
-def find(asked: LintQuestion) -> Iterator[Sighting]:
-    """Yield equations through which every derivative path leads, with the set where nothing passes."""
-    tight = list(_bottlenecks(asked))
-    inputs = [s for s in symbols_of([asked.y]) if s.declaration.distribution is None]
-    moved = Edges(asked.y, [*inputs, *asked.wrt]).active if tight else set[Node]()
-    tower = sum(_of_zero(n) and not n.shape for n, _ in tight) > 1
+def find(query: LintQuery) -> Iterator[Sighting]:
+    """Yield the equations that all derivative paths pass and that have a zero derivative somewhere."""
+    tight = list(_bottlenecks(query))
+    inputs = [s for s in symbols_of([query.y]) if s.declaration.distribution is None]
+    moved = Edges(query.y, [*inputs, *query.wrt]).active if tight else set[Node]()
+    several = sum(_is_activation(n) and not n.shape for n, _ in tight) > 1
     for n, cut in tight:
-        if n.op.name != "where" and not _telling(asked, n, tower):
+        if n.op.name != "where" and not _is_reported(query, n, several):
             continue
-        seen = [(f, w) for f in _flats(asked, n, cut) if (w := _witness(asked, f.condition)) is not None]
+        seen = [(f, w) for f in _flats(query, n, cut) if (w := _witness(query, f.condition)) is not None]
         if not seen:
             continue
-        by = join_texts([asked.text(w) for w in cut])
+        by = join_texts([query.text(w) for w in cut])
         entry = "an entry of " if n.shape else ""
         found = Sighting(
             n,
-            f"{entry}{asked.text(n)} gives no gradient by {by} where {' or '.join(f.text for f, _ in seen)}",
-            f"every derivative path leads through {asked.body(n)}, which passes nothing on there, as at {seen[0][1]}",
-            cure=_cure(asked, n, cut),
+            f"{entry}{query.text(n)} gives no gradient by {by} where {' or '.join(f.text for f, _ in seen)}",
+            f"every derivative path leads through {query.body(n)}, which passes nothing on there, as at {seen[0][1]}",
+            cure=_cure(query, n, cut),
         )
         where = " or ".join(f.text for f, _ in seen)
-        if asked.left <= 0:
+        if query.remaining <= 0:
             yield found
         elif n.op.name == "where":
-            yield _branch(asked, n, cut, where, found)
+            yield _branch(query, n, cut, where, found)
         else:
-            yield _uncut(asked, n, _moving(asked, n, cut), moved, found)
+            yield _uncut(query, n, _moving(query, n, cut), moved, found)
 
 
-def _bottlenecks(asked: LintQuestion) -> Iterator[tuple[Node, list[Node]]]:
-    """Yield choices, those nearest to the output first, with that of wrt to which all derivative paths pass them."""
-    ends = [w for w in asked.wrt if w in asked.edges.reached]
+def _bottlenecks(query: LintQuery) -> Iterator[tuple[Node, list[Node]]]:
+    """Yield the clips and choices that all derivative paths to some of wrt pass, the nearest to the output first."""
+    ends = [w for w in query.wrt if w in query.edges.reached]
     looked = 0
-    for n in reversed(asked.order):
-        if n.op.name not in (*_CUTS, "where") or not asked.edges.passes(n):
+    for n in reversed(query.order):
+        if n.op.name not in (*_CUTS, "where") or not query.edges.passes(n):
             continue
         looked += 1
-        if looked > _CHOICES or asked.left <= 0:
+        if looked > _CHOICES or query.remaining <= 0:
             return
-        left = Edges(asked.y, (), blocked={n}).reached
+        left = Edges(query.y, (), blocked={n}).reached
         cut = [w for w in ends if w not in left]
         if cut:
             yield n, cut
 
 
-def _of_zero(n: Node) -> bool:
-    """Tell whether it cuts off at zero, as activations and losses do."""
+def _is_activation(n: Node) -> bool:
+    """Tell whether an equation clips at zero, like an activation or a hinge loss."""
     return n.op.name == "relu" or (n.op.name == "maximum" and any(a.is_number(0) for a in n.args))
 
 
-def _telling(asked: LintQuestion, n: Node, tower: bool) -> bool:
-    """Tell whether a cut is one to be told of: a guard before a function, a range, or one of several.
+def _is_reported(query: LintQuery, n: Node, several: bool) -> bool:
+    """Tell whether to report a clip: it guards a function, it bounds a range, or it is one of several in a row.
 
-    One that cuts off at zero is an activation, or a loss that is meant to be zero there.
+    A single clip at zero is an activation, or a loss with an intended zero.
     """
-    guard = any(_guards(n, m) for m in asked.order if n in m.args and m in asked.edges.reached)
+    guard = any(_guards(n, m) for m in query.order if n in m.args and m in query.edges.reached)
     if n.shape:
-        return guard and not _of_zero(n)
-    return guard or tower or not _of_zero(n)
+        return guard and not _is_activation(n)
+    return guard or several or not _is_activation(n)
 
 
 def _guards(n: Node, reader: Node) -> bool:
-    """Tell whether a value is kept away from where a function has none."""
+    """Tell whether a value is an argument for which its reader has a restricted domain."""
     match reader.op.name:
         case "log" | "log10" | "log1p" | "log2" | "sqrt":
             return True
@@ -110,8 +110,9 @@ def _guards(n: Node, reader: Node) -> bool:
             return False
 
 
-def _flats(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
-    text, active = asked.text, Edges(asked.y, cut).active
+def _flats(query: LintQuery, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
+    """Yield the conditions under which an equation passes no derivative to ``cut``."""
+    text, active = query.text, Edges(query.y, cut).active
     match n.op.name:
         case "relu":
             yield _Flat(OPS["lt"](n.args[0], as_node(0)), f"{text(n.args[0])} < 0")
@@ -136,22 +137,19 @@ def _flats(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]
 
 
 def _moves(branch: Node, cut: Sequence[Node]) -> bool:
-    """Tell whether a value without a derivative depends on what one differentiates by all the same."""
+    """Tell whether the value of a branch depends on some of wrt although it has no derivative by them."""
     below = topological([branch])
     return any(w in below for w in cut)
 
 
-def _witness(asked: LintQuestion, condition: Node) -> str | None:
-    """Return a point at which a condition holds and the program has a value, as text; None if none is found."""
+def _witness(query: LintQuery, condition: Node) -> str | None:
+    """Return a point, as text, at which a condition holds and the program is finite; None if none is found."""
     if Conditions().holds(condition) == "no":
         return None
-    for batch in asked.points.batches:
-        found = asked.points.evaluate([condition, asked.scalar], batch)
-        if found is None:
-            continue
+    for batch, found in query.points.values([condition, query.scalar]):
         truth, value = (np.asarray(v) for v in found)
-        if asked.points.vector:
-            count = asked.points.count(batch)
+        if query.points.vector:
+            count = query.points.count(batch)
             good = np.broadcast_to(truth & np.isfinite(value), (count,))
             if not good.any():
                 continue
@@ -160,40 +158,40 @@ def _witness(asked: LintQuestion, condition: Node) -> str | None:
             index = 0
         else:
             continue
-        read = {s.name for s in topological([condition]) if s in asked.points.symbols}
-        return point_text({k: v for k, v in asked.points.point(batch, index).items() if k in read})
+        read = {s.name for s in topological([condition]) if s in query.points.symbols}
+        return point_text({k: v for k, v in query.points.point(batch, index).items() if k in read})
     return None
 
 
-def _moving(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> Node:
-    """Return what a cut cuts off."""
-    active = Edges(asked.y, cut).active
+def _moving(query: LintQuery, n: Node, cut: Sequence[Node]) -> Node:
+    """Return the argument that a clip bounds."""
+    active = Edges(query.y, cut).active
     return next(a for a in n.args if a in active)
 
 
-def _cure(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> str:
+def _cure(query: LintQuery, n: Node, cut: Sequence[Node]) -> str:
     if n.op.name == "where":
         return (
             "take the stop_gradient out of the branch, or differentiate by something that both branches move"
         )
-    e = asked.text(_moving(asked, n, cut))
-    if any(_guards(n, m) for m in asked.order if n in m.args):
+    e = query.text(_moving(query, n, cut))
+    if any(_guards(n, m) for m in query.order if n in m.args):
         return f"add what keeps {e} away from the edge, or write the function in a stable form"
-    return f"sg.with_gradient(forward={asked.body(n)}, backward_of={e}) passes the gradient on there"
+    return f"sg.with_gradient(forward={query.body(n)}, backward_of={e}) passes the gradient on there"
 
 
-def _uncut(asked: LintQuestion, n: Node, e: Node, moved: Collection[Node], found: Sighting) -> Sighting:
-    """Repair by the value of a cut with the derivatives of what it cuts off, where its bounds have none to lose."""
+def _uncut(query: LintQuery, n: Node, e: Node, moved: Collection[Node], found: Sighting) -> Sighting:
+    """Repair a clip by a straight-through gradient, if its bounds have no derivative to lose."""
     if any(a in moved for a in n.args if a is not e):
         return found
     passing = straight_through(n, full(e, n.shape))
-    (repaired,) = substitute([asked.y], {n: passing})
-    if not asked.keeps_bits(repaired):
-        return found  # what is cut off is infinite somewhere, and the cut is not
-    by, cutting = asked.text(e), asked.body(n)
+    (repaired,) = substitute([query.y], {n: passing})
+    if not query.keeps_bits(repaired):
+        return found  # the argument is infinite at a point where its clip is not
+    by, cutting = query.text(e), query.body(n)
     cure = found.cure or ""
     if "with_gradient" not in cure:
-        line = asked.naming.body(passing, _WRITTEN)
+        line = query.naming.body(passing, _WRITTEN)
         cure = f"{cure}; {line} for {cutting} has its value, and passes the gradient on"
     verdict = Verdict(
         "proved",
@@ -204,17 +202,17 @@ def _uncut(asked: LintQuestion, n: Node, e: Node, moved: Collection[Node], found
     return replace(found, repaired=repaired, cure=cure, verdict=verdict)
 
 
-def _branch(asked: LintQuestion, n: Node, cut: Sequence[Node], where: str, found: Sighting) -> Sighting:
-    """Repair by taking stop_gradients out of the branch that has no derivative, or by passing its steps."""
+def _branch(query: LintQuery, n: Node, cut: Sequence[Node], where: str, found: Sighting) -> Sighting:
+    """Repair a choice: remove stop_gradients from its flat branch, or pass derivatives straight through its steps."""
     condition, *branches = n.args
-    active = Edges(asked.y, cut).active
+    active = Edges(query.y, cut).active
     at = next(i for i, b in enumerate(branches) if b not in active)
     branch, others = branches[at], f"gradients are others only where {where}"
     program, through = passed_on(branch, cut, steps=False)
     if through:
         why = f"stop_gradient has the value of its argument, so values are the same bit for bit; {others}: there they "
         why += (
-            f"are those of the program without {join_texts([asked.body(s) for s in through])} in this branch"
+            f"are those of the program without {join_texts([query.body(s) for s in through])} in this branch"
         )
         cure = found.cure
     else:
@@ -222,14 +220,14 @@ def _branch(asked: LintQuestion, n: Node, cut: Sequence[Node], where: str, found
         if not through:
             return found
         steps = [
-            f"{asked.naming.body(straight_through(s, s.args[0]), _WRITTEN)} for {asked.body(s)}"
+            f"{query.naming.body(straight_through(s, s.args[0]), _WRITTEN)} for {query.body(s)}"
             for s in through
         ]
         why = "a value minus itself is zero, so values are the same bit for bit where what is rounded is finite; "
-        why += f"{others}: there the derivative of {join_texts([asked.body(s) for s in through])} by its argument is 1"
+        why += f"{others}: there the derivative of {join_texts([query.body(s) for s in through])} by its argument is 1"
         cure = f"write {join_texts(steps)} in the branch"
     branches[at] = program
-    (repaired,) = substitute([asked.y], {n: OPS["where"](condition, *branches)})
-    if not asked.keeps_bits(repaired):
+    (repaired,) = substitute([query.y], {n: OPS["where"](condition, *branches)})
+    if not query.keeps_bits(repaired):
         return found
     return replace(found, repaired=repaired, cure=cure, verdict=Verdict("proved", why))

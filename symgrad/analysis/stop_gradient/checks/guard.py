@@ -1,4 +1,4 @@
-"""A guard that comes too late: ``maximum(sqrt(x), 0)`` has no value at x < 0, where ``sqrt(maximum(x, 0))`` has one."""
+"""Check for a guard after a root instead of before it: ``maximum(sqrt(x), 0)`` is NaN at x < 0."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute
@@ -17,17 +17,17 @@ __all__ = ["find"]
 _SECONDS = 1.0
 
 
-def find(asked: LintQuestion) -> Iterator[Sighting]:
-    """Yield guards from below that a root, which is never below, stands in front of."""
+def find(query: LintQuery) -> Iterator[Sighting]:
+    """Yield the lower bounds of square roots whose argument may be negative."""
     known = Conditions()
-    for n in asked.order:
+    for n in query.order:
         root = _guarded(n)
-        if root is None or n not in asked.edges.reached:
+        if root is None or n not in query.edges.reached:
             continue
         (e,) = root.args
         if known.nonnegative(e) == "yes":
             continue
-        witness = _witness(asked, e)
+        witness = _witness(query, e)
         if witness is None:
             continue
         zero, one = as_node(0), as_node(1)
@@ -35,42 +35,34 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
         whole = OPS["where"](inside, OPS["sqrt"](OPS["where"](inside, e, one)), zero)
         if whole.shape != n.shape:
             continue
-        (repaired,) = substitute([asked.y], {n: whole})
+        (repaired,) = substitute([query.y], {n: whole})
         yield Sighting(
             n,
-            f"{asked.body(n)} has no value where {asked.text(e)} < 0: the guard stands behind the root",
-            f"{asked.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
+            f"{query.body(n)} has no value where {query.text(e)} < 0: the guard stands behind the root",
+            f"{query.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
             "is not negative, and the guard does nothing",
             repaired,
-            f"write {asked.written(whole, e)}; sqrt(maximum({asked.text(e)}, 0)) has this value, "
+            f"write {query.full_text(whole, e)}; sqrt(maximum({query.text(e)}, 0)) has this value, "
             "and a NaN gradient in JAX",
-            asked.same_but_for(n, whole, _SECONDS),
+            query.same_but_for(n, whole, _SECONDS),
         )
 
 
 def _guarded(n: Node) -> Node | None:
-    """Return the root behind which a guard from below stands; None for another equation."""
-    if n.op.name == "relu":
-        candidates, bounds = n.args, ()
-    elif n.op.name == "maximum":
-        candidates, bounds = n.args, tuple(a for a in n.args if a.is_number() and a.value <= 0)
-        if not bounds:
-            return None
-    else:
+    """Return the square root that an equation bounds from below by at most 0; None for other equations."""
+    bounded = n.op.name == "maximum" and any(a.is_number() and a.value <= 0 for a in n.args)
+    if n.op.name != "relu" and not bounded:
         return None
-    return next((a for a in candidates if a.op.name == "sqrt"), None)
+    return next((a for a in n.args if a.op.name == "sqrt"), None)
 
 
-def _witness(asked: LintQuestion, e: Node) -> str | None:
-    """Return a point at which an argument is negative, as text; None if none is found."""
-    for batch in asked.points.batches:
-        found = asked.points.evaluate([e], batch)
-        if found is None:
-            continue
+def _witness(query: LintQuery, e: Node) -> str | None:
+    """Return a point, as text, at which an argument is negative; None if none is found."""
+    for batch, found in query.points.values([e]):
         low = np.asarray(found[0]) < 0
         if not np.any(low):
             continue
-        index = int(np.argmax(low)) if asked.points.vector else 0
-        point = asked.points.point(batch, index)
-        return point_text({s.name: point[s.name] for s in asked.points.symbols if s.name in point})
+        index = int(np.argmax(low)) if query.points.vector else 0
+        point = query.points.point(batch, index)
+        return point_text({s.name: point[s.name] for s in query.points.symbols if s.name in point})
     return None

@@ -1,14 +1,15 @@
-"""A straight-through value that rounds: ``x + stop_gradient(f - x)`` is not f bit for bit."""
+"""Check for straight-through values that round: ``x + stop_gradient(f - x)`` is not f to the bit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
@@ -23,40 +24,40 @@ _SECONDS = 2.0
 _TERMS = 12
 
 _Term: TypeAlias = "tuple[int, Node]"
-"""A term of a sum with its sign."""
+"""A sign and a term of a sum."""
 
 
-def find(asked: LintQuestion) -> Iterator[Sighting]:
-    """Yield sums in which what a stop_gradient subtracts is added again, where that rounds."""
-    inner = {a for n in asked.order if n.op.name in ("add", "neg") for a in n.args}
-    stopped = {s.args[0] for s in asked.order if "stops" in s.op.facts}
-    for n in asked.order:
-        if n.op.name != "add" or (n in inner and n not in stopped and n not in asked.naming.names):
+def find(query: LintQuery) -> Iterator[Sighting]:
+    """Yield sums that add a value which a stop_gradient subtracts, if the result rounds at some point."""
+    inner = {a for n in query.order if n.op.name in ("add", "neg") for a in n.args}
+    stopped = {s.args[0] for s in query.order if "stops" in s.op.facts}
+    for n in query.order:
+        if n.op.name != "add" or (n in inner and n not in stopped and n not in query.naming.names):
             continue
-        meant = _meant(n)
+        meant = _straight_through_sum(n)
         if meant is None:
             continue
         value, g, exact, parts = meant
-        witness = _rounds(asked, n, value)
+        witness = _rounds(query, n, value)
         if witness is None:
             continue
-        (repaired,) = substitute([asked.y], {n: exact})
+        (repaired,) = substitute([query.y], {n: exact})
         verdict = _same(n, exact, parts)
         if verdict.status != "proved":
             continue
-        what, by = asked.body(value), asked.text(g)
+        what, by = query.body(value), query.text(g)
         yield Sighting(
             n,
-            f"{asked.text(n)} is meant to have the value of {what}, and rounds",
+            f"{query.text(n)} is meant to have the value of {what}, and rounds",
             f"{by} is subtracted and added again: {witness}",
             repaired,
-            f"write {asked.naming.body(exact, 100)}, where {by} - {by} is exactly zero",
+            f"write {query.naming.body(exact, 100)}, where {by} - {by} is exactly zero",
             verdict,
         )
 
 
 def _terms(n: Node, sign: int = 1) -> list[_Term]:
-    """Return the terms of a sum; the parts of what is stopped are looked at apart."""
+    """Return the signed terms of a sum; stop_gradients are terms."""
     found: list[_Term] = []
     pending = [(sign, n)]
     while pending and len(found) < _TERMS:
@@ -70,10 +71,10 @@ def _terms(n: Node, sign: int = 1) -> list[_Term]:
     return found if not pending else []
 
 
-def _meant(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
-    """Return the value that a sum is meant to have, what is added again, the exact form, and the terms of both.
+def _straight_through_sum(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
+    """Return the intended value of a straight-through sum, the value that cancels, the exact form, and all terms.
 
-    None for another sum.
+    Return None for other sums.
     """
     outer = _terms(n)
     for i, (sign, s) in enumerate(outer):
@@ -98,34 +99,27 @@ def _meant(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
 
 
 def _sum(terms: Sequence[_Term]) -> Node:
-    signed = [e if sign > 0 else OPS["neg"](e) for sign, e in terms]
-    total = signed[0]
-    for e in signed[1:]:
-        total = OPS["add"](total, e)
-    return total
+    return reduce(OPS["add"], [e if sign > 0 else OPS["neg"](e) for sign, e in terms])
 
 
 def _same(n: Node, exact: Node, terms: Sequence[Node]) -> Verdict:
-    """Decide whether two sums are equal to all orders whatever their terms are."""
+    """Decide whether two sums are equal to all orders for arbitrary terms."""
     inputs = {e: symbol(Declaration(f"t{i}", REAL, shape=e.shape)) for i, e in enumerate(terms, 1)}
     first, second = substitute([n, exact], inputs)
     verdict = decide_all_orders(first, second, list(inputs.values()), None, _SECONDS)
     return replace(verdict, why=f"{verdict.why}, whatever the terms of the sum are")
 
 
-def _rounds(asked: LintQuestion, n: Node, value: Node) -> str | None:
-    """Return a point at which the bits of a sum are not those of what is meant, in words; None if there is none."""
-    for batch in asked.points.rough():
-        found = asked.points.evaluate([n, value], batch)
-        if found is None:
-            continue
+def _rounds(query: LintQuery, n: Node, value: Node) -> str | None:
+    """Return, as text, a point at which a sum and its intended value differ in bits; None if none is found."""
+    for batch, found in query.points.values([n, value], rough=True):
         got, meant = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in found))
         wrong = np.isfinite(got) & np.isfinite(meant) & (got != meant)
         if np.any(wrong):
             place = tuple(int(i) for i in np.argwhere(wrong)[0])
-            index = place[0] if asked.points.vector and place else 0
+            index = place[0] if query.points.vector and place else 0
             read = {s.name for s in symbols_of([n])}
-            point = {k: v for k, v in asked.points.point(batch, index).items() if k in read}
+            point = {k: v for k, v in query.points.point(batch, index).items() if k in read}
             few = {k: v for k, v in point.items() if np.ndim(v) == 0}
             at = f"at {point_text(few)} " if few and len(few) <= 4 else ""
             return f"{at}it is {float(got[place])!r} instead of {float(meant[place])!r}"

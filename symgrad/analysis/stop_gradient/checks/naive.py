@@ -1,6 +1,6 @@
-"""The backward pass as other frameworks run it: products in floats, where zero times infinity is NaN.
+"""The backward pass of other frameworks: products in floats, where zero times infinity is NaN.
 
-symgrad itself guards such products (a strong zero stays zero), so the fault is seen only here.
+symgrad guards such products (a strong zero stays zero), so only this simulation shows the fault.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ _SELECTS: Mapping[str, frozenset[str]] = {
     "torch": frozenset({"where", "clip", "maximum", "minimum", "relu"}),
     "TensorFlow": frozenset({"where", "clip", "maximum", "minimum"}),
 }
-"""Whose backward selects the cotangent; that of the others multiplies it by a mask. A test runs them."""
+"""Ops whose backward selects the cotangent; that of all others multiplies it by a mask. A test runs the frameworks."""
 
 _LEAVES_ZEROS: Mapping[str, frozenset[str]] = {
     "JAX": frozenset(),
     "torch": frozenset(),
     "TensorFlow": frozenset({"sqrt"}),
 }
-"""Whose backward leaves a cotangent of 0 alone, whatever the derivative is."""
+"""Ops whose backward keeps a zero cotangent for any derivative."""
 
 _CONE = {"JAX", "TensorFlow"}
-"""Where the norm of zeros has the gradient 0/0; torch's has 0."""
+"""Frameworks in which the norm of zeros has the gradient 0/0; in torch it is 0."""
 
 FRAMEWORKS = tuple(_SELECTS)
 
 
 @dataclass(frozen=True, slots=True)
 class NaiveBackward:
-    """What a framework computes at a batch of points.
+    """The result of a framework at a batch of points.
 
     Args:
-        bad: for each point whether the value is finite and a gradient is NaN.
-        origins: for each step that makes a NaN of what has none, for each point whether it does.
-        values: of all that the steps read.
-        gradients: by what one differentiates by.
+        bad: for each point, whether the value is finite and a gradient is NaN.
+        origins: for each step that makes a NaN from finite cotangents, a mask of the points.
+        values: the values of the nodes that the steps read.
+        gradients: the gradient by each of wrt.
     """
 
     bad: np.ndarray
@@ -57,27 +57,19 @@ class NaiveBackward:
 def backward(
     trace: BackwardTrace, y: Node, points: Points, batch: Batch, framework: str
 ) -> NaiveBackward | None:
-    """Run a backward pass at points; None where it cannot be computed.
+    """Run a backward pass at points; return None if it cannot be computed.
 
     Args:
-        trace: of a number.
+        trace: the backward pass of a number.
         y: that number.
-        points: what evaluates.
+        points: the evaluator.
         batch: the points.
-        framework: whose rules it follows.
+        framework: the framework to simulate.
     """
-    wanted = list(
-        dict.fromkeys(
-            [
-                y,
-                *(
-                    n
-                    for s in trace.steps
-                    for n in (s.node, s.target, *([s.coefficient] if s.node.op.pointwise else ()))
-                ),
-            ]
-        )
-    )
+    wanted = [y]
+    for s in trace.steps:
+        wanted += [s.node, s.target, *([s.coefficient] if s.node.op.pointwise else ())]
+    wanted = list(dict.fromkeys(wanted))
     found = points.evaluate(wanted, batch)
     if found is None:
         return None
@@ -93,26 +85,21 @@ def backward(
             sent = _sent(step, cotangent, values, points, batch, framework)
             if sent is None:
                 return None
-            made = np.isnan(sent)
-            if points.vector:
-                new = made & ~np.isnan(cotangent)
-            else:
-                new = np.atleast_1d(bool(np.any(made)) and not bool(np.any(np.isnan(cotangent))))
+            new = _any(np.isnan(sent), points) & ~_any(np.isnan(cotangent), points)
             if np.any(new):
                 origins[i] = np.broadcast_to(new, (count,))
             pulled[step.target] = pulled.get(step.target, 0) + sent
-    value = np.asarray(values[y], dtype=float)
-    finite = (
-        np.broadcast_to(np.isfinite(value), (count,))
-        if points.vector
-        else np.atleast_1d(np.isfinite(value).all())
-    )
     bad = np.zeros(count, dtype=bool)
     gradients = {w: np.asarray(pulled.get(w, 0.0), dtype=float) for w in trace.wrt}
-    for each in gradients.values():
-        gradient = np.isnan(each)
-        bad |= np.broadcast_to(gradient, (count,)) if points.vector else bool(gradient.any())
-    return NaiveBackward(bad & finite, origins, values, gradients)
+    for gradient in gradients.values():
+        bad |= _any(np.isnan(gradient), points)
+    infinite = _any(~np.isfinite(np.asarray(values[y], dtype=float)), points)
+    return NaiveBackward(bad & ~infinite, origins, values, gradients)
+
+
+def _any(mask: Any, points: Points) -> Any:
+    """Return a mask of points: a batch has an entry for each, an array all its entries for one."""
+    return mask if points.vector else np.atleast_1d(np.any(mask))
 
 
 def _sent(
@@ -123,22 +110,15 @@ def _sent(
         if node.op.name == "norm" and framework in _CONE and np.any(np.asarray(values[node]) == 0):
             return np.full(np.shape(values[target]), np.nan)
         whole = np.broadcast_to(np.asarray(cotangent, dtype=float), np.shape(values[node]))
-        given = {
-            **batch,
-            **{n: values[n] for n in (node, *node.args) if n in values},
-            placeholder(node): whole,
-        }
-        found = points.evaluate([step.coefficient], given)
-        return (
-            None
-            if found is None
-            else np.broadcast_to(np.asarray(found[0], dtype=float), np.shape(values[target]))
-        )
+        known = {n: values[n] for n in (node, *node.args) if n in values}
+        found = points.evaluate([step.coefficient], {**batch, **known, placeholder(node): whole})
+        if found is None:
+            return None
+        return np.broadcast_to(np.asarray(found[0], dtype=float), np.shape(values[target]))
     coefficient = np.asarray(values[step.coefficient], dtype=float)
+    sent = cotangent * coefficient
     if node.op.name in _SELECTS[framework]:
-        sent = np.where(coefficient == 0, 0.0, cotangent * coefficient)
-    else:
-        sent = cotangent * coefficient
+        sent = np.where(coefficient == 0, 0.0, sent)
     if node.op.name in _LEAVES_ZEROS[framework]:
         sent = np.where(cotangent == 0, 0.0, sent)
     if points.vector:

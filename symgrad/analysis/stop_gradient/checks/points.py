@@ -1,11 +1,10 @@
-"""Points at which programs are tried: plain ones, and those where something of a program vanishes, ends or overflows.
+"""Points at which programs are evaluated: generic ones, and those where a subexpression vanishes, clips or overflows.
 
-Of a program of numbers all points are one batch; arrays are tried one point after the other, their sizes small.
+For a program of scalars, all points are one batch. Arrays are evaluated one point at a time, with small sizes.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, hash_of, inside, place_in
 from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
@@ -22,7 +21,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Batch", "Points", "point_text"]
+__all__ = ["Batch", "Points", "point_text", "real_variables"]
 
 Batch: TypeAlias = "dict[Node, Any]"
 
@@ -37,14 +36,14 @@ _BESIDE = (
     (1, 1),
     (1, -1),
 )
-"""From where something vanishes: a multiple, and what is added."""
-_ROUGH = 64  # points of many digits
-_SYMBOLS = 12  # inputs that are moved alone
-_SOLVED = 40  # equations that are solved
+"""Factors and summands that move a point away from a zero."""
+_ROUGH = 64  # points with full mantissas
+_SYMBOLS = 12  # inputs that vary one at a time
+_SOLVED = 40  # subexpressions whose zeros are sought
 _POINTS = 400
-_SOLUTION = 5e-4  # seconds of one
-_ARRAYS = 17  # points of arrays
-_ENTRIES = 4_000  # of all arrays of a point; larger ones are not tried
+_SOLUTION = 5e-4  # seconds for one zero
+_ARRAYS = 17  # points for arrays
+_ENTRIES = 4_000  # of all arrays of a point, at most
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
 
@@ -54,14 +53,14 @@ class Points:
 
     Args:
         y: the program.
-        end: when to stop solving for points, on the count of `symgrad.checker.clock`.
+        end: the deadline for zeros, on the clock of `symgrad.checker.clock`.
     """
 
     def __init__(self, y: Node, end: float) -> None:
         self._order = topological([y])
         self.symbols = symbols_of([y])
         self.vector = all(n.op.pointwise and not n.shape and n.op is not SIZE for n in self._order)
-        """Whether the points are one batch: entries of arrays."""
+        """Whether all points form one batch."""
         names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in self._order))
         self._sizes = {name: 3 + i % 3 for i, name in enumerate(names)}
         self._end = end
@@ -69,21 +68,21 @@ class Points:
 
     @cached_property
     def batches(self) -> list[Batch]:
-        """The points, those of numbers in one batch."""
+        """The points; one batch for scalars."""
         if not self.vector:
             return self._of_arrays()
         rows = list(self._rows())
         return [{s: np.array([row[s] for row in rows]) for s in self.symbols}]
 
     def plain(self) -> list[Batch]:
-        """Return points at which nothing is special."""
+        """Return generic points."""
         if self.vector:
             rows = [{s: self._plain(s, k) for s in self.symbols} for k in range(_PLAIN)]
             return [{s: np.array([row[s] for row in rows]) for s in self.symbols}]
         return self._of_arrays()[:_PLAIN]
 
     def rough(self) -> list[Batch]:
-        """Return points whose numbers have all digits of a float: what rounds does so there."""
+        """Return points with full mantissas, which expose rounding."""
         random = np.random.default_rng(0)
 
         def filled(s: Node, shape: tuple[int, ...]) -> Any:
@@ -103,23 +102,30 @@ class Points:
         return [{s: filled(s, self._shape(s)) for s in self.symbols} for _ in range(times)]
 
     def direction(self, w: Node, batch: Batch) -> Any:
-        """Return a direction in which an input, or a value between, is moved."""
+        """Return a direction for the tangent of an input or an intermediate value."""
         shape = (self.count(batch),) if self.vector else self._shape(w)
         return np.random.default_rng(1).uniform(0.5, 1.5, shape)
 
     def evaluate(self, nodes: Sequence[Node], batch: Batch) -> list[Any] | None:
-        """Return values of nodes at points, None where they cannot be computed."""
+        """Return the values of nodes at points; None if they cannot be computed."""
         try:
             return evaluate(nodes, batch, self._sizes)
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             return None
 
+    def values(self, nodes: Sequence[Node], *, rough: bool = False) -> Iterator[tuple[Batch, list[Any]]]:
+        """Yield the batches at which nodes can be computed, with their values."""
+        for batch in self.rough() if rough else self.batches:
+            found = self.evaluate(nodes, batch)
+            if found is not None:
+                yield batch, found
+
     def count(self, batch: Batch) -> int:
-        """Return how many points a batch holds."""
+        """Return the number of points in a batch."""
         return len(next(iter(batch.values()))) if self.vector and batch else 1
 
     def point(self, batch: Batch, index: int) -> dict[str, Any]:
-        """Return a point of a batch by the names of inputs."""
+        """Return one point of a batch, by the names of its inputs."""
         return {s.name: v[index] if self.vector else v for s, v in batch.items()}
 
     def _rows(self) -> Iterator[dict[Node, Any]]:
@@ -135,7 +141,7 @@ class Points:
         yield from self._solved(plain)
 
     def _solved(self, plain: Sequence[Mapping[Node, Any]]) -> Iterator[dict[Node, Any]]:
-        """Points where an argument of a function vanishes, two sides of a choice tie, and beside these."""
+        """Yield points at and near zeros of function arguments and ties of choices."""
         made = 0
         for f in list(dict.fromkeys(self._vanishing()))[:_SOLVED]:
             below = topological([f])
@@ -179,7 +185,7 @@ class Points:
         return found
 
     def _opposite(self, t: float) -> Iterator[tuple[Node, Sequence[Any]]]:
-        """Give each other input the other sign, so that products of two are negative."""
+        """Give every other input the opposite sign, so that products of two are negative."""
         for k, s in enumerate(self.symbols):
             yield s, (-t, None, t) if k % 2 else (t, None, -t)
 
@@ -187,28 +193,25 @@ class Points:
         return tuple(evaluate_size(size, self._sizes) for size in s.shape)
 
     def _ends(self) -> list[float]:
-        """Numbers inside the ranges that a program cuts off."""
+        """Return numbers inside the ranges of clips."""
         bounds = [a.value for n in self._order if n.op.name in _VANISH for a in n.args if a.is_number()]
         return [float(b) / 2 for b in dict.fromkeys(bounds) if b][:4]
 
     def _filled(self, s: Node, k: int, values: Sequence[Any] | None) -> Any:
+        def entry(i: int) -> Any:
+            t = values[i % len(values)] if values else None
+            return float(t) if t is not None and s.dtype == "real" and _takes(s, t) else self._plain(s, k, i)
+
         shape = self._shape(s)
         if not shape:
-            t = values[0] if values else None
-            return float(t) if t is not None and s.dtype == "real" and _takes(s, t) else self._plain(s, k)
-        flat: list[Any] = []
-        for i in range(int(np.prod(shape))):
-            t = values[i % len(values)] if values else None
-            wanted = s.dtype == "real" and t is not None and _takes(s, t)
-            flat.append(float(t) if t is not None and wanted else self._plain(s, k, i))
-        array = np.array(flat).reshape(shape)
+            return entry(0)
+        array = np.array([entry(i) for i in range(int(np.prod(shape)))]).reshape(shape)
         if s.declaration.symmetric:
             array = np.tril(array) + np.tril(array, -1).T
         return array
 
     def _plain(self, s: Node, k: int, i: int = 0) -> Any:
-        key = hashlib.blake2b(f"{s.name}|{k}|{i}".encode(), digest_size=4).digest()
-        t = Fraction(3 + int.from_bytes(key, "big") % 9_497, 9_503)
+        t = Fraction(3 + hash_of(s.name, k, i) % 9_497, 9_503)
         if s.dtype == "int" and s.shape and not s.declaration.domain.sizes:
             return int(t * 2)  # most often a position
         value = place_in(domain_of(s), t)
@@ -216,19 +219,24 @@ class Points:
 
 
 def _takes(s: Node, value: Any) -> bool:
-    """Tell whether an input takes a value."""
+    """Tell whether a value lies in the domain of an input."""
     domain = domain_of(s)
     ends = domain.span
     return inside(domain, value) or (domain.closed and value in ends)
 
 
-def point_text(point: Mapping[str, Any]) -> str:
-    """Return a point as a sentence has it; of arrays a few entries."""
+def real_variables(args: Sequence[Node]) -> list[Node]:
+    """Return the real arguments that are not numbers, each once."""
+    return list(dict.fromkeys(a for a in args if a.dtype == "real" and not a.is_number()))
 
-    def shown(v: Any) -> str:
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """Return a point as text for a sentence; of an array, a few entries."""
+
+    def value_text(v: Any) -> str:
         if np.ndim(v) == 0:
             return str(bool(v)) if np.asarray(v).dtype == bool else f"{v:.6g}"
         text = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=6, edgeitems=2)
         return " ".join(text.split())
 
-    return ", ".join(f"{name} = {shown(v)}" for name, v in point.items())
+    return ", ".join(f"{name} = {value_text(v)}" for name, v in point.items())

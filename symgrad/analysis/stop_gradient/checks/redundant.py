@@ -1,4 +1,4 @@
-"""A stop_gradient whose removal changes neither the value nor derivatives."""
+"""Check for stop_gradients whose removal changes neither the value nor derivatives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.checks.dead import dead_stops, stops_in, untouched
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.autodiff.jvp import push_forward
@@ -24,38 +24,38 @@ from symgrad.verification.verdict import Verdict, derivatives_text
 
 __all__ = ["find"]
 
-_SECONDS = 2.0  # for the proof that one of them changes nothing
-_ASKED = 8  # proofs
+_SECONDS = 2.0  # for a proof that a stop_gradient changes nothing
+_PROOFS = 8
 _SHARP = 1e-9
 
 
-def find(asked: LintQuestion) -> Iterator[Sighting]:
-    """Yield stop_gradients that hold back nothing, and those that hold back what is zero or adds up to it."""
-    wrt = tuple(dict.fromkeys([*asked.wrt, *asked.frozen, *asked.variables]))
-    dead = dead_stops(asked)
+def find(query: LintQuery) -> Iterator[Sighting]:
+    """Yield the stop_gradients that block no derivative, or only derivatives that are zero or cancel."""
+    wrt = tuple(dict.fromkeys([*query.wrt, *query.frozen, *query.variables]))
+    dead = dead_stops(query)
     dropped = set(dead)
-    active = Edges(asked.y, wrt, dropped).active
+    active = Edges(query.y, wrt, dropped).active
     open_: list[Node] = []
-    for s in stops_in(asked):
+    for s in stops_in(query):
         if s in dropped:
             continue
         if s.args[0] in active:
             open_.append(s)
             continue
-        # What is not active stays so without it: nothing else changes for those that follow.
+        # An inactive argument stays inactive without its stop_gradient, so later answers do not change.
         dropped.add(s)
-        reason = _why(asked, s.args[0], wrt)
-        yield _found(asked, s, reason, untouched(reason))
-    for s, slope in _without_effect(asked, open_, wrt, dropped):
-        # Together with those above: of two that hold back the same one is left.
-        repaired = without_stops([asked.y], {*dropped, s})[asked.y]
-        flat = asked.equal(slope, full(as_node(0), slope.shape), _SECONDS)
+        reason = _why(query, s.args[0], wrt)
+        yield _sighting(query, s, reason, untouched(reason))
+    for s, slope in _without_effect(query, open_, wrt, dropped):
+        # Remove it together with the earlier ones: of two that block the same path, one must stay.
+        repaired = without_stops([query.y], {*dropped, s})[query.y]
+        flat = query.equal(slope, full(as_node(0), slope.shape), _SECONDS)
         if flat is not None and flat.status == "proved":
             dropped.add(s)
-            reason = f"the derivative of {asked.text(s.args[0])} is zero everywhere, and so are those of every order"
-            yield _found(asked, s, reason, replace(flat, why=f"{reason}: {flat.why}"), repaired)
+            reason = f"the derivative of {query.text(s.args[0])} is zero everywhere, and so are those of every order"
+            yield _sighting(query, s, reason, replace(flat, why=f"{reason}: {flat.why}"), repaired)
             continue
-        verdict = asked.same(repaired, _SECONDS)
+        verdict = query.same(repaired, _SECONDS)
         if verdict is None:
             continue
         proved = _order(verdict)
@@ -66,25 +66,25 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
         else:
             continue
         dropped.add(s)
-        yield _found(asked, s, reason, verdict, repaired)
+        yield _sighting(query, s, reason, verdict, repaired)
 
 
-def _found(
-    asked: LintQuestion, s: Node, reason: str, verdict: Verdict, repaired: Node | None = None
+def _sighting(
+    query: LintQuery, s: Node, reason: str, verdict: Verdict, repaired: Node | None = None
 ) -> Sighting:
     (inner,) = s.args
     return Sighting(
         s,
-        f"{asked.body(s)} is redundant: without it the value and the derivatives are the same",
+        f"{query.body(s)} is redundant: without it the value and the derivatives are the same",
         reason,
-        without_stops([asked.y], {s})[asked.y] if repaired is None else repaired,
-        f"write {asked.text(inner)} instead of {asked.body(s)}",
+        without_stops([query.y], {s})[query.y] if repaired is None else repaired,
+        f"write {query.text(inner)} instead of {query.body(s)}",
         verdict,
     )
 
 
 def _order(verdict: Verdict) -> int:
-    """Return up to which order a verdict proves that derivatives agree; 0 where not even gradients, or one differs."""
+    """Return the highest order up to which a verdict proves equal derivatives; 0 if a gradient is open or refuted."""
     if verdict.status == "refuted" or not verdict.of_gradients:
         return 0
     orders = {1: list(verdict.of_gradients.values())}
@@ -98,9 +98,9 @@ def _order(verdict: Verdict) -> int:
     return proved
 
 
-def _why(asked: LintQuestion, inner: Node, wrt: Sequence[Node]) -> str:
-    """Say why nothing would flow through a value."""
-    text = asked.text(inner)
+def _why(query: LintQuery, inner: Node, wrt: Sequence[Node]) -> str:
+    """Return why a value has no derivative, as text."""
+    text = query.text(inner)
     read = symbols_of([inner])
     if not read:
         return f"{text} is a constant"
@@ -111,58 +111,58 @@ def _why(asked: LintQuestion, inner: Node, wrt: Sequence[Node]) -> str:
     if all(k in (ZeroReason.DISCONNECTED, ZeroReason.NO_TANGENT) for k in kinds.values()):
         if all(s.declaration.distribution is not None for s in read):
             return f"{text} reads random inputs alone ({named}): they are data"
-        by = join_texts([asked.text(w) for w in wrt])
+        by = join_texts([query.text(w) for w in wrt])
         return f"{text} reads {named}, and does not depend on {by}"
-    on = join_texts([asked.text(w) for w, k in kinds.items() if k in (ZeroReason.ZERO, ZeroReason.STOPPED)])
+    on = join_texts([query.text(w) for w, k in kinds.items() if k in (ZeroReason.ZERO, ZeroReason.STOPPED)])
     return f"{text} has no derivative by {on}: there is no path through it but such as end in steps or other stops"
 
 
 def _without_effect(
-    asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
+    query: LintQuery, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
 ) -> list[tuple[Node, Node]]:
-    """Return the stop_gradients without which no gradient is seen to change, with the slopes of their values.
+    """Return the stop_gradients that change no gradient numerically, with the slopes of their arguments.
 
-    Neither alone, nor together with those that are taken out already.
+    Each is tried alone, and together with the removed ones.
 
     Args:
-        asked: the program.
-        stops: which ones.
-        wrt: by what it is differentiated.
-        dropped: those that are taken out already.
+        query: the program.
+        stops: the candidates.
+        wrt: the inputs.
+        dropped: the removed stop_gradients.
     """
     if not stops:
         return []
-    matters, _ = _in_numbers(asked, stops, wrt, ())
-    more, slopes = _in_numbers(asked, stops, wrt, dropped)
+    matters, _ = _in_numbers(query, stops, wrt, ())
+    more, slopes = _in_numbers(query, stops, wrt, dropped)
     quiet = [(s, slope) for s, slope in zip(stops, slopes, strict=True) if s not in matters and s not in more]
-    return quiet[:_ASKED]
+    return quiet[:_PROOFS]
 
 
 def _in_numbers(
-    asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
+    query: LintQuery, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
 ) -> tuple[set[Node], list[Node]]:
-    """Return the stop_gradients without which the gradient changes at a point, and the slopes of all their values."""
-    rest = without_stops([asked.y], dropped)
+    """Return the stop_gradients whose removal changes the gradient at a point, and the slopes of all arguments."""
+    rest = without_stops([query.y], dropped)
     held = [rest[s] for s in stops]
-    number = asked.as_number(rest[asked.y])
+    number = query.as_number(rest[query.y])
     cotangents = pull_back([number], [as_node(1)], held).gradients
     moving = {
         rest.get(w, w): symbol(Declaration(f"__{i}", REAL, shape=w.shape))
         for i, w in enumerate(wrt)
         if w.dtype == "real"
     }
-    # Along one direction of all inputs: what is not zero there matters.
+    # One random direction of all inputs: a product that is not zero there matters.
     slopes = push_forward([s.args[0] for s in held], moving)
     matters: set[Node] = set()
-    for batch in asked.points.rough():
-        directions = {v: asked.points.direction(w, batch) for w, v in moving.items()}
-        values = asked.points.evaluate([number, *cotangents, *slopes], {**batch, **directions})
+    for batch in query.points.rough():
+        directions = {v: query.points.direction(w, batch) for w, v in moving.items()}
+        values = query.points.evaluate([number, *cotangents, *slopes], {**batch, **directions})
         if values is None:
             continue
         y, *both = (np.asarray(v, dtype=float) for v in values)
         for s, c, d in zip(stops, both[: len(stops)], both[len(stops) :], strict=True):
             with np.errstate(all="ignore"):
-                changed = np.abs(c * d) if asked.points.vector else np.abs(np.sum(c * d))
+                changed = np.abs(c * d) if query.points.vector else np.abs(np.sum(c * d))
                 scale = _SHARP * (1 + np.abs(y))
             if np.any(np.isfinite(changed) & np.isfinite(y) & (changed > scale)):
                 matters.add(s)

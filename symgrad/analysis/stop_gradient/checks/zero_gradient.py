@@ -1,4 +1,4 @@
-"""Something one differentiates by that receives nothing: disconnected, stopped, zero and whole numbers told apart."""
+"""Checks for inputs without a gradient: disconnected, stopped, zero, and integer ones, each with its own code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symgrad.analysis.explain.derivation import ends_of, why_nothing
 from symgrad.analysis.explain.naming import join_texts, rule_of
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.repairs import led_to, passed_on
 from symgrad.autodiff.trace import ZeroReason
 from symgrad.autodiff.vjp import pull_back
@@ -20,96 +20,94 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["disconnected", "stopped", "unused", "whole", "zero"]
 
-_REPAIRED = 8  # findings of a check for which a repaired program is made
-_LARGEST = 400  # equations of a program whose gradient is simplified, to see whether it is zero
-_WRITTEN = 100  # characters of a line that is to be written
+_REPAIRED = 8  # findings of a check that get a repaired program
+_LARGEST = 400  # equations of the largest program whose gradient is simplified to find a zero
+_WRITTEN = 100  # characters of a suggested line
 
 
 def _kind(
     kind: ZeroReason,
     message: Callable[[str, str], str],
     cure: str | None,
-    repair: Callable[[LintQuestion, Node, Sighting], Sighting] | None = None,
-) -> Callable[[LintQuestion], Iterator[Sighting]]:
-    def find(asked: LintQuestion) -> Iterator[Sighting]:
-        if not asked.named:
+    repair: Callable[[LintQuery, Node, Sighting], Sighting] | None = None,
+) -> Callable[[LintQuery], Iterator[Sighting]]:
+    """Return a check that yields the inputs whose gradient is zero for one reason."""
+
+    def find(query: LintQuery) -> Iterator[Sighting]:
+        if not query.named:
             return  # an input that nobody named may be data
-        trace, y = asked.trace, asked.text(asked.y)
-        told = 0
-        for i, (w, nothing) in enumerate(zip(asked.wrt, trace.nothing, strict=True)):
-            if nothing is not kind or (kind is ZeroReason.DISCONNECTED and w in asked.variables):
+        trace, y = query.trace, query.text(query.y)
+        count = 0
+        for i, (w, nothing) in enumerate(zip(query.wrt, trace.nothing, strict=True)):
+            if nothing is not kind or (kind is ZeroReason.DISCONNECTED and w in query.variables):
                 continue
             ends: list[Node] = ends_of(trace, i)
-            reason = why_nothing(trace, i, asked.naming) or ""
+            reason = why_nothing(trace, i, query.naming) or ""
             found = Sighting(
-                ends[0] if ends else w, message(y, asked.text(w)), reason, cure=cure, also=tuple(ends)
+                ends[0] if ends else w, message(y, query.text(w)), reason, cure=cure, also=tuple(ends)
             )
-            told += 1
-            yield found if repair is None or told > _REPAIRED else repair(asked, w, found)
+            count += 1
+            yield found if repair is None or count > _REPAIRED else repair(query, w, found)
 
     return find
 
 
-def _without_stops(asked: LintQuestion, w: Node, found: Sighting) -> Sighting:
-    """Repair by taking away the stop_gradients on the way to an input, where a gradient arrives then."""
-    program, through = passed_on(asked.y, [w], steps=False)
-    if not through or _still_zero(asked, program, w):
+def _without_stops(query: LintQuery, w: Node, found: Sighting) -> Sighting:
+    """Repair by removing the stop_gradients on the way to an input, if a gradient then arrives."""
+    program, through = passed_on(query.y, [w], steps=False)
+    if not through or _still_zero(query, program, w):
         return found
-    lines = join_texts([f"{asked.text(s.args[0])} for {asked.body(s)}" for s in through])
-    gone = join_texts([asked.body(s) for s in through])
+    lines = join_texts([f"{query.text(s.args[0])} for {query.body(s)}" for s in through])
+    gone = join_texts([query.body(s) for s in through])
     verdict = Verdict(
         "proved",
         f"stop_gradient has the value of its argument, so values are the same bit for bit; the gradient by "
-        f"{asked.text(w)} is that of the program without {gone}{_others(asked, w, through)}",
+        f"{query.text(w)} is that of the program without {gone}{_others(query, w, through)}",
     )
     return replace(found, repaired=program, cure=f"{found.cure}: write {lines}", verdict=verdict)
 
 
-def _straight_through(asked: LintQuestion, w: Node, found: Sighting) -> Sighting:
-    """Repair by letting derivatives pass steps that round, where a gradient arrives then."""
-    program, through = passed_on(asked.y, [w], steps=True)
-    if not through or _still_zero(asked, program, w) or not asked.keeps_bits(program):
+def _straight_through(query: LintQuery, w: Node, found: Sighting) -> Sighting:
+    """Repair by straight-through gradients of steps that round, if a gradient then arrives."""
+    program, through = passed_on(query.y, [w], steps=True)
+    if not through or _still_zero(query, program, w) or not query.keeps_bits(program):
         return found
-    lines = join_texts(
-        [
-            f"{asked.naming.body(straight_through(n, n.args[0]), _WRITTEN)} for {asked.body(n)}"
-            for n in through
-        ]
-    )
-    names = join_texts([asked.body(n) for n in through])
+    forms = [(query.naming.body(straight_through(n, n.args[0]), _WRITTEN), query.body(n)) for n in through]
+    lines = join_texts([f"{new} for {old}" for new, old in forms])
+    names = join_texts([query.body(n) for n in through])
     each = "its argument" if len(through) == 1 else "their arguments"
     verdict = Verdict(
         "proved",
         f"a value minus itself is zero, so the value is the same bit for bit where {each} "
         f"{'is' if len(through) == 1 else 'are'} finite; all of {names} that is not stopped is {each}: the gradient "
         f"is that with the derivative 1 of {join_texts(list(dict.fromkeys(rule_of(n) for n in through)))}"
-        f"{_others(asked, w, through)}",
+        f"{_others(query, w, through)}",
     )
     return replace(found, repaired=program, cure=f"{found.cure}: write {lines}", verdict=verdict)
 
 
-def _others(asked: LintQuestion, w: Node, through: Sequence[Node]) -> str:
-    """Say by what else the gradient is another one."""
-    inputs = [i for i in symbols_of([asked.y]) if i.dtype == "real" and i.declaration.distribution is None]
-    rest = [o for o in dict.fromkeys([*asked.wrt, *inputs]) if o is not w and o.dtype == "real"]
-    below = led_to(asked.y, through)
-    changed = [asked.text(o) for o in rest if o in below]
+def _others(query: LintQuery, w: Node, through: Sequence[Node]) -> str:
+    """Return the other inputs whose gradients change, as text."""
+    inputs = [i for i in symbols_of([query.y]) if i.dtype == "real" and i.declaration.distribution is None]
+    rest = [o for o in dict.fromkeys([*query.wrt, *inputs]) if o is not w and o.dtype == "real"]
+    below = led_to(query.y, through)
+    changed = [query.text(o) for o in rest if o in below]
     if not changed:
         return "; no other one changes" if rest else ""
     return f", and so {'is that' if len(changed) == 1 else 'are those'} by {join_texts(changed)}"
 
 
-def _still_zero(asked: LintQuestion, program: Node, w: Node) -> bool:
-    """Tell whether the gradient of another program is zero, or nothing that is known says that it is not."""
-    if asked.left <= 0:
+def _still_zero(query: LintQuery, program: Node, w: Node) -> bool:
+    """Tell whether the gradient of another program is zero, or seems to be."""
+    if query.remaining <= 0:
         return True
-    trace = pull_back([asked.as_number(program)], [as_node(1)], [w])
+    trace = pull_back([query.as_number(program)], [as_node(1)], [w])
     (gradient,) = trace.gradients
     if trace.nothing[0] is not None or is_zero(gradient):
         return True
-    if len(asked.order) <= _LARGEST and is_zero(canonical([gradient], drop_stops=True).nodes[0]):
+    if len(query.order) <= _LARGEST and is_zero(canonical([gradient], drop_stops=True).nodes[0]):
         return True
-    return asked.seems_zero(gradient, [s.contribution for s in trace.steps if s.target is w])
+    return query.seems_zero(gradient, [s.contribution for s in trace.steps if s.target is w])
 
 
 disconnected = _kind(
@@ -136,15 +134,15 @@ whole = _kind(
 )
 
 
-def unused(asked: LintQuestion) -> Iterator[Sighting]:
+def unused(query: LintQuery) -> Iterator[Sighting]:
     """Yield the variables that the program does not read."""
-    read = set(asked.order)
-    used = [asked.text(v) for v in asked.variables if v in read]
-    for v in asked.variables:
+    read = set(query.order)
+    used = [query.text(v) for v in query.variables if v in read]
+    for v in query.variables:
         if v not in read:
             yield Sighting(
                 v,
-                f"{asked.text(asked.y)} does not depend on the variable {asked.text(v)}",
+                f"{query.text(query.y)} does not depend on the variable {query.text(v)}",
                 "an optimiser never moves it, but for weight decay",
                 cure=f"leave it out: variables={used}",
             )

@@ -1,1 +1,1 @@
-"""Where stop_gradients may stand: the derivative paths of a program, what is left of them, and exact points."""
+"""Parts of the search for stop_gradients: derivative paths (`paths`), exact points, cuts in floats, and proofs."""

@@ -1,14 +1,14 @@
-"""Gradients with some edges cut, for many choices at once, in floats: which of them are certainly not the reference.
+"""Refute sets of cut edges in floats: compute the gradients after many cuts at once and compare with the reference.
 
-A lane is one choice of edges to cut. Tangents of all lanes are pushed together, each edge once: the sum over the paths
-that are left. Choices of one edge more than a lane take no pass of their own: what passes edge e where the lane is cut
-below it is the adjoint of e times what arrives there in the lane.
+A lane is one set of edges. A sweep pushes the tangents of all lanes through each edge once. Sets with one edge e more
+need no sweep: what passes e is (adjoint of e)·(tangent below e), and the gradient falls by that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice, product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -18,34 +18,40 @@ from symgrad.analysis.stop_gradient.placements.sample_points import Kind, Point,
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 
-__all__ = ["Cut", "CutFilter", "adjoints", "pushed"]
+__all__ = ["Cut", "CutFilter", "adjoints", "lanes_of", "pushed"]
 
 _LANES = 2048
-_FIXED_LANES = 64  # the clock is looked at between
-_PRODUCT: dict[Kind, float] = {"float": 1e-8, "fixed": 1e-6}  # seconds of a product of two numbers
-_MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # multiplications for one size of sets at a point
-_MOST_LEFT = 200  # sets of one size that a point leaves
-_FEW_SETS = 4  # for which scaled numbers are not worth making
+_FIXED_LANES = 64  # lanes between two looks at the clock
+_PRODUCT: dict[Kind, float] = {"float": 1e-8, "fixed": 1e-6}  # seconds for a product of two numbers
+_MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # multiplications for the sets of one size at a point
+_MOST_LEFT = 200  # unrefuted sets of one size
+_FEW_SETS = 4  # sets that high precision refutes directly
 
 Cut = tuple[int, ...]
-"""Edges, by position."""
+"""Positions of edges."""
+
+
+def lanes_of(cuts: Sequence[Cut]) -> dict[int, list[int]]:
+    """Return for each edge the lanes that cut it."""
+    lanes: dict[int, list[int]] = {}
+    for lane, cut in enumerate(cuts):
+        for k in cut:
+            lanes.setdefault(k, []).append(lane)
+    return lanes
 
 
 def pushed(
     graph: PathGraph, scaled: Scaled, cuts: Sequence[Cut], start: Node | None = None
 ) -> dict[Node, Any]:
-    """Return the scaled tangents of nodes, a column for each choice of edges to cut.
+    """Return the scaled tangents of nodes, with a column for each set of cut edges.
 
     Args:
         graph: the paths.
-        scaled: what edges pass on.
-        cuts: the choices.
-        start: a number that moves by one scale, instead of the ends; nothing below it counts.
+        scaled: the local derivatives.
+        cuts: the sets of edges.
+        start: a scalar node whose tangent is one unit and replaces those of the ends; nodes below it have none.
     """
-    lanes: dict[int, list[int]] = {}
-    for lane, cut in enumerate(cuts):
-        for k in cut:
-            lanes.setdefault(k, []).append(lane)
+    lanes = lanes_of(cuts)
     found: dict[Node, Any] = {}
     first = 0 if start is None else graph.position[start]
     for node in graph.order[first:]:
@@ -72,39 +78,38 @@ def adjoints(graph: PathGraph, scaled: Scaled) -> dict[Node, Any]:
     found: dict[Node, Any] = {graph.y: scaled.seed}
     for node in reversed(graph.order):
         for k in graph.out_of[node]:
-            target, matrix = graph.edges[k].target, scaled.matrices[k]
-            part = scaled.times(found[node], np.reshape(matrix, (1, 1)) if np.ndim(matrix) == 0 else matrix)
+            target = graph.edges[k].target
+            part = scaled.times(found[node], np.atleast_2d(scaled.matrices[k]))
             found[target] = found[target] + part if target in found else part
     return found
 
 
 class CutFilter:
-    """Sets of edges that no point has refuted yet, size by size; one edge stands for those in series with it.
+    """Sets of edges that no point refutes, by size; one edge stands for all edges in series with it.
 
     Args:
         graph: the paths.
-        points: where they are tried.
+        points: the exact points.
     """
 
     def __init__(self, graph: PathGraph, points: Sequence[Point]) -> None:
         self.graph = graph
         self.points = points
-        # From the ends up, as tangents are pushed: what is added to a set lies above what it has, or beside it.
-        chosen = [max(c) for c in graph.classes]
-        self.places = sorted(chosen, reverse=True)
+        # From the ends up, the order of the sweep: no edge that extends a set lies below an edge of the set.
+        self.places = sorted((max(c) for c in graph.classes), reverse=True)
         self.tried: dict[int, int] = {}
 
-    def left(self, cuts: Sequence[Cut]) -> list[Cut] | None:
-        """Return those of some sets that no point refutes for certain; None where too many are left to look at."""
+    def remaining(self, cuts: Sequence[Cut]) -> list[Cut] | None:
+        """Return the sets that no point refutes for certain; None if they are too many."""
         kinds: tuple[Kind, ...] = ("float", "fixed")
         for kind, point in product(kinds, self.points) if len(cuts) > _FEW_SETS else ():
-            kept: list[Cut] = []
+            rest: list[Cut] = []
             scaled = point.within(self.graph, kind)
             for at in range(0, len(cuts), _LANES):
                 some = cuts[at : at + _LANES]
                 off = abs(self._sums(scaled, some) - scaled.target)
-                kept += [some[int(i)] for i in np.flatnonzero(off <= scaled.bound)]
-            cuts = kept
+                rest += [some[int(i)] for i in np.flatnonzero(off <= scaled.bound)]
+            cuts = rest
         if len(cuts) > _MOST_LEFT:
             return None
         return [cut for cut in cuts if not any(refutes(p, self.graph, cut) for p in self.points)]
@@ -115,30 +120,27 @@ class CutFilter:
         return total
 
     def of_size(self, size: int, deadline: float) -> list[Cut] | None:
-        """Return the sets of so many edges that are left; None where there are too many to try.
-
-        They are counted in ``tried``.
-        """
+        """Return the unrefuted sets of a size, and count them in ``tried``; None if there are too many to try."""
         count = len(self.places)
         if not self.points:
             return None
         if size == 0:
             self.tried[0] = 1
-            return self.left([()])
-        work = _choices(count, size - 1) * sum(np.size(m) for m in self.points[0].exact[1].matrices)
+            return self.remaining([()])
+        work = comb(count, size - 1) * sum(np.size(m) for m in self.points[0].exact[1].matrices)
         kinds: tuple[tuple[Kind, float], ...] = (("float", _MOST_FLOATS), ("fixed", _MOST_FIXED))
         for kind, most in kinds:
-            # Where cancelling makes floats useless, numbers with hundreds of bits are not, but they take longer.
+            # Fixed-point numbers have hundreds of bits, enough for cancellation that ruins floats, but are slow.
             found = self._by_one_more(kind, size, deadline) if work <= most else None
             if found is not None:
-                left = self.left(found)
-                if left is not None:
-                    self.tried[size] = _choices(count, size)
-                return left
+                rest = self.remaining(found)
+                if rest is not None:
+                    self.tried[size] = comb(count, size)
+                return rest
         return None
 
     def _by_one_more(self, kind: Kind, size: int, deadline: float) -> list[Cut] | None:
-        """Return the sets of a size that the first point leaves; None if these are too many, or time is up."""
+        """Return the sets of a size that the first point does not refute; None if they are too many, or time is up."""
         scaled = self.points[0].within(self.graph, kind)
         by = adjoints(self.graph, scaled)
         below = combinations(self.places, size - 1)
@@ -154,7 +156,7 @@ class CutFilter:
         return found
 
     def _one_more(self, scaled: Scaled, by: dict[Node, Any], lanes: Sequence[Cut]) -> Iterator[Cut]:
-        """Yield the sets of one edge more than some lanes, above all that these have, that are left."""
+        """Extend the sets of lanes by one edge above all their edges; yield those that the point does not refute."""
         graph = self.graph
         tangents = pushed(graph, scaled, lanes)
         sums = self._sums(scaled, lanes) - scaled.target
@@ -164,18 +166,8 @@ class CutFilter:
             if edge.step is None:
                 passes = sums + scaled.target
             else:
-                matrix = scaled.matrices[k]
-                row = scaled.times(
-                    by[edge.step.node], np.reshape(matrix, (1, 1)) if np.ndim(matrix) == 0 else matrix
-                )
+                row = scaled.times(by[edge.step.node], np.atleast_2d(scaled.matrices[k]))
                 passes = scaled.times(row, tangents[edge.target])[0]
             near = (abs(sums - passes) <= scaled.bound) & (last > k)
             for lane in np.flatnonzero(near):
                 yield (*lanes[int(lane)], k)
-
-
-def _choices(n: int, k: int) -> int:
-    total = 1
-    for i in range(k):
-        total = total * (n - i) // (i + 1)
-    return total

@@ -1,8 +1,7 @@
-"""What the edges of a program pass on at an exact point, and sums over the paths that are left, at one precision."""
+"""Local derivatives of the edges of a program at an exact point, and sums over the uncut paths, at one precision."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,19 +11,27 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
+from symgrad.analysis.explain.noise.sample_points import hash_of
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
 from symgrad.autodiff.trace import Pullback, placeholder
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 
-__all__ = ["ExactSums", "agree", "derivative", "exact_sums", "hash_of", "tangents_of"]
+__all__ = ["ExactSums", "agree", "derivative", "exact_sums", "tangents_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:
-    """What the edges of a graph pass on at one point, at one precision, and the sizes of what is added up.
+    """The local derivatives of a graph at one point, at one precision, with a bound on the sums of their products.
 
-    Of a number there is a number, of an array the vector of its entries, and so of their local derivatives.
+    Scalars are numbers and arrays are vectors of entries; local derivatives are numbers and matrices accordingly.
+
+    Attributes:
+        matrices: the local derivative of each edge; None for the output.
+        ends: the direction, by input.
+        seed: the weights of the output's entries.
+        scales: for each node, the sum of the absolute values of the summands of its tangent.
+        unit: the same sum for the derivative along the direction.
     """
 
     matrices: Sequence[Any]
@@ -35,7 +42,7 @@ class ExactSums:
 
 
 def agree(graph: PathGraph, coarse: ExactSums, fine: ExactSums, level: PrecisionPair) -> bool:
-    """Tell whether both precisions agree on what each edge passes on."""
+    """Tell whether both precisions agree on each local derivative."""
     for k, edge in enumerate(graph.edges):
         if edge.node is not None:
             off = _sizes(coarse.matrices[k] - fine.matrices[k], fine.scales[edge.target])
@@ -46,7 +53,7 @@ def agree(graph: PathGraph, coarse: ExactSums, fine: ExactSums, level: Precision
 
 
 def exact_sums(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> ExactSums | None:
-    """Compute what edges pass on, at one precision; None where that is no number."""
+    """Compute the local derivatives at one precision; return None if one is not finite."""
     matrices: list[Any] = []
     for edge in graph.edges:
         matrix = None if edge.step is None else _matrix(edge.step, values, mp)
@@ -70,13 +77,13 @@ def exact_sums(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> ExactSu
 
 
 def _finite(mp: Any, value: Any) -> bool:
-    if not isinstance(value, np.ndarray):  # most are numbers, for which NumPy is slow
+    if not isinstance(value, np.ndarray):  # most values are scalars, for which NumPy is slow
         return is_finite(mp, value)
     return all(is_finite(mp, x) for x in np.asarray(cast("Any", value), dtype=object).ravel())
 
 
 def _times(matrix: Any, vector: Any) -> Any:
-    """Return a matrix times a vector, where of one entry both are numbers."""
+    """Return a matrix times a vector; a single entry is a number."""
     if not isinstance(matrix, np.ndarray):
         return matrix * vector
     column = cast("Any", vector) if isinstance(vector, np.ndarray) else np.array([vector], dtype=object)
@@ -89,7 +96,7 @@ def _sizes(matrix: Any, vector: Any) -> Any:
 
 
 def _direction(mp: Any, key: Node | str, size: int) -> Any:
-    """Return a random vector with no zero."""
+    """Return a random vector without zeros."""
     name = key if isinstance(key, str) else key.name if key.op is SYMBOL else "value"
     numbers = [Fraction(500 + hash_of(name, i, "direction") % 997, 997) for i in range(size)]
     entries = [exact_number(mp, n) for n in numbers]
@@ -97,7 +104,7 @@ def _direction(mp: Any, key: Node | str, size: int) -> Any:
 
 
 def _matrix(step: Pullback, values: Mapping[Node, Any], mp: Any) -> Any:
-    """Return the local derivative of an equation by one argument, entries of its value by those of the argument."""
+    """Return the Jacobian of an equation by one argument."""
     node, target = step.node, step.target
     shape, below = np.shape(values[node]), np.shape(values[target])
     if node.op.pointwise and not shape:
@@ -139,8 +146,3 @@ def derivative(
         return 0 * np.asarray(at.seed).sum()
     moved = tangents_of(graph, at, cut) if tangents is None else tangents
     return np.asarray(at.seed * moved[graph.y]).sum()
-
-
-def hash_of(*key: object) -> int:
-    """Return a number that depends on some words alone, as if drawn at random."""
-    return int.from_bytes(hashlib.blake2b("|".join(map(str, key)).encode(), digest_size=4).digest(), "big")

@@ -1,8 +1,8 @@
-"""Why no set of stop_gradients gives the reference: every choice of paths that can be left is refuted at a point.
+"""Prove that no set of stop_gradients gives the reference: refute every set of remaining paths at exact points.
 
-Only the part of the program matters in which the noise enters, if every path passes a number above and one below it:
-whatever is left of the rest is a factor without noise. Where that part passes on something that depends on the draw,
-the gradient can be the same for all draws only if it is zero, and the reference is not.
+Only the region where the noise enters matters, if every path passes a scalar above it and one below it: the rest is a
+factor without noise. If the region's derivative depends on the draw, the gradient is the same for all draws only if it
+is zero, but the reference is not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.placements.cut_filter import Cut, pushed
+from symgrad.analysis.stop_gradient.placements.cut_filter import Cut, lanes_of, pushed
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
 from symgrad.analysis.stop_gradient.placements.sample_points import Point, refutes
 from symgrad.ir.graph import Node
@@ -21,17 +21,17 @@ from symgrad.ir.graph import Node
 __all__ = ["CutRegion", "Refusal", "noisy_region", "refuse"]
 
 _LANES = 2048
-_LATE = 60
+_LATE = 60  # sets that are also examined at high precision
 
 
 @dataclass(frozen=True, slots=True)
 class CutRegion:
-    """The part of a program in which the noise enters its derivative paths.
+    """The region of a program in which the noise enters its derivative paths.
 
     Attributes:
-        top: the value at its output side: every path passes it.
-        bottom: the value at its other side, which every path passes; None where it reaches to the ends.
-        places: one edge of each series in it.
+        top: the value at its output side, which every path passes.
+        bottom: the value at its input side, which every path passes; None if the region reaches the inputs.
+        places: one edge for each series in it.
     """
 
     top: Node
@@ -44,9 +44,9 @@ class Refusal:
     """A proof that no set of edges is right.
 
     Attributes:
-        region: where the noise enters.
-        choices: how many sets of its edges were refuted, which are all.
-        varies: whether because what is left differs between draws, and not only from the reference.
+        region: the region where the noise enters.
+        choices: the number of subsets of its edges, all refuted.
+        varies: whether the derivative of the region differs between draws, which is the reason.
     """
 
     region: CutRegion
@@ -55,15 +55,13 @@ class Refusal:
 
 
 def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> CutRegion:
-    """Return the smallest part, between numbers that every path passes, with all edges that read noise."""
+    """Return the smallest region between scalars on every path that contains all noisy edges."""
     where = [graph.position[e.node] for k, e in enumerate(graph.edges) if noisy[k] and e.node is not None]
     passed = [n for n in graph.passed if not n.shape]
     top, bottom = graph.y, None
     if where and not graph.y.shape and not all(noisy):
-        highest, lowest = (
-            max(where),
-            min(graph.position[e.target] for k, e in enumerate(graph.edges) if noisy[k]),
-        )
+        highest = max(where)
+        lowest = min(graph.position[e.target] for k, e in enumerate(graph.edges) if noisy[k])
         top = next((n for n in reversed(passed) if graph.position[n] >= highest), graph.y)
         bottom = next((n for n in passed if graph.position[n] <= lowest), None)
     low = -1 if bottom is None else graph.position[bottom]
@@ -79,10 +77,10 @@ def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> CutRegion:
 
 
 def refuse(graph: PathGraph, points: Sequence[Point], region: CutRegion) -> Refusal | list[Cut]:
-    """Return the proof that no set of edges in a part of a program is right, or the sets that no point refutes."""
+    """Return the proof that no subset of a region's edges is right, or the unrefuted subsets."""
     cuts: list[Cut] = [
-        tuple(k for i, k in enumerate(region.places) if chosen >> i & 1)
-        for chosen in range(2 ** len(region.places))
+        tuple(k for i, k in enumerate(region.places) if subset >> i & 1)
+        for subset in range(2 ** len(region.places))
     ]
     whole = region.bottom is None and region.top is graph.y
     left: list[Cut] = []
@@ -90,17 +88,16 @@ def refuse(graph: PathGraph, points: Sequence[Point], region: CutRegion) -> Refu
         some = cuts[at : at + _LANES]
         refuted = np.zeros(len(some), dtype=bool)
         for number in dict.fromkeys(p.number for p in points):
-            refuted |= (_whole if whole else _varies)(
-                graph, [p for p in points if p.number == number], region, some
-            )
+            draws = [p for p in points if p.number == number]
+            refuted |= _misses(graph, draws, some) if whole else _varies(graph, draws, region, some)
         left += [some[i] for i in np.flatnonzero(~refuted)]
     if left and whole and len(left) <= _LATE:
         left = [cut for cut in left if not any(refutes(p, graph, cut) for p in points)]
     return left or Refusal(region, len(cuts), not whole)
 
 
-def _whole(graph: PathGraph, points: Sequence[Point], _region: CutRegion, cuts: Sequence[Cut]) -> Any:
-    """Tell for which sets the gradient is not the reference at one of some points."""
+def _misses(graph: PathGraph, points: Sequence[Point], cuts: Sequence[Cut]) -> Any:
+    """Mark the sets whose gradient is not the reference at one of some points."""
     refuted = np.zeros(len(cuts), dtype=bool)
     for point in points:
         scaled = point.within(graph, "float")
@@ -110,9 +107,9 @@ def _whole(graph: PathGraph, points: Sequence[Point], _region: CutRegion, cuts: 
 
 
 def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: Sequence[Cut]) -> Any:
-    """Tell for which sets what the region passes on differs between two draws, where the reference is not zero.
+    """Mark the sets for which the derivative of the region differs between two draws, if the reference is not zero.
 
-    Sets that leave nothing leave a gradient of zero there, and are refuted as well.
+    Sets that leave no path have the gradient zero, and are marked as well.
     """
     refuted = np.zeros(len(cuts), dtype=bool)
     points = [p for p in points if p.wants_something]
@@ -128,19 +125,16 @@ def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: 
     (first, unit), *others = passed
     for other, scale in others:
         if not 1e-9 < scale / unit < 1e9:
-            continue  # a float would not hold both
+            continue  # the range of floats does not hold both
         ratio = float(scale / unit)
         bound = max(p.within(graph, "float").bound for p in points) * (1 + ratio) * 2
         refuted |= np.abs(first - other * ratio) > bound
-    return refuted | _nothing_left(graph, region, cuts)
+    return refuted | _blocks_all(graph, region, cuts)
 
 
-def _nothing_left(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
-    """Tell which sets leave no path through the region: by reachability, not by a sum that may be small."""
-    lanes: dict[int, list[int]] = {}
-    for lane, cut in enumerate(cuts):
-        for k in cut:
-            lanes.setdefault(k, []).append(lane)
+def _blocks_all(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
+    """Mark the sets that leave no path through the region, by reachability instead of a sum that may be small."""
+    lanes = lanes_of(cuts)
     found: dict[Node, Any] = {}
     first = 0 if region.bottom is None else graph.position[region.bottom]
     for node in graph.order[first:]:

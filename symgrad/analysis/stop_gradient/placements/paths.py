@@ -1,7 +1,7 @@
-"""The derivative paths of a program: its edges, which of them are in series, and which every path passes.
+"""The derivative paths of a program: its edges, the edges in series, and the nodes on every path.
 
-An edge is where an equation reads an argument. stop_gradient on it removes every path that passes it and changes
-nothing else: residuals are values, and values stay. So the gradient after some are cut is the sum over the paths left.
+An edge is a read of an argument by an equation. A stop_gradient on it removes every path through it and changes
+nothing else, because residuals are values and values stay. So the gradient is the sum over the remaining paths.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["ValueEdge", "PathGraph"]
 
 @dataclass(frozen=True, slots=True)
 class ValueEdge:
-    """Where a value is read on a derivative path.
+    """A read of a value on a derivative path.
 
     Attributes:
         target: the value.
-        step: the pullback of the equation that reads it; None where it is the result, which nothing reads.
+        step: the pullback of the reading equation; None for the output, which no equation reads.
     """
 
     target: Node
@@ -33,24 +33,24 @@ class ValueEdge:
 
     @property
     def node(self) -> Node | None:
-        """The equation that reads it."""
+        """The reading equation."""
         return None if self.step is None else self.step.node
 
     @property
     def argument(self) -> int:
-        """As which of its arguments."""
+        """The position of the value among its arguments."""
         return 0 if self.step is None else self.step.argument
 
 
 class PathGraph:
-    """The edges that lie on a derivative path from a value to what one differentiates by.
+    """The edges on derivative paths from a value to its inputs.
 
     Attributes:
         y: the value.
-        wrt: by what.
+        wrt: the inputs.
         order: the nodes on such paths, arguments first.
-        edges: the edges; the first is the result itself, then from the output back.
-        classes: positions of edges, those in series together: the same paths pass them, so one of them stands for all.
+        edges: the edges: first the output itself, then from the output back.
+        classes: positions of edges in series. The same paths pass all edges of a class, so one stands for all.
         passed: the nodes that every path passes, from the output back.
     """
 
@@ -80,10 +80,10 @@ class PathGraph:
             self._series()
 
     def _series(self) -> None:
-        """Find the edges in series, and the nodes that every path passes, from both trees of dominators.
+        """Find the edges in series and the nodes on every path, from the dominator trees of both directions.
 
-        Two edges are in series if one dominates the other as seen from the output, and is dominated as seen from the
-        ends. Edges are vertices of their own here, and so is how each end is left.
+        Two edges are in series if one dominates the other from the output and is dominated by it from the ends. Here
+        edges are vertices as well, and so are the exits at the ends.
         """
         names: list[object] = [0]
         for node in reversed(self.order):
@@ -131,7 +131,13 @@ class PathGraph:
         self.passed.reverse()
 
     def reached(self, start: Sequence[Node], keep: Callable[[int], bool], *, down: bool) -> set[Node]:
-        """Return the nodes that are reached from some along edges that are kept, towards the ends or the output."""
+        """Return the nodes that some nodes reach along edges, towards the ends or towards the output.
+
+        Args:
+            start: the nodes.
+            keep: whether to follow an edge.
+            down: whether to go towards the ends.
+        """
         found = set(start)
         for node in reversed(self.order) if down else self.order:
             if node in found:
@@ -143,12 +149,12 @@ class PathGraph:
         return found
 
     def smallest_cut(self, noisy: Sequence[bool]) -> list[int]:
-        """Return the smallest set of edges that leaves exactly the paths without a noisy edge.
+        """Return the smallest set of edges that leaves exactly the paths without a noisy edge: a minimum cut.
 
-        A minimum cut. Edges of paths without noise stay; a path with noise leaves these at a node, and comes back to
-        them, or to an end, at another: so the first kind of node is the source of the flow, the second its sink.
+        The edges of clean paths must stay. A noisy path leaves these at a node and returns to them, or to an end, at
+        another. The flow network merges the nodes of the first kind into its source, those of the second into its sink.
         """
-        import numpy as np  # only where something is cut
+        import numpy as np  # saves start-up time
         from scipy import sparse
 
         network: Any = sparse.csgraph
@@ -183,7 +189,7 @@ class PathGraph:
 
 
 def _dominators(before: Sequence[Sequence[int]]) -> list[int]:
-    """Return the immediate dominator of each vertex of an acyclic graph; what comes before has a lower number."""
+    """Return the immediate dominator of each vertex of an acyclic graph in topological order."""
     found, depth = [0] * len(before), [0] * len(before)
     for i in range(1, len(before)):
         at = before[i][0]
@@ -198,7 +204,7 @@ def _dominators(before: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _nearest(tree: Sequence[int], wanted: Sequence[bool], order: Sequence[int]) -> list[int]:
-    """Return for each vertex the nearest wanted one above it in a tree; the root for those that have none."""
+    """Return for each vertex its nearest wanted ancestor in a tree, or else the root."""
     found = list(tree)
     for i in order:
         if not wanted[tree[i]]:

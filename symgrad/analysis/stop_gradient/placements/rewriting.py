@@ -1,4 +1,4 @@
-"""Programs with stop_gradients put onto edges or taken out, and the outer form around one value."""
+"""Rewriting of programs: put stop_gradients onto edges, fix values, and choose values for the outer form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from symgrad.analysis.stop_gradient.placements.cut_filter import adjoints, pushed
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
-from symgrad.analysis.stop_gradient.placements.sample_points import Point, Question
+from symgrad.analysis.stop_gradient.placements.sample_points import CutProblem, Point
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import stop_gradient
@@ -19,7 +19,7 @@ _VALUES = 40
 
 
 def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
-    """Return the nodes of a program as they are with stop_gradient on some edges; the value itself under ``y``."""
+    """Put a stop_gradient on edges; return the new node of each old one, for the output under ``y``."""
     at = {(e.node, e.argument) for e in cut if e.node is not None}
 
     def stop(n: Node, args: list[Node]) -> Node:
@@ -32,38 +32,38 @@ def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
 
 
 def replaced(y: Node, value: Node, other: Node) -> dict[Node, Node]:
-    """Return the nodes of a program with one value replaced."""
+    """Replace one value; return the new node of each old one."""
     return fold([y], lambda n, args: other if n is value else with_args(n, args))
 
 
 def with_fixed(y: Node, fixed: Mapping[Node, Node]) -> dict[Node, Node]:
-    """Return the nodes of a program as they are with some of them fixed."""
+    """Fix some nodes; return the new node of each old one."""
     return fold([y], with_args, dict(fixed))
 
 
-def outer_forms(question: Question, fixed: Mapping[Node, Node], points: Sequence[Point]) -> list[Node]:
-    """Return values such that the gradient is the reference if theirs alone is that with the noise fixed.
+def outer_forms(problem: CutProblem, fixed: Mapping[Node, Node], points: Sequence[Point]) -> list[Node]:
+    """Return the values whose own noise-free gradient makes the program's gradient the reference, smallest first.
 
-    The smallest subprograms come first; whether it is so is tried at points, and not proved.
+    The test is numerical, at points; it proves nothing.
 
     Args:
-        question: the program.
-        fixed: each of its nodes with the noise fixed.
-        points: where it is tried.
+        problem: the program.
+        fixed: the noise-free form of each node.
+        points: the exact points.
     """
-    graph = question.graph
+    graph = problem.graph
     found = [n for n in graph.order if fixed.get(n, n) is not n]
     for point in points:
         at, scaled = point.exact[1], point.within(graph, "fixed")
         by = adjoints(graph, scaled)
         moves = pushed(graph, scaled, [()])
         total = scaled.times(scaled.seed, moves[graph.y])[0, 0]
-        kept: list[Node] = []
+        rest: list[Node] = []
         for n in found:
             calm = scaled.number(point.calm.get(fixed[n], 0 * at.scales[n]) / at.scales[n])
             there = total + scaled.times(by[n], calm - moves[n])[0, 0]
             if abs(there - scaled.target) <= scaled.bound * (1 + int(np.max(abs(calm))) // scaled.one):
-                kept.append(n)
-        found = kept
+                rest.append(n)
+        found = rest
     sized = [(len(topological([n])), i, n) for i, n in enumerate(found[:_VALUES])]
     return [n for *_, n in sorted(sized, key=lambda t: t[:2])]

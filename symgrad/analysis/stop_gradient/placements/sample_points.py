@@ -1,8 +1,9 @@
-"""Exact points at which placements are tried, with what every edge passes on there.
+"""Exact points for the search, with the local derivative of every edge.
 
-Inputs are exact numbers; values and local derivatives are computed at two precisions that must agree, and nothing near
-the point may be decided by rounding. Along a random direction every tangent is then divided by the sum of the sizes of
-its parts, so that in floats all of them are at most 1, however deep the program is, and rounding has one bound.
+Inputs are exact numbers. Values and local derivatives are computed at two precisions that must agree, and no branch
+near the point may depend on rounding. Along a random direction every tangent is divided by the sum of the absolute
+values of its summands. So all scaled tangents are at most 1 for any depth of the program, and one bound covers the
+rounding of floats.
 """
 
 from __future__ import annotations
@@ -16,15 +17,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from symgrad.analysis.explain.noise import array_witness, precision
-from symgrad.analysis.explain.noise.array_witness import drawn, entry, filled
+from symgrad.analysis.explain.noise.array_witness import draw_entry, entry, filled
 from symgrad.analysis.explain.noise.precision import PrecisionPair, has_arrays
-from symgrad.analysis.explain.noise.sample_points import draws
+from symgrad.analysis.explain.noise.sample_points import draws, hash_of
 from symgrad.analysis.stop_gradient.placements.edge_values import (
     ExactSums,
     agree,
     derivative,
     exact_sums,
-    hash_of,
     tangents_of,
 )
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
@@ -35,27 +35,27 @@ from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Kind", "Point", "Question", "Scaled", "points_of", "refutes"]
+__all__ = ["Kind", "Point", "CutProblem", "Scaled", "points_of", "refutes"]
 
 _DIGITS, _DEEP = (100, 140), (500, 600)
-"""Of the two precisions; and where the parts of a derivative cancel to less than a part in 1e30 of them."""
+"""Digits of the two precisions: normally, and if a derivative cancels to less than 1e-30 of its summands."""
 
 _CANCELLED = 30
-_GRID = 3  # inputs, and draws for each
-_LONG = 400  # equations above which there are two draws for one choice of inputs
-_TRIED = 4  # times as many inputs, where some lie outside of a domain
-_MOST_ENTRIES = 60_000  # of all local derivatives at a point
+_GRID = 3  # choices of inputs, and draws for each
+_LONG = 400  # equations above which one choice of inputs and two draws must do
+_TRIED = 4  # attempts per choice of inputs, as some lie outside of a domain
+_MOST_ENTRIES = 60_000  # of all Jacobians at a point
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked: which edges of ``graph`` to cut, that its gradient be that of ``calm``.
+class CutProblem:
+    """The problem: cut edges of ``graph`` so that its gradient becomes that of ``calm``.
 
     Attributes:
         graph: the derivative paths of the program.
-        calm: those of the program with the noise fixed.
-        noise: what is noise.
-        held: what one differentiates by and yet is computed of noise: it counts as an input.
+        calm: those of the program with fixed noise.
+        noise: the noise.
+        held: members of wrt that are computed from noise, and count as inputs.
     """
 
     graph: PathGraph
@@ -65,7 +65,7 @@ class Question:
 
     @property
     def sources(self) -> list[Node]:
-        """The inputs that draws of the noise are draws of."""
+        """The random inputs behind the noise."""
         found = symbols_of(self.noise)
         return [s for s in found if s.declaration.distribution is not None] or found
 
@@ -75,12 +75,13 @@ class Point:
     """One choice of inputs and one draw.
 
     Attributes:
-        number: which choice of inputs it is.
-        exact: what the edges of the program pass on, at both precisions.
-        wanted: the derivative along the direction of the program with the noise fixed, at both precisions.
-        calm: its tangents there, by node.
-        unit: the size of the parts of both derivatives, together.
-        scaled: for each of the two kinds of numbers, the first floats and the second fixed ones, what `Scaled` holds.
+        number: the number of the choice of inputs.
+        exact: the local derivatives, at both precisions.
+        wanted: the derivative of the program with fixed noise along the direction, at both precisions.
+        calm: the tangents of that program, by node.
+        unit: the sum of the absolute values of the summands of both derivatives.
+        level: the two precisions.
+        scaled: a cache of `within`.
     """
 
     number: int
@@ -97,11 +98,11 @@ class Point:
         return bool(min(abs(w) for w in self.wanted) > self.unit * self.level.margin)
 
     def scale(self, node: Node) -> Any:
-        """Return what the tangent of a node that is a number is divided by."""
+        """Return the divisor of the tangent of a scalar node."""
         return self.exact[1].scales[node]
 
     def within(self, graph: PathGraph, kind: Kind) -> Scaled:
-        """Return what edges pass on, scaled, in floats or in fixed numbers."""
+        """Return the scaled local derivatives, in floats or in fixed-point numbers."""
         if kind not in self.scaled:
             self.scaled[kind] = _scaled(graph, self.exact[1], self.wanted[1], kind, self.level)
         return self.scaled[kind]
@@ -112,17 +113,17 @@ Kind: TypeAlias = Literal["float", "fixed"]
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """What edges pass on where every tangent is divided by the size of its parts, so that none is larger than 1.
+    """Local derivatives after division of every tangent by its scale, so that no tangent exceeds 1.
 
     Attributes:
-        matrices: for each edge; None for the result.
-        ends: the tangents of the ends.
-        seed: what the tangent of the value is multiplied by, which gives the derivative in units of its parts.
-        target: the derivative that is wanted, in these units.
-        bound: of the rounding of a derivative and of the target.
-        one: what 1 is.
-        kind: of the numbers.
-        bits: behind the point of fixed ones.
+        matrices: for each edge; None for the output.
+        ends: the tangents of the inputs.
+        seed: the row that maps the output's tangent to the derivative, in units of its summands.
+        target: the reference derivative in these units.
+        bound: on the rounding error of a derivative and of the target.
+        one: the number 1 in this kind of numbers.
+        kind: the kind of numbers.
+        bits: the fractional bits of fixed-point numbers.
     """
 
     matrices: Sequence[Any]
@@ -135,45 +136,43 @@ class Scaled:
     bits: int
 
     def number(self, value: Any) -> Any:
-        """Return numbers at high precision as such, a column."""
+        """Convert numbers of high precision to a column of this kind."""
         return _numbers(value, self.kind, self.bits)
 
     def times(self, a: Any, b: Any) -> Any:
-        """Return a product, of numbers or of matrices with rows of lanes."""
+        """Return a product of numbers, or of a matrix and columns of lanes."""
         product = a @ b if isinstance(a, np.ndarray) else a * b
         return product if self.kind == "float" else product >> self.bits
 
 
-def points_of(question: Question, computed: Computed) -> list[Point]:
-    """Return points, those with the same inputs behind each other: several draws of the noise for each.
-
-    There are none where the program is too large to be computed exactly.
+def points_of(problem: CutProblem, computed: Computed) -> list[Point]:
+    """Return exact points, with several draws for each choice of inputs; none if the program is too large.
 
     Args:
-        question: what is asked.
-        computed: what searches for the same noise and the same reference share.
+        problem: the program and the reference.
+        computed: the cache shared by searches with the same noise and reference.
     """
     plain, deep = computed.to(_DIGITS), computed.to(_DEEP)
     if not computed.cancels:
         found: list[Point] = []
-        for p in _points(question, plain):
-            if abs(derivative(question.graph, p.exact[1])) * 10**_CANCELLED < p.unit:
+        for p in _points(problem, plain):
+            if abs(derivative(problem.graph, p.exact[1])) * 10**_CANCELLED < p.unit:
                 computed.cancels = True
                 break
             found.append(p)
         else:
             return found
-    return list(_points(question, deep)) or list(_points(question, plain))
+    return list(_points(problem, deep)) or list(_points(problem, plain))
 
 
-def _points(question: Question, computed: PointValues) -> Iterator[Point]:
-    g, c = question.graph, question.calm
-    given = {*question.held}
-    order = topological([g.y, c.y, *g.wrt, *_coefficients(g), *_coefficients(c)], until=given)
-    inputs = [n for n in order if n.op is SYMBOL or n in given]
-    read = topological([c.y, *_coefficients(c)], until=given)
-    of_calm = [n for n in read if n.op is SYMBOL or n in given]
-    sources = [s for s in question.sources if s in {*inputs}]
+def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
+    g, c = problem.graph, problem.calm
+    held = {*problem.held}
+    order = topological([g.y, c.y, *g.wrt, *_coefficients(g), *_coefficients(c)], until=held)
+    inputs = [n for n in order if n.op is SYMBOL or n in held]
+    read = topological([c.y, *_coefficients(c)], until=held)
+    of_calm = [n for n in read if n.op is SYMBOL or n in held]
+    sources = [s for s in problem.sources if s in {*inputs}]
     names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in order))
     grid = 2 if len(order) > _LONG else _GRID
     found = 0
@@ -181,7 +180,7 @@ def _points(question: Question, computed: PointValues) -> Iterator[Point]:
         sizes = {name: 2 + (i + number) % 2 for i, name in enumerate(names)}
         seen = 0
         try:
-            if _work(question, sizes) > _MOST_ENTRIES:
+            if _work(problem, sizes) > _MOST_ENTRIES:
                 return
             for draw in range(grid + 1):
                 if seen == grid:
@@ -193,7 +192,7 @@ def _points(question: Question, computed: PointValues) -> Iterator[Point]:
                         like = s if s.op is SYMBOL else placeholder(s)
                         at[s] = filled(like, sizes, partial(entry, like, number, 1), number)
                     elif s.shape:
-                        at[s] = filled(s, sizes, partial(drawn, s, candidates, draw, 1), draw)
+                        at[s] = filled(s, sizes, partial(draw_entry, s, candidates, draw, 1), draw)
                     else:
                         at[s] = candidates[
                             (draw + (0 if draw < 2 else hash_of(s.name, draw))) % len(candidates)
@@ -209,7 +208,7 @@ def _points(question: Question, computed: PointValues) -> Iterator[Point]:
                     seen += 1
                     yield point
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
-            continue  # outside the domain of some op, or of an axis
+            continue  # outside the domain of an op, or of an axis
         found += bool(seen)
         if found == (1 if grid == 2 else grid):
             return
@@ -219,13 +218,13 @@ def _coefficients(graph: PathGraph) -> list[Node]:
     return [e.step.coefficient for e in graph.edges if e.step is not None and e.step.node.op.pointwise]
 
 
-def _work(question: Question, sizes: Mapping[str, int]) -> int:
+def _work(problem: CutProblem, sizes: Mapping[str, int]) -> int:
     def entries(node: Node) -> int:
         return prod(evaluate_size(s, sizes) for s in node.shape)
 
     return sum(
         entries(e.node) * entries(e.target)
-        for graph in (question.graph, question.calm)
+        for graph in (problem.graph, problem.calm)
         for e in graph.edges
         if e.node is not None
     )
@@ -239,7 +238,7 @@ def _sure(order: Sequence[Node], rows: tuple[Row, Row], at: Mapping[Node, Any], 
 
 @dataclass(frozen=True, slots=True)
 class _Reference:
-    """The derivative that is wanted, at both precisions; its tangents, by node; the size of its parts."""
+    """The reference derivative at both precisions, its tangents by node, and the size of its summands."""
 
     wanted: tuple[Any, Any]
     tangents: Mapping[Node, Any]
@@ -251,9 +250,8 @@ def _reference(calm: PathGraph, rows: tuple[Row, Row], level: PrecisionPair) -> 
     if coarse is None or fine is None:
         return None
     tangents = tangents_of(calm, fine)
-    return _Reference(
-        (derivative(calm, coarse), derivative(calm, fine, tangents=tangents)), tangents, fine.unit
-    )
+    wanted = derivative(calm, coarse), derivative(calm, fine, tangents=tangents)
+    return _Reference(wanted, tangents, fine.unit)
 
 
 def _point(
@@ -264,14 +262,14 @@ def _point(
         return None
     unit = fine.unit + reference.unit
     a, b = reference.wanted
-    # What both precisions do not agree on is rounding, and larger than it seems.
+    # Disagreement means that rounding errors exceed the margin.
     if abs(a - b) > unit * level.margin or not agree(graph, coarse, fine, level):
         return None
     return Point(number, (coarse, fine), reference.wanted, reference.tangents, unit, level)
 
 
 def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:
-    """Tell whether the gradient with some edges cut is certainly not the reference, computed at high precision."""
+    """Tell whether the gradient with some edges cut is certainly not the reference, at high precision."""
     found = [derivative(graph, at, cut) for at in point.exact]
     off = [abs(a - b) for a, b in zip(found, point.wanted, strict=True)]
     return bool(min(off) > point.unit * point.level.margin)
@@ -279,7 +277,7 @@ def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:
 
 def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: PrecisionPair) -> Scaled:
     mp = level.contexts[1]
-    bits = level.contexts[0].prec + 64  # behind the point of fixed numbers
+    bits = level.contexts[0].prec + 64  # fractional bits
     one: Any = 1.0 if kind == "float" else 1 << bits
 
     def numbers(value: Any) -> Any:
@@ -299,7 +297,7 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: Pre
     seed = numbers(at.seed * at.scales[graph.y] / at.unit).T
     target = wanted / at.unit
     target = numbers(mp.sign(target) * min(abs(target), mp.mpf(10) ** 6))[0, 0]
-    # Tangents are at most 1 and so are the sums of the sizes of what each is made of: errors add up, and do not grow.
+    # Tangents and the sums of their absolute summands are at most 1, so rounding errors add up without growth.
     steps = 8 * (
         sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8
     )
@@ -311,7 +309,7 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: Pre
 
 
 def _numbers(value: Any, kind: Kind, bits: int) -> Any:
-    """Return a matrix as it is, and anything else as a column, in numbers of a kind."""
+    """Convert to a kind of numbers; anything but a matrix becomes a column."""
     array = np.asarray(value, dtype=object)
     if kind == "float":
         entries = array.astype(float)

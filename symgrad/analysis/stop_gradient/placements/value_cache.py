@@ -1,7 +1,7 @@
-"""Values of programs at exact points, each node computed once for the inputs that it reads.
+"""A cache of values at exact points: each node is computed once for the values of the inputs that it reads.
 
-Draws at the same inputs share all that reads no noise. The search in a program and the one without some of its
-stop_gradients are made at the same points, and share what stands below these, and the whole reference.
+Draws at the same inputs share the nodes without noise. Searches in a program with and without some of its
+stop_gradients use the same points, and share the nodes below these and the whole reference.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.precision import PrecisionPair
 from symgrad.analysis.explain.noise.sample_points import converted
 from symgrad.ir.graph import Node
@@ -24,19 +25,19 @@ __all__ = ["Computed", "PointValues", "Row", "frozen_point"]
 Row = dict[Node, Any]
 """Values of nodes at one precision."""
 
-_KEPT = 4  # points with the same inputs of which values are kept
+_RECENT = 4  # points with the same inputs in the cache
 
 
 class Computed:
-    """What searches at the same points share."""
+    """The values that searches at the same points share."""
 
     def __init__(self) -> None:
         self.cancels = False
-        """Whether derivatives cancelled so far that fewer digits say nothing."""
+        """Whether a derivative cancelled so far that the lower precision is useless."""
         self._values: dict[tuple[int, int], PointValues] = {}
 
     def to(self, digits: tuple[int, int]) -> PointValues:
-        """Return the values at two precisions, of so many digits."""
+        """Return the values at a pair of precisions, in digits."""
         return self._values.setdefault(digits, PointValues(digits))
 
 
@@ -55,24 +56,24 @@ class PointValues:
 
     Attributes:
         level: the two precisions.
-        references: what was computed of a reference, by it and by what `frozen_point` says.
+        references: a cache of reference derivatives, by path graph and `frozen_point`.
     """
 
     def __init__(self, digits: tuple[int, int]) -> None:
         self.level = PrecisionPair(digits)
         self.references: dict[Hashable, Any] = {}
-        self._known: defaultdict[int, deque[_PointRows]] = defaultdict(lambda: deque(maxlen=_KEPT))
+        self._known: defaultdict[int, deque[_PointRows]] = defaultdict(lambda: deque(maxlen=_RECENT))
 
     def rows(
         self, order: Sequence[Node], at: Mapping[Node, Any], sizes: Mapping[str, int], number: int
     ) -> tuple[Row, Row]:
-        """Return the values of nodes, arguments first, at both precisions.
+        """Return the values of nodes at both precisions.
 
         Args:
-            order: the nodes.
-            at: exact values of inputs, and of values between that count as inputs.
+            order: the nodes, arguments first.
+            at: exact values of inputs, and of intermediate values that count as inputs.
             sizes: of named axes.
-            number: which choice of inputs it is: points of another one have little in common with it.
+            number: the number of the choice of inputs; values are shared between points with the same number.
         """
         known: tuple[Row, Row] = ({}, {})
         for earlier in self._known[number]:
@@ -89,12 +90,9 @@ class PointValues:
 
 
 def _stale(order: Sequence[Node], at: Mapping[Node, Any], before: Mapping[Node, Any]) -> Collection[Node]:
-    """Return the nodes that read an input which has another value now, or is an input at only one of two points."""
-    found = {s for s in {**at, **before} if s not in at or s not in before or not _same(at[s], before[s])}
-    for n in order:
-        if n not in at and any(a in found for a in n.args):
-            found.add(n)
-    return found
+    """Return the nodes that read a changed input, or an input of only one of two points."""
+    changed = [s for s in {**at, **before} if s not in at or s not in before or not _same(at[s], before[s])]
+    return readers((n for n in order if n not in at), changed)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -102,7 +100,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def frozen_point(inputs: Sequence[Node], at: Mapping[Node, Any], sizes: Mapping[str, int]) -> Hashable:
-    """Return what tells a point from others by the values of some inputs."""
+    """Return a hashable key for the values of some inputs."""
 
     def entries(value: Any) -> Hashable:
         return (np.shape(value), *np.asarray(value, dtype=object).ravel())

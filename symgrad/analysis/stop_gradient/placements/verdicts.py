@@ -1,4 +1,4 @@
-"""What is answered about a set of stop_gradients: that a gradient is the reference, and why no set makes it that."""
+"""Verdicts on sets of stop_gradients: whether a gradient is the reference, and why no set gives it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
 from symgrad.analysis.explain.noise.dependence import Paths
 from symgrad.analysis.explain.noise.verdict import ResidualUse
 from symgrad.analysis.stop_gradient.placements.impossible import Refusal
-from symgrad.analysis.stop_gradient.placements.sample_points import Question
+from symgrad.analysis.stop_gradient.placements.sample_points import CutProblem
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
@@ -20,14 +20,13 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["same_gradient", "why_none"]
 
 _LONG = 400
-"""Equations of gradients, of which a proof for `symgrad check` takes long."""
+"""Equations above which gradients are compared by normal form first."""
 
 
 def same_gradient(a: Node, b: Node, limit: float) -> Verdict:
-    """Decide whether two gradients are equal, both as values.
+    """Decide whether two gradients are equal as values.
 
-    What is one formula, as it stands or in normal form, is proved by that where it is long, or where the engine that
-    compares points too comes to no end.
+    Equal formulas or normal forms are proof enough if the gradients are long, or if the engine reaches no verdict.
     """
     order = topological([a, b])
     made = without_stops([a, b], {n for n in order if "stops" in n.op.facts})
@@ -47,21 +46,21 @@ def same_gradient(a: Node, b: Node, limit: float) -> Verdict:
     return replace(found, why=words)
 
 
-def why_none(question: Question, noisy: Sequence[bool], refusal: Refusal, naming: Naming) -> str:
-    """Say why no set of stop_gradients will do, by the edge that every path passes, or by what was tried.
+def why_none(problem: CutProblem, noisy: Sequence[bool], refusal: Refusal, naming: Naming) -> str:
+    """Return why no set of stop_gradients will do, by the edge on every path, or by the number of refuted sets.
 
     Args:
-        question: what was asked.
-        noisy: for each edge whether its pullback reads noise.
+        problem: the program.
+        noisy: for each edge, whether its pullback reads noise.
         refusal: the proof.
         naming: names.
     """
-    graph, region = question.graph, refusal.region
-    by, noise = (join_texts([naming.text(n) for n in some]) for some in (graph.wrt, question.noise))
+    graph, region = problem.graph, refusal.region
+    by, noise = (join_texts([naming.text(n) for n in some]) for some in (graph.wrt, problem.noise))
     top = naming.text(graph.y)
     k = next((k for k, n in enumerate(noisy) if n), None)
     if len(region.places) == 1 and k is not None and (step := graph.edges[k].step) is not None:
-        reading = _reading(question, step.residuals, rule_of(step.node), naming)
+        reading = _reading(problem, step.residuals, rule_of(step.node), naming)
         if reading is not None:
             only = "the only derivative path" if len(graph.classes) == 1 else "every derivative path"
             kept = f"makes the gradient depend on {noise}" if refusal.varies else "gives another gradient"
@@ -82,9 +81,9 @@ def why_none(question: Question, noisy: Sequence[bool], refusal: Refusal, naming
     )
 
 
-def _reading(question: Question, residuals: Iterable[Node], rule: str, naming: Naming) -> ResidualUse | None:
-    order = topological([question.graph.y])
-    for u in question.noise:
+def _reading(problem: CutProblem, residuals: Iterable[Node], rule: str, naming: Naming) -> ResidualUse | None:
+    order = topological([problem.graph.y])
+    for u in problem.noise:
         paths = Paths(order, u)
         for node in residuals:
             if node in paths:

@@ -1,4 +1,4 @@
-"""Other forms of a value that floats lose: equal, and right at the points where it is lost."""
+"""Repairs of values that floats lose: equal forms that are right at the points of loss."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion
+from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, single
 from symgrad.autodiff.vjp import pull_back
@@ -21,47 +21,47 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["repaired_forms"]
 
-_AROUND = 3  # equations around what overflows that are written in other forms
-_SHARE = 0.3  # of the time: what repairs may take
+_AROUND = 3  # equations above an overflow that get other forms
+_SHARE = 0.3  # of the time, for repairs
 _SECONDS = 2.0
-_REPAIR = 0.02  # seconds of trying one
-_LONG = 100  # equations of a value
-_UNLIKE = 8  # points at which both are finite and differ
+_REPAIR = 0.02  # seconds for a candidate
+_LONG = 100  # equations of a value that is rewritten as a function of its inputs
+_UNLIKE = 8  # points at which both forms are finite and differ
 _CLOSE = 1e-6  # of the exact value, or of 1
 
 
 def repaired_forms(
-    asked: LintQuestion, losses: Sequence[Loss]
+    query: LintQuery, losses: Sequence[Loss]
 ) -> tuple[Node | None, str | None, Verdict | None]:
-    """Return the first form that is right at the points and equal, in words, and the verdict on it."""
-    end = now() + _SHARE * asked.left
-    for old, new in _forms(asked, losses[0]):
+    """Return the first equal form that is right at the points of loss, its description and verdict."""
+    end = now() + _SHARE * query.remaining
+    for old, new in _forms(query, losses[0]):
         if is_late(end, _REPAIR):
             break
-        (repaired,) = substitute([asked.y], {old: new})
-        if new.shape != old.shape or not _mends(asked, repaired, losses):
+        (repaired,) = substitute([query.y], {old: new})
+        if new.shape != old.shape or not _mends(query, repaired, losses):
             continue
-        verdict = asked.same_but_for(old, new, _SECONDS)
+        verdict = query.same_but_for(old, new, _SECONDS)
         if verdict is not None and verdict.status in ("proved", "supported"):
-            return repaired, f"write {asked.naming.body(new, 100)} for {asked.naming.body(old, 100)}", verdict
+            return repaired, f"write {query.naming.body(new, 100)} for {query.naming.body(old, 100)}", verdict
     return None, None, None
 
 
-def _forms(asked: LintQuestion, loss: Loss) -> Iterator[tuple[Node, Node]]:
-    """Yield equal forms of the value around what is lost, and of the next ones above it."""
-    above = [n for n in asked.order if is_above(n, loss.around) and n.dtype == "real"][:_AROUND]
+def _forms(query: LintQuery, loss: Loss) -> Iterator[tuple[Node, Node]]:
+    """Yield a value at or above the loss, and an equal form."""
+    above = [n for n in query.order if is_above(n, loss.around) and n.dtype == "real"][:_AROUND]
     for n in dict.fromkeys([loss.around, *above]):
-        forms = [_guarded(n)] if loss.row.limit else [*_stable(asked, n, loss.first), *_shifted(n)]
+        forms = [_guarded(n)] if loss.row.limit else [*_stable(query, n, loss.first), *_shifted(n)]
         for form in dict.fromkeys(f for f in forms if f is not None and f is not n):
             yield n, form
 
 
-def _stable(asked: LintQuestion, n: Node, first: Node) -> Iterator[Node]:
-    """Yield stable, shorter and simpler forms; of a long value as one of what the lost step reads."""
+def _stable(query: LintQuery, n: Node, first: Node) -> Iterator[Node]:
+    """Yield stable, short and simple forms; of a long value, as a function of the arguments of the lost step."""
     inputs: dict[Node, Node] = {}
     if len(topological([n])) > _LONG:
         read = [a.args[0] if a.op.name == "neg" else a for a in first.args]
-        inputs = asked.stand_ins([a for a in dict.fromkeys(read) if a.args and a.dtype == "real"])
+        inputs = query.stand_ins([a for a in dict.fromkeys(read) if a.args and a.dtype == "real"])
     (short,) = substitute([n], inputs)
     if len(topological([short])) > _LONG:
         return
@@ -71,7 +71,7 @@ def _stable(asked: LintQuestion, n: Node, first: Node) -> Iterator[Node]:
 
 
 def _shifted(n: Node) -> Iterator[Node]:
-    """Yield what subtracts the largest exponent first, for a sum of exponentials as `log` or a quotient reads it."""
+    """Yield log-sum-exp or softmax for a logarithm or a quotient of a sum of exponentials."""
     if n.op.name == "log" and n.args[0].op.name == "softmax":
         yield over_axes("log_softmax", n.args[0].args[0], n.args[0].params[0])
     total = {"log": n.args[:1], "div": n.args[1:]}.get(n.op.name, ())
@@ -90,7 +90,7 @@ def _shifted(n: Node) -> Iterator[Node]:
 
 
 def _guarded(n: Node) -> Node | None:
-    """Return x*log(z) with the value 0 where both are 0; None for another product."""
+    """Return x*log(z) with the value 0 where x = z = 0; None for other products."""
     logs = [a for a in n.args if a.op.name == "log"] if n.op.name == "mul" else []
     if len(logs) != 1:
         return None
@@ -105,35 +105,35 @@ def _guarded(n: Node) -> Node | None:
     return OPS["mul"](*(safe if a is log else a for a in n.args))
 
 
-def _mends(asked: LintQuestion, repaired: Node, losses: Sequence[Loss]) -> bool:
-    """Tell whether a program is right where the other is not, and agrees with it at all other points."""
-    number = asked.as_number(repaired)
-    trace = pull_back([number], [as_node(1)], asked.wrt)
+def _mends(query: LintQuery, repaired: Node, losses: Sequence[Loss]) -> bool:
+    """Tell whether a program is right at the points of loss and agrees with the old one elsewhere."""
+    number = query.as_number(repaired)
+    trace = pull_back([number], [as_node(1)], query.wrt)
     for loss in losses:
         point = loss.row.point
-        values = asked.points.evaluate([repaired], point)
+        values = query.points.evaluate([repaired], point)
         if values is None or not _close(values[0], loss.row.y):
             return False
         for name in loss.frameworks if not loss.row.limit else ():
-            run = backward(trace, number, asked.points, point, name)
-            for w, exact in zip(asked.trace.wrt, loss.row.gradients, strict=True):
+            run = backward(trace, number, query.points, point, name)
+            for w, exact in zip(query.trace.wrt, loss.row.gradients, strict=True):
                 if run is None or (exact is not None and not _close(run.gradients[w], exact)):
                     return False
-    for batch in asked.points.batches:
-        both = asked.points.evaluate([asked.y, repaired], batch)
+    for batch in query.points.batches:
+        both = query.points.evaluate([query.y, repaired], batch)
         if both is None:
             return False
         old, new = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in both))
         with np.errstate(invalid="ignore"):  # infinite at both
             apart = np.isfinite(old) & ~(np.abs(new - old) <= _CLOSE * (1 + np.abs(old)))
-        # Beside what is lost the old form has few digits left: there the exact value decides.
-        vector = asked.points.vector
+        # Near the loss the old form has few digits, so the exact value decides.
+        vector = query.points.vector
         places = np.flatnonzero(apart).tolist() if vector else [0][: int(apart.any())]
         if len(places) > _UNLIKE:
             return False
         for i in places:
-            exact = exact_values([asked.y], single(asked, batch, i))
-            if exact is None or not _close(new[i] if vector else new, exact[asked.y]):
+            exact = exact_values([query.y], single(query, batch, i))
+            if exact is None or not _close(new[i] if vector else new, exact[query.y]):
                 return False
     return True
 

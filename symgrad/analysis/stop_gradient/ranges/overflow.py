@@ -1,4 +1,4 @@
-"""A value or gradient that leaves the range of floats on its way although its exact value is an ordinary number."""
+"""Check for values and gradients that leave the range of floats although they are ordinary numbers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
-from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
-from symgrad.analysis.stop_gradient.checks.points import Batch, point_text
+from symgrad.analysis.explain.noise.sample_points import entries
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
+from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.analysis.stop_gradient.ranges.forms import repaired_forms
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, losses_of
 from symgrad.ir.graph import Node
@@ -19,43 +20,43 @@ from symgrad.ir.traverse import topological
 
 __all__ = ["find"]
 
-_FINDINGS = 3  # findings
-_SHARP = 1e-9  # to which the edge of a region is found
+_FINDINGS = 3
+_SHARP = 1e-9  # relative accuracy of the edge of a region
 _SUMS = frozenset({"add", "sub"})
-_LONG = 10_000  # bits of an exponent that is not worth reading
+_LONG = 10_000  # exponents of longer numbers are not printed
 
 
-def find(asked: LintQuestion) -> Iterator[Sighting]:
-    """Yield the values around steps that leave the range of floats, with the points where the result is lost."""
+def find(query: LintQuery) -> Iterator[Sighting]:
+    """Yield the values around steps that leave the range of floats, with points at which the result is lost."""
     losses: dict[Node, list[Loss]] = {}
-    for loss in losses_of(asked):
+    for loss in losses_of(query):
         losses.setdefault(loss.around, []).append(loss)
     for around, found in list(losses.items())[:_FINDINGS]:
         loss = next((one for one in found if one.by is None), found[0])
-        repaired, cure, verdict = repaired_forms(asked, found)
-        message = _message(asked, loss, _where(asked, loss))
-        yield Sighting(around, message, _reason(asked, loss), repaired, cure, verdict, (loss.first,))
+        repaired, cure, verdict = repaired_forms(query, found)
+        message = _message(query, loss, _where(query, loss))
+        yield Sighting(around, message, _reason(query, loss), repaired, cure, verdict, (loss.first,))
 
 
-def _message(asked: LintQuestion, loss: Loss, where: str) -> str:
+def _message(query: LintQuery, loss: Loss, where: str) -> str:
     row = loss.row
-    what, exact, place = asked.text(asked.y), row.y, ""
+    what, exact, place = query.text(query.y), row.y, ""
     if loss.by is not None:
-        what, place = f"the gradient of {what} by {asked.text(loss.by)}", f" in {join_texts(loss.frameworks)}"
-        exact = row.gradients[asked.trace.wrt.index(loss.by)]
-    here = _here(asked, loss)
+        what, place = f"the gradient of {what} by {query.text(loss.by)}", f" in {join_texts(loss.frameworks)}"
+        exact = row.gradients[query.trace.wrt.index(loss.by)]
+    here = _here(query, loss)
     at = "there" if where == here else here
     if np.ndim(exact):
-        what, told = f"an entry of {what}", f"it is an ordinary number {at}"
+        what, truth = f"an entry of {what}", f"it is an ordinary number {at}"
     else:
-        told = f"it {'tends to' if row.limit else 'is'} {_number_text(exact)} {at}"
-    return f"{what} is {'NaN' if np.isnan(loss.found) else 'infinite'} {where}{place}; in exact arithmetic {told}"
+        truth = f"it {'tends to' if row.limit else 'is'} {_short(entries(exact)[0])} {at}"
+    return f"{what} is {'NaN' if np.isnan(loss.found) else 'infinite'} {where}{place}; in exact arithmetic {truth}"
 
 
-def _reason(asked: LintQuestion, loss: Loss) -> str:
+def _reason(query: LintQuery, loss: Loss) -> str:
     n, point = loss.first, loss.row.point
-    text, size = asked.text(n), _power((exact_values([n], point) or {n: 0})[n])
-    values = asked.points.evaluate([n], point) or [np.nan]
+    text, size = query.text(n), _power((exact_values([n], point) or {n: 0})[n])
+    values = query.points.evaluate([n], point) or [np.nan]
     vanishes = np.any(np.asarray(values[0], dtype=float) == 0)
     if loss.row.limit:
         first = f"{text} is infinite, and is multiplied by 0"
@@ -65,67 +66,58 @@ def _reason(asked: LintQuestion, loss: Loss) -> str:
         first = f"{text} is rounded to 0 there, and is not 0"
     else:
         first = f"the first to leave the range of floats is {text}: it is {size or 'too large'} there"
-    own = (
-        "computes a value as it is written, too" if loss.by is None else "writes derivatives in stable forms"
-    )
-    return f"{first}; symgrad {own}"
+    if loss.by is None:
+        return f"{first}; symgrad computes a value as it is written, too"
+    return f"{first}; symgrad writes derivatives in stable forms"
 
 
-def _here(asked: LintQuestion, loss: Loss) -> str:
-    """Return the point, of arrays as far as it matters for what is lost."""
-    below = topological([asked.y if asked.points.vector else loss.first])
-    read = {s.name: v[0] if asked.points.vector else v for s, v in loss.row.point.items() if s in below}
+def _here(query: LintQuery, loss: Loss) -> str:
+    """Return the point as text; of arrays, only the inputs of the lost step."""
+    below = topological([query.y if query.points.vector else loss.first])
+    read = {s.name: v[0] if query.points.vector else v for s, v in loss.row.point.items() if s in below}
     others = any(s not in below for s in loss.row.point)
     return f"at {point_text(read)}{' and some values of the rest' if others else ''}"
 
 
-def _number_text(value: Any) -> str:
-    """Return a number with six digits, also one that floats do not hold."""
-    return next(map(_short, _entries(value)))
-
-
 def _short(entry: Any) -> str:
+    """Return a number with six digits, even below the range of floats."""
     tiny = 0 < abs(entry) < sys.float_info.min and -entry.context.mag(entry) < _LONG
     return str(entry.context.nstr(entry, 6)) if tiny else f"{float(entry):.6g}"
 
 
 def _power(value: Any) -> str:
-    """Return the size of the first entry that floats do not hold, as a power of ten; "" if there is none."""
-    for v in map(abs, _entries(value)):
-        if (
-            hasattr(v, "context")
-            and v.context.isfinite(v)
-            and not sys.float_info.min <= v <= sys.float_info.max
-            and v
-        ):
+    """Return the size of the first entry outside the range of floats, as a power of ten; "" if there is none."""
+    for v in map(abs, entries(value)):
+        finite = hasattr(v, "context") and v.context.isfinite(v)
+        if finite and v and not sys.float_info.min <= v <= sys.float_info.max:
             return f"about 1e{int(v.context.floor(v.context.log10(v))):+d}"
     return ""
 
 
-def _entries(value: Any) -> list[Any]:
-    return np.asarray(value, dtype=object).reshape(-1).tolist()
-
-
-def _where(asked: LintQuestion, loss: Loss) -> str:
-    """Say where: from which argument on, if that holds at all points that were tried; else at a point."""
-    n, here = loss.first, _here(asked, loss)
-    args = _moving(n)
+def _where(query: LintQuery, loss: Loss) -> str:
+    """Return the region of loss as text: a bound on an argument if it holds at all points, else a point."""
+    n, here = loss.first, _here(query, loss)
+    args = real_variables(n.args)
     if len(args) != 1 or not n.op.pointwise:
         return here
-    if not loss.row.limit and n.op.name in _SUMS:  # what rounds in it is a function of something else
-        while len(args) == 1 and args[0].args and args[0].op.pointwise and len(_moving(args[0])) == 1:
-            args = _moving(args[0])
+    if not loss.row.limit and n.op.name in _SUMS:  # a sum rounds the value of another function
+        while (
+            len(args) == 1
+            and args[0].args
+            and args[0].op.pointwise
+            and len(real_variables(args[0].args)) == 1
+        ):
+            args = real_variables(args[0].args)
     if loss.row.limit and n.op.name == "log":
-        return (
-            f"where an entry of {asked.text(args[0])} is 0" if n.shape else f"where {asked.text(args[0])} = 0"
-        )
+        argument = query.text(args[0])
+        return f"where an entry of {argument} is 0" if n.shape else f"where {argument} = 0"
     if loss.row.limit or n.shape:
         return here
-    edge = _edge(asked, n, args[0], loss.row.point)
+    edge = _edge(query, n, args[0], loss.row.point)
     if edge is None:
         return here
-    for batch in asked.points.batches:
-        values = asked.points.evaluate([args[0], n, asked.y], batch)
+    for batch in query.points.batches:
+        values = query.points.evaluate([args[0], n, query.y], batch)
         if values is None:
             return here
         x, v, y = (np.asarray(w, dtype=float) for w in values)
@@ -134,23 +126,18 @@ def _where(asked: LintQuestion, loss: Loss) -> str:
         beyond = size > edge.bound if edge.above or edge.even else size < edge.bound
         if np.any(beyond != lost) or (loss.by is None and np.any(np.isfinite(y) & lost)):
             return here
-    return f"where {edge.text(asked, args[0])}"
-
-
-def _moving(n: Node) -> list[Node]:
-    """Return the arguments of an equation that are no numbers."""
-    return list(dict.fromkeys(a for a in n.args if a.dtype == "real" and not a.is_number()))
+    return f"where {edge.text(query, args[0])}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """From where on a function of one number leaves the range of floats.
+    """The bound from which on a function of one number leaves the range of floats.
 
     Args:
-        bound: the number.
-        above: whether above it.
-        even: whether its negative is another one.
-        zero: whether the function is 0 there, and not infinite or NaN.
+        bound: the bound.
+        above: whether the loss lies above it.
+        even: whether it lies below the negative bound as well.
+        zero: whether the function becomes 0 there instead of infinite or NaN.
     """
 
     bound: float
@@ -158,20 +145,20 @@ class _Edge:
     even: bool
     zero: bool
 
-    def text(self, asked: LintQuestion, a: Node) -> str:
+    def text(self, query: LintQuery, a: Node) -> str:
         if self.even:
-            return f"abs({asked.text(a)}) > {abs(self.bound):.6g}"
+            return f"abs({query.text(a)}) > {abs(self.bound):.6g}"
         if a.op.name == "neg":
-            return f"{asked.text(a.args[0])} {'<' if self.above else '>'} {-self.bound:.6g}"
-        return f"{asked.text(a)} {'>' if self.above else '<'} {self.bound:.6g}"
+            return f"{query.text(a.args[0])} {'<' if self.above else '>'} {-self.bound:.6g}"
+        return f"{query.text(a)} {'>' if self.above else '<'} {self.bound:.6g}"
 
 
-def _edge(asked: LintQuestion, n: Node, a: Node, point: Batch) -> _Edge | None:
+def _edge(query: LintQuery, n: Node, a: Node, point: Batch) -> _Edge | None:
     def at(x: float) -> float:
-        values = asked.points.evaluate([n], {a: np.float64(x)})
+        values = query.points.evaluate([n], {a: np.float64(x)})
         return np.nan if values is None else float(values[0])
 
-    values = asked.points.evaluate([a], point)
+    values = query.points.evaluate([a], point)
     bad = np.nan if values is None else float(np.ravel(values[0])[0])
     good, zero = 0.0, at(bad) == 0
     if not np.isfinite(bad) or _gone(at(good), zero) or not _gone(at(bad), zero):
@@ -185,5 +172,5 @@ def _edge(asked: LintQuestion, n: Node, a: Node, point: Batch) -> _Edge | None:
 
 
 def _gone(value: Any, zero: bool) -> Any:
-    """Tell where values have become 0, or no finite number."""
+    """Mark values that have become 0, or are not finite."""
     return value == 0 if zero else ~np.isfinite(value)
