@@ -111,8 +111,12 @@ def decide_by_numbers(
 
 def _without_calls(nodes: Sequence[Node]) -> list[Node]:
     """Replace opaque calls by sums of their arguments: variables and choices stay the same."""
+
+    def replace(node: Node, args: list[Node]) -> Node:
+        return sum(args[1:], args[0]) if node.op.name in OWN else with_args(node, args)
+
     defined = without_definitions(nodes)
-    done = fold(defined, lambda n, args: sum(args[1:], args[0]) if n.op.name in OWN else with_args(n, args))
+    done = fold(defined, replace)
     return [done[n] for n in defined]
 
 

@@ -109,14 +109,15 @@ def subscript_of(item: Any) -> Any:
         return slice(start, stop, None if cut.step is None else whole(cut.step))
     if item is None or item is Ellipsis or isinstance(item, bool | list | str):
         return cast("Any", item)
-    if isinstance(item, np.ndarray) and (array := cast("Any", item)).ndim and array.dtype.kind in "iu":
-        return array.tolist()
+    entry: Any = cast("Any", item)
+    if isinstance(item, np.ndarray) and entry.ndim and entry.dtype.kind in "iu":
+        return entry.tolist()
     try:
-        return whole(item)
+        return whole(entry)
     except TypeError:
         pass
     raise UsageError(
-        f"a subscript of type {type(item).__name__}",
+        f"a subscript of type {type(entry).__name__}",
         expected="a whole number, a slice, None, ..., an int expression, or a list or array of whole numbers",
         cure="write positions as a list, x[[0, 2]], or make them an int input",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, final
+from typing import Any, Protocol, cast, final
 
 import numpy as np
 
@@ -285,7 +285,7 @@ class ArrayKernel(Kernel):
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
             if not isinstance(target, np.ndarray):
                 continue
-            shape, wanted = np.shape(target), self._shapes.of_outputs(fit)[k]
+            shape, wanted = np.shape(cast("Any", target)), self._shapes.of_outputs(fit)[k]
             core = wanted[len(fit.batch) :]
             if shape[max(len(shape) - len(core), 0) :] != core:
                 return ShapeError(

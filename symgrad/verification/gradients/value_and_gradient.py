@@ -260,7 +260,7 @@ def combine_verdicts(
     """
     higher = higher or {}
     parts = [values, *gradients.values(), *higher.values()]
-    status = min((p.status for p in parts), key=_ORDER.index)
+    status: Status = min((p.status for p in parts), key=_ORDER.index)
     deciding = next(p for p in parts if p.status == status)
     refuted = status == "refuted"
     sentence = _sentence(values, gradients, higher)

@@ -142,7 +142,7 @@ def copy_shared(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     NumPy does so too, unless both are the same view; but then the memory may be a batch of rows of the output and one
     matrix of the input.
     """
-    written = [t for t in outs if isinstance(t, np.ndarray)]
+    written: list[Any] = [cast("Any", t) for t in outs if isinstance(t, np.ndarray)]
     return tuple(np.array(a) if any(np.may_share_memory(a, t) for t in written) else a for a in arrays)
 
 

@@ -79,7 +79,9 @@ class Deviation:
 def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
     """Yield the names of the factor if the claim is the right derivative times a number; nothing else."""
     ratio = _ratio(d, right, claimed)
-    for kind, value, says in () if ratio is None else _factors(d.counts):
+    if ratio is None:
+        return
+    for kind, value, says in _factors(d.counts):
         if abs(ratio / value - 1) < AGREE:
             rank = 16 if kind != "lost-minus" else 23
             yield Deviation(kind, f"the claim is the right derivative {says}", rank)
