@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from operator import or_
 
 import numpy as np
 
@@ -88,7 +87,7 @@ class ClosedForms:
         first, second = self.expand(a), self.expand(b)
         if len(first) * len(second) > _PAIRS:
             raise Undecided
-        masks = {m: reduce(or_, (self.expand.mask(a) for a, _ in m), 0) for m in {**first, **second}}
+        masks = {m: reduce(int.__or__, (self.expand.mask(a) for a, _ in m), 0) for m in {**first, **second}}
         if a is b:
             self._check_squares(first)
         total = _0

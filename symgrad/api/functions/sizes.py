@@ -109,7 +109,7 @@ def subscript_of(item: Any) -> Any:
         return slice(start, stop, None if cut.step is None else whole(cut.step))
     if item is None or item is Ellipsis or isinstance(item, bool | list | str):
         return cast("Any", item)
-    entry: Any = cast("Any", item)
+    entry: Any = item
     if isinstance(item, np.ndarray) and entry.ndim and entry.dtype.kind in "iu":
         return entry.tolist()
     try:

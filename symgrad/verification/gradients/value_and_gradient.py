@@ -260,8 +260,8 @@ def combine_verdicts(
     """
     higher = higher or {}
     parts = [values, *gradients.values(), *higher.values()]
-    status: Status = min((p.status for p in parts), key=_ORDER.index)
-    deciding = next(p for p in parts if p.status == status)
+    deciding = min(parts, key=lambda p: _ORDER.index(p.status))
+    status = deciding.status
     refuted = status == "refuted"
     sentence = _sentence(values, gradients, higher)
     if whole is not None and not refuted:

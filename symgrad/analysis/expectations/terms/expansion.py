@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
-from operator import or_
 
 from symgrad.analysis.expectations.budget import Assumptions, Undecided
 from symgrad.analysis.expectations.terms.monomials import (
@@ -66,7 +65,7 @@ class Expansion:
         """Return a bit for each random input that a node's value depends on."""
         known = self._mask
         if node not in known:
-            fold([node], lambda _, masks: reduce(or_, masks, 0), known)
+            fold([node], lambda _, masks: reduce(int.__or__, masks, 0), known)
         return known[node]
 
     def of(self, node: Node) -> Node | None:
