@@ -15,7 +15,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
-from symgrad.verification.reporting.side_conditions import _Speaker, describe_conditions
+from symgrad.verification.reporting.side_conditions import _ConditionWriter, describe_conditions
 from symgrad.verification.search.singularities import simpler
 
 PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
@@ -140,7 +140,7 @@ def test_places_are_the_same_as_a_textbook_has_them(places: list[str], expected:
         ]
 
     symbols = {s.name: s for s in symbols_of([sg.parse("x, y : real\nf = x + y").last.node])}
-    found = simpler(read(places), _Speaker(Conditions(), {}).factors)
+    found = simpler(read(places), _ConditionWriter(Conditions(), {}).factors)
     assert sorted(map(str, found)) == sorted(map(str, read(expected)))
 
 

@@ -27,7 +27,7 @@ from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.printing.limits import NUMPY_CHARACTERS
-from symgrad.printing.numpy.array_ops import ARRAY_SOURCES, is_view
+from symgrad.printing.numpy.array_source import ARRAY_SOURCES, is_view
 from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.printing.numpy.sizes import functions_in, size_source
 from symgrad.printing.python_text import (

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
+from symgrad.apps.review.formulas.typed_tokens import (
+    BARE_FUNCTIONS,
+    SQUARES,
+    Typed,
+    is_bare_function,
+    program_name,
+    tokens_of,
+)
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
-from symgrad.ir.graph import OPS
 
-__all__ = ["InformalReading", "InformalText", "program_name", "to_notation"]
+__all__ = ["InformalReading", "InformalText", "to_notation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +69,9 @@ class InformalText:
         return typed + offset - made
 
 
-@dataclass(slots=True)
-class _Typed:
-    kind: str
-    text: str
-    start: int
-    end: int
-
-
-_TOKEN = re.compile(
-    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[∇∂]²?_?\w*|[^\W\d²³](?:(?![²³])\w)*)|(?P<prime>'+)"
-    r"|(?P<square>[²³])|(?P<power>\*\*|\^)|(?P<compared><=|>=|==|!=|[<>])|(?P<space>\s+)|(?P<open>[(\[{])"
-    r"|(?P<close>[)\]}])|(?P<other>.)",
-    re.DOTALL,
-)
 _KEYWORDS = frozenset({"and", "or", "not", "if", "else", "in", "is", "for", "True", "False", "None"})
-# fmt: off
-_FUNCTIONS = frozenset((
-    "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt", "grad",
-    "arcsin", "arccos", "arctan", "asin", "acos", "atan",
-))
-# fmt: on
-"""Functions that are written without brackets, too."""
-_INVERSES = {
-    **{name: f"a{name}" for name in ("sin", "cos", "tan", "sec", "csc", "cot")},
-    **{f"{name}h": f"a{name}h" for name in ("sin", "cos", "tan", "sec", "csc", "cot")},
-}
-_LOGARITHMS = {"log_2": "log2", "log_10": "log10"}
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
 _D = re.compile(r"[d∂][2-9²³]?")
-_HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
-_SQUARES = {"²": "2", "³": "3"}
 
 
 def to_notation(
@@ -126,86 +104,14 @@ def to_notation(
         e^x is read as exp(x)
         e^x/2y is read as exp(x)/2*y; otherwise: brackets
     """
-    tokens = [_Typed(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
-    tokens = _with_quotients(text, [t for t in tokens if t.kind != "space"])
-    tokens = list(_with_bars(_with_inverses(tokens, known)))
-    return _Rewriter(text, tokens, known, is_own, is_array, is_product, euler=euler).made()
-
-
-def _with_inverses(tokens: list[_Typed], known: Callable[[str], bool]) -> list[_Typed]:
-    """Return tokens in which sin^-1, sin^(-1) and log_2 are the name of one function, and sin² is sin^2."""
-    found: list[_Typed] = []
-    k = 0
-    while k < len(tokens):
-        token, length = tokens[k], 1
-        name = token.text if token.kind == "name" and not known(token.text) else ""
-        behind = [t.text for t in tokens[k + 1 : k + 6]]
-        if name in _INVERSES and behind[:1] in (["^"], ["**"]):
-            if behind[1:3] == ["-", "1"]:
-                length = 4
-            elif behind[1:5] in (["(", "-", "1", ")"], ["{", "-", "1", "}"]):
-                length = 6
-        squared = found[-1:] and token.kind == "square" and _is_bare_function(found[-1].text)
-        name = _INVERSES[name] if length > 1 else _LOGARITHMS.get(name, "")
-        if squared:  # sin² x is sin^2 x
-            found.append(_Typed("power", "^", token.start, token.end))
-            found.append(_Typed("number", _SQUARES[token.text], token.end, token.end))
-        else:
-            found.append(_Typed("name", name, token.start, tokens[k + length - 1].end) if name else token)
-        k += length
-    return found
-
-
-def _with_bars(tokens: list[_Typed]) -> Iterator[_Typed]:
-    """Give tokens in which the bars around an absolute value are brackets."""
-    depth, before = 0, ""
-    for token in tokens:
-        if token.text != "|":
-            yield token
-            before = token.kind if token.kind != "other" else token.text
-            continue
-        opens = before in ("", "open", "compared", "power", "+", "-", "*", "/", "=", ",", "@")
-        opens = opens or (depth == 0 and before in ("number", "name", "close", "square"))
-        depth += 1 if opens else -1
-        before = "open" if opens else "close"
-        yield _Typed(before, "abs(" if opens else ")", token.start, token.end)
-
-
-def _with_quotients(text: str, tokens: list[_Typed]) -> list[_Typed]:
-    """Return tokens in which what stands above and below in a derivative of higher order is one name each."""
-    if not _HIGHER.search(text):
-        return tokens
-    for start, end, word in typed_quotients(text):
-        inside = [k for k, t in enumerate(tokens) if start <= t.start and t.end <= end]
-        if inside and (tokens[inside[0]].start, tokens[inside[-1]].end) == (start, end):
-            tokens = [
-                *tokens[: inside[0]],
-                _Typed("name", word, start, end),
-                *tokens[inside[-1] + 1 :],
-            ]
-    return tokens
-
-
-def program_name(name: str) -> str:
-    """Return how programs spell a name, or a differential of it: ``lambda`` is a word of theirs.
-
-    Example:
-        >>> program_name("lambda"), program_name("dlambda"), program_name("mu")
-        ('lambda_', 'dlambda_', 'mu')
-    """
-    return f"{name}_" if name.removeprefix("d").removeprefix("∂").removeprefix("∇_") == "lambda" else name
-
-
-def _is_bare_function(name: str) -> bool:
-    """Tell whether people write a function before its argument without brackets: sin x, tanh x, erf x."""
-    return name in _FUNCTIONS or (name in OPS and OPS[name].pointwise and OPS[name].takes == ("number",))
+    return _Rewriter(text, tokens_of(text, known), known, is_own, is_array, is_product, euler=euler).made()
 
 
 class _Rewriter:
     def __init__(
         self,
         text: str,
-        tokens: Sequence[_Typed],
+        tokens: Sequence[Typed],
         known: Callable[[str], bool],
         is_own: Callable[[str], bool],
         is_array: Callable[[str], bool],
@@ -241,7 +147,7 @@ class _Rewriter:
                 self._bracketed(k)
         for k, token in enumerate(self._tokens):
             if token.kind == "square":
-                self._shown[k] = f"**{_SQUARES[token.text]}"
+                self._shown[k] = f"**{SQUARES[token.text]}"
                 self._spots.append(("power", self._operand_before(k - 1), k))
             elif (
                 token.text == "^" and not compares and self._shown[k] == "^"
@@ -309,7 +215,7 @@ class _Rewriter:
 
     def _is_bare(self, k: int) -> bool:
         token = self._tokens[k]
-        if token.kind != "name" or not _is_bare_function(token.text) or self._known(token.text):
+        if token.kind != "name" or not is_bare_function(token.text) or self._known(token.text):
             return False
         raised = self._kind(k + 1) == "power" and self._kind(k + 2) == "number"
         behind = k + 3 if raised else k + 1
@@ -319,7 +225,7 @@ class _Rewriter:
 
     def _is_call(self, k: int) -> bool:
         name = self._text_at(k)
-        own = self._is_own(name) or _is_bare_function(name)
+        own = self._is_own(name) or is_bare_function(name)
         return self._kind(k) == "name" and own and not self._known(name)
 
     def _is_quotient(self, k: int) -> bool:
@@ -360,13 +266,13 @@ class _Rewriter:
             return left.kind in ("number", "square") or left.text in (")", "]")
         return False
 
-    def _is_operand(self, token: _Typed) -> bool:
+    def _is_operand(self, token: Typed) -> bool:
         """Tell whether a token may be a factor without a sign: a word that means nothing may not."""
         word = token.text
         if token.kind != "name" or len(word) < 3 or not word.isalpha() or word in GREEK or self._known(word):
             return True
         return (
-            word in _FUNCTIONS
+            word in BARE_FUNCTIONS
             or is_function(word)
             or self._is_own(word)
             or self._is_product(word)
@@ -394,7 +300,7 @@ class _Rewriter:
             return
         for k, token in enumerate(self._tokens):
             letters = token.text
-            is_word = letters in _FUNCTIONS or letters in _KEYWORDS or self._is_own(letters)
+            is_word = letters in BARE_FUNCTIONS or letters in _KEYWORDS or self._is_own(letters)
             if token.kind != "name" or is_word or self._shown[k] != letters:
                 continue
             if self._text_at(k + 1) == "(" or self._kind(k + 1) == "prime" or not self._is_product(letters):

@@ -14,13 +14,10 @@ from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.related_rates import rate
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
-from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.letters import RowTerm
-from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
-from symgrad.frontend.latex.syntax.trampoline import Steps
+from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
 from symgrad.frontend.latex.syntax.tree import (
-    Accent,
     Bracket,
     Command,
     LatexLine,
@@ -55,7 +52,7 @@ _LEIBNIZ = re.compile(
 )
 
 
-class _DocumentReader(LatexReader):
+class _DocumentReader(TimeDerivativeReader):
     """Reads y' of what an equation defines by another input.
 
     Attributes:
@@ -63,28 +60,6 @@ class _DocumentReader(LatexReader):
     """
 
     curves: Sequence[ImplicitCurve] = ()
-
-    def letter(self, tree: Tree) -> Steps[Term]:
-        rate = self.rate_of(tree)
-        return rate if rate is not None else (yield super().letter(tree))
-
-    def rate_of(self, tree: Tree) -> Term | None:
-        r"""Return the derivative by time that a dot above a formula of t means: \dot x, \ddot x."""
-        if (
-            not isinstance(tree, Accent)
-            or tree.mark not in ("dot", "ddot")
-            or self.name_here(tree) is not None
-        ):
-            return None
-        name = self.name_here(tree.body)
-        if name is None or self.differentiate is None:
-            return None
-        y = self.named(name, tree.body)
-        time = next((s for s in inputs_of(y.node) if s.name == "t"), None)
-        if time is None or y.node is time or not y.node.args:
-            return None
-        by = Term(time, tree.start, tree.end)
-        return self.differentiated(y, [(by, tree)] * (2 if tree.mark == "ddot" else 1), tree)
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         name = self.name_here(tree.base) if tree.below is None else None

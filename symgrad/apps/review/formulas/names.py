@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
+from symgrad.apps.review.assumptions import Assumption, ImplicitEquation
+from symgrad.apps.review.formulas.equations import DocumentEquations
 from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.text import parse_program
@@ -53,7 +54,7 @@ _MARKS = frozenset(
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
 
 
-class DocumentNames:
+class DocumentNames(DocumentEquations):
     """Names with what they mean so far.
 
     Args:
@@ -82,30 +83,24 @@ class DocumentNames:
     """
 
     def __init__(self, facts: DocumentFacts | None = None) -> None:
+        super().__init__()
         self.facts = DocumentFacts() if facts is None else facts
         self.lost: dict[str, int] = {}
         self._unsure: dict[Node, int] = {}
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, ImplicitEquation] = {}
-        self.fixed: dict[Node, Node] = {}
-        self.moving: set[Node] = set()
         self.followed: Mapping[str, str | None] = {}
         self.primed: frozenset[str] = frozenset()
-        self.conditions: list[Condition] = []
-        self.solved: dict[Node, list[Condition]] = {}
         self.marked: dict[Node, Node] = {}
         self.reading = 0
         self.first_read: dict[str, int] = {}
-        self.assumptions: dict[str, Assumption] = {}
         self._reads: dict[str, frozenset[str]] = {}
         self._sizes: set[str] = set()
         self._undeclared: dict[str, int] = {}
         self._order: list[str] = []
         self._missed: set[str] = set()
-        self.unread: dict[
-            str, int
-        ] = {}  # by names, the line of the last equation with them that was not understood
+        self.unread: dict[str, int] = {}
         self._differentials: dict[Node, Node] = {}
         self.varied: frozenset[str] = frozenset()
         self.arguments: set[str] = set()
@@ -397,47 +392,6 @@ class DocumentNames:
         self._set(name, node)
         self._undeclared[name] = line
         self._take_sizes([node])
-
-    def fix(self, symbol: Node, value: Node) -> None:
-        """Give an input a value for all that is below, and for the values that others have by it."""
-        (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
-        self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
-        self.fixed[symbol] = value
-
-    def release(self, symbol: Node) -> None:
-        """Take back the value of an input, which has others as well."""
-        self.fixed.pop(symbol, None)
-        said = f"{symbol.name} = "
-        self.assumptions = {
-            text: a
-            for text, a in self.assumptions.items()
-            if not (text.startswith(said) and text.endswith(" from here on"))
-        }
-
-    def following(self, node: Node, by: Sequence[Node]) -> Node:
-        """Return a formula where inputs that the document found as formulas of a variable are these formulas.
-
-        What follows x is differentiated by x with it: A = x*y, and y = 20 - x from a line above.
-        """
-        found = {s: v for s, v in self.fixed.items() if s in self.moving and s not in by}
-        found = {s: v for s, v in found.items() if not set(by).isdisjoint(symbols_of([v]))}
-        return substitute([node], found)[0] if found else node
-
-    def hold(self, condition: Condition) -> None:
-        """Take an equation to hold from here on."""
-        self.conditions.append(condition)
-
-    def settle(self, symbol: Node, conditions: Iterable[Condition]) -> None:
-        """Remember by which equations a symbol was found; what they ask for is answered."""
-        answered = [c for c in conditions if c.asked]
-        self.solved.setdefault(symbol, []).extend(answered)
-        self.conditions = [c for c in self.conditions if c not in answered]
-
-    def asked_of(self, symbol: Node) -> list[Condition]:
-        """Return the equations that ask for a symbol, the last one first; also those that were answered."""
-        fixed = {s: v for s, v in self.fixed.items() if s is not symbol}
-        found = [c for c in reversed(self.conditions) if c.asked and symbol in set(symbols_of(c.at(fixed)))]
-        return found + [c for c in self.solved.get(symbol, ()) if c not in found]
 
     def plain_name(self, name: str) -> str | None:
         """Return the name of an input that another one marks as its solution: w for w_hat, D for D_star.

@@ -10,12 +10,13 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.derivative_notation import VERBS
-from symgrad.apps.review.formulas.informal_notation import InformalText, program_name, to_notation
+from symgrad.apps.review.formulas.informal_notation import InformalText, to_notation
 from symgrad.apps.review.formulas.latex_declarations import domain_of, macros_of, without_macros
 from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenDerivative
+from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node

@@ -87,7 +87,7 @@ def has_equation_numbers(text: str) -> bool:
     r"""Tell whether the bracketed numbers at the ends of lines number equations: they count up from (1).
 
     Example:
-        >>> has_equation_numbers("y = x (1)\\nz = y (2)"), has_equation_numbers("y = 3 x (3)")
+        >>> has_equation_numbers("y = x (1)\nz = y (2)"), has_equation_numbers("y = 3 x (3)")
         (True, False)
     """
     found = [int(n) for n in _AT_END.findall(text)]

@@ -1,0 +1,71 @@
+"""The equations that a document takes to hold, and the values that it gives to inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symgrad.apps.review.assumptions import Assumption, Condition
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import substitute, symbols_of
+
+__all__ = ["DocumentEquations"]
+
+
+class DocumentEquations:
+    """The equations of a document.
+
+    Attributes:
+        fixed: symbols that the document gives a value from some line on.
+        moving: those of them whose values are formulas of variables.
+        conditions: the equations that are taken to hold, or are asked for.
+        solved: by symbols, the equations by which they were found.
+        assumptions: what verdicts rest on, by its text.
+    """
+
+    def __init__(self) -> None:
+        self.fixed: dict[Node, Node] = {}
+        self.moving: set[Node] = set()
+        self.conditions: list[Condition] = []
+        self.solved: dict[Node, list[Condition]] = {}
+        self.assumptions: dict[str, Assumption] = {}
+
+    def fix(self, symbol: Node, value: Node) -> None:
+        """Give an input a value for all that is below, and for the values that others have by it."""
+        (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
+        self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
+        self.fixed[symbol] = value
+
+    def release(self, symbol: Node) -> None:
+        """Take back the value of an input, which has others as well."""
+        self.fixed.pop(symbol, None)
+        said = f"{symbol.name} = "
+        self.assumptions = {
+            text: a
+            for text, a in self.assumptions.items()
+            if not (text.startswith(said) and text.endswith(" from here on"))
+        }
+
+    def following(self, node: Node, by: Sequence[Node]) -> Node:
+        """Return a formula where inputs that the document found as formulas of a variable are these formulas.
+
+        What follows x is differentiated by x with it: A = x*y, and y = 20 - x from a line above.
+        """
+        found = {s: v for s, v in self.fixed.items() if s in self.moving and s not in by}
+        found = {s: v for s, v in found.items() if not set(by).isdisjoint(symbols_of([v]))}
+        return substitute([node], found)[0] if found else node
+
+    def hold(self, condition: Condition) -> None:
+        """Take an equation to hold from here on."""
+        self.conditions.append(condition)
+
+    def settle(self, symbol: Node, conditions: Iterable[Condition]) -> None:
+        """Remember by which equations a symbol was found; what they ask for is answered."""
+        answered = [c for c in conditions if c.asked]
+        self.solved.setdefault(symbol, []).extend(answered)
+        self.conditions = [c for c in self.conditions if c not in answered]
+
+    def asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that ask for a symbol, the last one first; also those that were answered."""
+        fixed = {s: v for s, v in self.fixed.items() if s is not symbol}
+        found = [c for c in reversed(self.conditions) if c.asked and symbol in set(symbols_of(c.at(fixed)))]
+        return found + [c for c in self.solved.get(symbol, ()) if c not in found]
