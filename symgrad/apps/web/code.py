@@ -19,7 +19,7 @@ from symgrad.support.errors import InternalError, UsageError
 
 __all__ = ["LANGUAGES", "assembly", "source"]
 
-# Imports in functions need llvmlite, which is not available in a browser.
+# What is imported in functions here needs llvmlite, which is not available in a browser.
 
 
 def _framework(framework: str) -> Callable[[PageQuestion], str]:

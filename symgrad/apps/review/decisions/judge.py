@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.assumptions import Condition, ImplicitCurve
+from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, eliminate, solution
+from symgrad.apps.review.decisions.curve_branches import CurveBranches
 from symgrad.apps.review.decisions.implicit import implicit_mistakes
-from symgrad.apps.review.decisions.implicit_curves import Branch, branches
 from symgrad.apps.review.decisions.point_claims import PointClaims
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.solving import known_values, solve_for
@@ -32,7 +32,6 @@ __all__ = ["Judge", "StepVerdict"]
 
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
-_WORSE = ("proved", "supported", "undecided", "refuted")
 _QUICK = 2.0  # seconds, after which a step is tried with fewer details
 
 
@@ -53,7 +52,7 @@ class StepVerdict:
     corrected: str | None = None
 
 
-class Judge:
+class Judge(CurveBranches):
     """Decides steps in the names of a document.
 
     Args:
@@ -69,7 +68,7 @@ class Judge:
     """
 
     def __init__(self, names: DocumentNames, seconds: float) -> None:
-        self._names = names
+        super().__init__(names)
         self._seconds = seconds
         self.idle = False
         self.unread_before = False
@@ -79,7 +78,6 @@ class Judge:
         self._differentiated: set[Node] = set()  # by what the document differentiates
         self._empty: dict[Node, bool] = {}  # of cases
         self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
-        self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 
     def judged(self, left: ReadSide, right: ReadSide) -> StepVerdict:
         """Decide whether a side is equal to the one before."""
@@ -355,44 +353,6 @@ class Judge:
     def _verdict(self, left: ReadSide, right: ReadSide) -> Verdict:
         nodes = [left.expr.node, right.expr.node]
         return self._on_branches(nodes, lambda branch: self._verdict_on(left, right, branch))
-
-    def _on_branches(self, nodes: Sequence[Node], decided: Callable[[int], Verdict]) -> Verdict:
-        """Return the verdict on all values that a curve has: the worst of those on each."""
-        found = decided(0)
-        both = self._branches(nodes)
-        if len(both) < 2:
-            return found
-        other = decided(1)
-        if other.status == found.status == "proved":
-            return replace(found, why=f"{found.why}, on both branches", proof=None)
-        if {found.status, other.status} == {"proved", "refuted"}:
-            right, wrong = both if found.status == "proved" else reversed(both)
-            return Verdict("undecided", f"it holds where {right}, and not where {wrong}")
-        return max(found, other, key=lambda v: _WORSE.index(v.status))
-
-    def _on_the_curve(self, verdict: Verdict, a: Expr, b: Expr, branch: int) -> Verdict:
-        """Return a verdict on sides in which a curve is solved, whose difference is one where it has points."""
-        for here in [found[branch].inside for found in self._curves() if len(found) > branch]:
-            if here is not None and verdict.status == "refuted":
-                there = equal(where(Expr(here), a, b), b, time_limit=_QUICK, values_only=True)
-                if there.status == "refuted":
-                    there = replace(there, why=verdict.why, regions=(), diagnoses=verdict.diagnoses)
-                verdict = there
-        return verdict
-
-    def _branches(self, nodes: Sequence[Node]) -> Sequence[Branch]:
-        """Return the values of the input for which the document's curve is solved, where formulas read it."""
-        read = set(symbols_of(nodes))
-        return next((b for b in self._curves() if len(b) > 1 and b[0].unknown in read), ())
-
-    def _curves(self) -> list[Sequence[Branch]]:
-        """Return for each curve of the document the values of the input that it is solved for."""
-        return [self._solved(i.curve) for i in self._names.implied.values() if i.curve is not None]
-
-    def _solved(self, curve: ImplicitCurve) -> Sequence[Branch]:
-        if curve not in self._branches_of:
-            self._branches_of[curve] = branches(curve)
-        return self._branches_of[curve]
 
     def _verdict_on(self, left: ReadSide, right: ReadSide, branch: int) -> Verdict:
         a, b = match_shapes(left.expr, right.expr)

@@ -106,8 +106,6 @@ class DocumentNames(DocumentEquations):
         self.arguments: set[str] = set()
         self.line = 0
 
-    # -- what is known -----------------------------------------------------------------------------------------
-
     def __contains__(self, name: object) -> bool:
         return name in self.values or name in self._sizes
 
