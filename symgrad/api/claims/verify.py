@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["validate_seconds", "equal", "decide_equality", "sides_of", "verify"]
 
-# Functions here import the provers for start-up time.
+# What is imported in functions here is for start-up time: the provers.
 
 _FIRST, _SECOND = "the first side", "the second side"
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 
-# Methods here import the printers for start-up time.
+# What is imported in functions here is for start-up time: the printers.
 
 
 class Derivation(Reported):

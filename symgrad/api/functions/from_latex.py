@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LatexReading", "differentiated_node", "parse_latex", "read_latex"]
 
-# Functions here import the LaTeX parser for start-up time.
+# What is imported in functions here is for start-up time: the LaTeX parser.
 
 
 @dataclass(frozen=True, slots=True)

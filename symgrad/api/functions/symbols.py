@@ -27,7 +27,7 @@ __all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]
 Values: TypeAlias = "str | Domain | tuple[Any, ...]"
 """A domain, or a distribution: as a text, or by its name with parameters that are expressions."""
 
-# Functions here import the parser for start-up time: plain domains do without it.
+# What is imported in functions here is for start-up time, the parser: plain domains do without it.
 
 
 def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:

@@ -9,7 +9,7 @@ from symgrad.api.handles.named_derivatives import named_together
 
 __all__ = ["latex_many", "leibniz_of", "title", "format_many"]
 
-# Functions here import the LaTeX printer for start-up time.
+# What is imported in functions here is for start-up time: the LaTeX printer.
 
 
 def format_many(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FormMethods"]
 
-# Methods here import the printers for start-up time.
+# What is imported in functions here is for start-up time: the printers.
 
 
 class FormMethods(ArrayMethods):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["name_derivative", "readable", "named_together"]
 
-# Functions here import the printers for start-up time.
+# What is imported in functions here is for start-up time: the printers.
 
 
 def readable(expr: Handle) -> Node:

@@ -18,7 +18,7 @@ from symgrad.support.errors import NotInProgramError, UsageError
 
 __all__ = ["Program", "nodes_by_name", "parse"]
 
-# Functions here import the parser and the printer for start-up time.
+# What is imported in functions here is for start-up time: the parser and the printer.
 
 _FILE = re.compile(r"\S+\.(sg|txt|py|tex)")
 

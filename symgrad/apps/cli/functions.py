@@ -32,7 +32,7 @@ __all__ = [
     "read_expression",
 ]
 
-# Imports in functions keep the start-up time short: programs need no framework.
+# What is imported in functions here is for start-up time: programs need no framework.
 
 SPECS = list_option(
     "--specs",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
-# Imports in functions keep the start-up time of other commands short.
+# What is imported in functions here is for the start-up time of other commands.
 
 _OTHER = re.compile(r"(?P<file>\S+\.(?:sg|txt))::(?P<name>\S*)")
 

@@ -37,7 +37,7 @@ from symgrad.support.files import make_folder, reason
 
 __all__ = ["INTERRUPTED", "main"]
 
-# Imports in functions keep the start-up time of other commands short.
+# What is imported in functions here is for the start-up time of other commands.
 
 _EXIT = """
 \b

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["effective", "equivalent"]
 
-# Imports in functions keep the start-up time of other commands short.
+# What is imported in functions here is for the start-up time of other commands.
 
 
 @main.command()

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DOMAIN", "PROOF", "TIME", "domains", "finish"]
 
-# Imports in functions keep the start-up time of other commands short.
+# What is imported in functions here is for the start-up time of other commands.
 
 TIME = click.option(
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."

@@ -13,7 +13,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = ["serve"]
 
-# Imports in functions keep the start-up time short, and may fail.
+# What is imported in functions here is for start-up time, and may be missing.
 
 _EXAMPLES = """
 \b
