@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.apps.review.assumptions import Condition, ImplicitEquation
+from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
 from symgrad.apps.review.decisions.hypotheses import HypothesisRules
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
@@ -170,9 +170,6 @@ class Reviewer(HypothesisRules):
         Returns:
             Whether it is one, and no claim; its value, None if that cannot be read.
         """
-        array = self._reader.entries_of(equation.left)
-        if array is not None and self.names.is_input(array) and array not in self.names.first_read:
-            self.names.forget(array)  # declared, and now defined by its entries
         inner = self._reader.without_logarithm(equation.left, equation.right)
         if inner is not None:
             target = self._reader.target(inner[0])
@@ -181,6 +178,11 @@ class Reviewer(HypothesisRules):
             found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
             return True, None if found is None else self._read(equation.right)
         target = self._reader.target(equation.left)
+        if target is None:
+            array = self._reader.entries_of(equation.left)
+            if array is not None and self.names.is_input(array) and array not in self.names.first_read:
+                self.names.forget(array)  # declared, and now defined by its entries
+                target = self._reader.target(equation.left)
         if target is None:
             target = self._reader.power_target(equation.left)
             if target is None or _NAME.search(equation.right.text) is None:  # x**2 = 4 has two solutions
@@ -239,10 +241,9 @@ class Reviewer(HypothesisRules):
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
         self._ask_for_extremum(symbol)
-        again = self._solved.get(symbol) if ALTERNATIVE_CUES.search(self._before) else None
-        if again:  # x = 2 or x = -2
+        if self._is_alternative(symbol):  # x = 2 or x = -2
             self.names.release(symbol)
-        asked, unused = again or self._asked_of(symbol), self._is_unused(name)
+        asked, unused = self._asked_of(symbol), self._is_unused(name)
         try:
             side = self._reader.side(equation.right)
         except SymgradError as error:
@@ -295,11 +296,10 @@ class Reviewer(HypothesisRules):
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
-        self.names.fix(symbol, side.expr.node)
+        said = f"{symbol.name} = {one_line(equation.right)} from here on"
+        self.names.fix(symbol, side.expr.node, Assumption(said, self._line(equation.left.span.start)))
         if VALUE_CUES.search(self._before) is None:
             self.names.moving.add(symbol)
-        line = self._line(equation.left.span.start)
-        self.names.assume(f"{symbol.name} = {one_line(equation.right)} from here on", line)
 
     def _asked_of(self, symbol: Node) -> list[Condition]:
         """Return the equations that a value of an input is to solve; none where it is given in passing."""
@@ -316,11 +316,14 @@ class Reviewer(HypothesisRules):
         if symbol in self.names.fixed and judged.verdict.status != "proved":
             return False, None  # it has a value already, and this is a claim about that
         self._add_solution(equation, judged)
-        if symbol not in self._solved or not ALTERNATIVE_CUES.search(self._before):
+        if not self._is_alternative(symbol):
             self._fix(symbol, side, equation)
-        self._solved[symbol] = asked
         self._answer(symbol, asked)
         return True, side
+
+    def _is_alternative(self, symbol: Node) -> bool:
+        """Tell whether words join a value of an input to one that solved the same equations."""
+        return symbol in self.names.solved and ALTERNATIVE_CUES.search(self._before) is not None
 
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
         self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])

@@ -15,10 +15,11 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["CurveBranches"]
+__all__ = ["QUICK", "CurveBranches"]
 
 _WORSE = ("proved", "supported", "undecided", "refuted")
-_QUICK = 2.0  # seconds, after which a step is tried with fewer details
+QUICK = 2.0
+"""Seconds for a question beside the verdict on a step."""
 
 
 class CurveBranches:
@@ -50,7 +51,7 @@ class CurveBranches:
         """Return a verdict on sides in which a curve is solved, whose difference is one where it has points."""
         for here in [found[branch].inside for found in self._curves() if len(found) > branch]:
             if here is not None and verdict.status == "refuted":
-                there = equal(where(Expr(here), a, b), b, time_limit=_QUICK, values_only=True)
+                there = equal(where(Expr(here), a, b), b, time_limit=QUICK, values_only=True)
                 if there.status == "refuted":
                     there = replace(there, why=verdict.why, regions=(), diagnoses=verdict.diagnoses)
                 verdict = there

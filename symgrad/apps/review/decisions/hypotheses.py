@@ -62,11 +62,12 @@ class HypothesisRules(ReviewState):
             beside = None
         if scope is None and beside is not None:
             scope = beside[1]
-        if scope is None and not was_used and not self._is_behind_definition(statement):
+        defines = bool(self.steps) and self.steps[-1].kind == "definition"
+        behind = self._previous is not None and is_behind(self._previous, statement, self._source)
+        if scope is None and not was_used and not (defines and behind):
             return False
         between = self._source.text[self._end : statement.sides[0].span.start]
-        defined = bool(self.steps) and self.steps[-1].kind == "definition"
-        if self._is_behind_definition(statement) or (defined and WITH_CUES.fullmatch(between)):
+        if defines and (behind or WITH_CUES.fullmatch(between)):
             scope = "general"  # f = sqrt(c**2)*x with c > 0; f(x) = sqrt(x**2), x > 0
         node = self._truth(statement, text)
         written = " ".join(text.text.split())
@@ -89,11 +90,6 @@ class HypothesisRules(ReviewState):
         self._add("condition", text, self._first(statement), message=message)
         return True
 
-    def _is_behind_definition(self, statement: ChainText) -> bool:
-        """Tell whether a case stands right behind a definition: f(x) = sqrt(x**2), x > 0."""
-        defined = bool(self.steps) and self.steps[-1].kind == "definition"
-        return defined and self._previous is not None and is_behind(self._previous, statement, self._source)
-
     def _truth(self, statement: ChainText, text: SideText) -> Node | None:
         """Return a case as a truth value; None where it reads a name that is new, or is none of numbers."""
         for side in statement.sides:
@@ -110,13 +106,10 @@ class HypothesisRules(ReviewState):
 
     def _general_case(self, case: Node | None) -> Node | None:
         """Return a case where what was taken to hold since it was read holds as well."""
-        parts = (
-            {}
-            if case is None
-            else dict.fromkeys(walk([case], lambda n: n.args if n.op.name == "and_" else ()))
-        )
-        more = [n for n in self._general if n not in parts]
-        return reduce(OPS["and_"], more if case is None else [case, *more]) if more else case
+        known = [] if case is None else [case]
+        parts = set(walk(known, lambda n: n.args if n.op.name == "and_" else ()))
+        found = [*known, *(n for n in self._general if n not in parts)]
+        return reduce(OPS["and_"], found) if found else None
 
     def _case_of(self, statement: ChainText) -> Node | None:
         """Return where a statement is said to hold, as a truth value; None for everywhere."""

@@ -10,7 +10,7 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, eliminate, solution
-from symgrad.apps.review.decisions.curve_branches import CurveBranches
+from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.implicit import implicit_mistakes
 from symgrad.apps.review.decisions.point_claims import PointClaims
 from symgrad.apps.review.decisions.shapes import match_shapes
@@ -32,7 +32,6 @@ __all__ = ["Judge", "StepVerdict"]
 
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
-_QUICK = 2.0  # seconds, after which a step is tried with fewer details
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +137,8 @@ class Judge(CurveBranches):
         if verdict.status == "proved":
             single = solution(condition.at({}), unknown) is not None
             return StepVerdict("solution", verdict, None if single else f"a solution of {condition.said}")
-        missing = names.unread_about([unknown, node, condition.left, condition.right])
-        if missing is None and self._is_open(unknown, node, every):
-            missing = f"the equations that were read do not settle {unknown.name}"
-        if verdict.status == "refuted" and missing is not None:
+        missing = self._missing(unknown, node, condition, every) if verdict.status == "refuted" else None
+        if missing is not None:
             return StepVerdict("solution", _undecided(verdict, missing))
         right = solution(condition.at({}), unknown) if len(conditions) == 1 else None
         said = None if right is None else Expr(right)
@@ -158,6 +155,22 @@ class Judge(CurveBranches):
             return verdict
         found = deduce(conditions, (unknown, value), self._equation)
         return verdict if found is None else found[1]
+
+    def _missing(
+        self, side: Node, other: Node, condition: Condition, every: Sequence[Condition]
+    ) -> str | None:
+        """Return why an equation may hold that does not follow from a condition; None if it cannot.
+
+        Args:
+            side: of the equation; where it is an input, a value for that is claimed.
+            other: the other side.
+            condition: the condition.
+            every: all conditions.
+        """
+        unread = self._names.unread_about([side, other, condition.left, condition.right])
+        if unread is None and side.op is SYMBOL and self._is_open(side, other, every):
+            return f"the equations that were read do not settle {side.name}"
+        return unread
 
     def _is_open(self, unknown: Node, value: Node, conditions: Sequence[Condition]) -> bool:
         """Tell whether equations leave an unknown open: its value by them reads others that are sought as well."""
@@ -196,7 +209,7 @@ class Judge(CurveBranches):
         symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
         if symmetric:
             (a, b) = match_shapes(*map(Expr, substitute(nodes[:2], symmetric)))
-            if equal(a, b, time_limit=_QUICK, values_only=True).status == "proved":
+            if equal(a, b, time_limit=QUICK, values_only=True).status == "proved":
                 said = ", ".join(s.name for s in symmetric)
                 doubt = f"the sides are equal for symmetric {said} alone, which the document says of a case"
         return verdict if doubt is None else Verdict("undecided", doubt)
@@ -208,7 +221,7 @@ class Judge(CurveBranches):
             return False
         if case not in self._empty:
             inside, nowhere = where(Expr(case), 1, 0), Expr(number(0))
-            self._empty[case] = equal(inside, nowhere, time_limit=_QUICK, values_only=True).status == "proved"
+            self._empty[case] = equal(inside, nowhere, time_limit=QUICK, values_only=True).status == "proved"
         return self._empty[case]
 
     def _in_case(self, a: Expr, b: Expr) -> Expr:
@@ -237,13 +250,11 @@ class Judge(CurveBranches):
         if found is None:
             return verdict, None
         condition, other = found
-        missing = self._names.unread_about([a.node, b.node, condition.left, condition.right])
-        if missing is None and a.node.op is SYMBOL and self._is_open(a.node, b.node, conditions):
-            missing = f"the equations that were read do not settle {a.node.name}"
-        if other.status == "refuted" and missing is not None:
-            return _undecided(other, missing), None
         if other.status == "refuted":
-            return other, f"where {condition.said}"
+            missing = self._missing(a.node, b.node, condition, conditions)
+            return (
+                (other, f"where {condition.said}") if missing is None else (_undecided(other, missing), None)
+            )
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
     def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> StepVerdict:
@@ -259,7 +270,7 @@ class Judge(CurveBranches):
         slope = None if left is None else left.slope
         if slope is not None and slope.plain and len(slope.by) == 1 and typed is not None and not self.idle:
             try:
-                known = verify(slope.of, slope.by[0], typed, time_limit=_QUICK)
+                known = verify(slope.of, slope.by[0], typed, time_limit=QUICK)
             except SymgradError:
                 known = verdict
             if known.status == "refuted" and known.witness is None:
@@ -274,8 +285,8 @@ class Judge(CurveBranches):
         if slope is None or not slope.plain or len(slope.by) != 1:
             return verdict
         try:
-            of_left = verify(slope.of, slope.by[0], left.expr, time_limit=_QUICK)
-            of_right = verify(slope.of, slope.by[0], right.expr, time_limit=_QUICK)
+            of_left = verify(slope.of, slope.by[0], left.expr, time_limit=QUICK)
+            of_right = verify(slope.of, slope.by[0], right.expr, time_limit=QUICK)
         except SymgradError:
             return verdict
         if of_left.status == "refuted" or of_right.status != "refuted":
@@ -316,7 +327,7 @@ class Judge(CurveBranches):
             written = self._written.get(first.node)
             if not before and written is None:
                 return verdict  # it is none of second order
-            step = verify(first if written is None else written, last, right.expr, time_limit=_QUICK)
+            step = verify(first if written is None else written, last, right.expr, time_limit=QUICK)
         except SymgradError:
             return verdict
         if step.status == "refuted":
@@ -330,7 +341,7 @@ class Judge(CurveBranches):
         nodes, _ = self._given([one.node, other.node])
         first, second = [one.node, other.node] if nodes is None else nodes
         try:
-            return agree_at_points(first, second, now() + _QUICK / 4) is True
+            return agree_at_points(first, second, now() + QUICK / 4) is True
         except SymgradError:
             return False
 
@@ -374,10 +385,10 @@ class Judge(CurveBranches):
                     return verify(slope.of, slope.by[0], claim, time_limit=seconds)
             return equal(self._in_case(a, b), b, time_limit=seconds, values_only=values_only)
 
-        verdict = decided(min(_QUICK, self._seconds))
+        verdict = decided(min(QUICK, self._seconds))
         if verdict.status not in _CERTAIN and values_only:
             verdict = self._in_names(a, b, verdict)
-        if verdict.status not in _CERTAIN and self._seconds > _QUICK:
+        if verdict.status not in _CERTAIN and self._seconds > QUICK:
             verdict = decided(self._seconds)
         if verdict.status == "refuted" and message is not None:
             return _undecided(verdict, message)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.cases import CaseScope, DocumentCase
 from symgrad.apps.review.decisions.implicit_curves import dependent_names
 from symgrad.apps.review.decisions.judge import Judge, StepVerdict
@@ -72,10 +71,7 @@ class ReviewState:
         self._case: tuple[DocumentCase, Node | None] | None = None
         self._case_used = False
         self._end = 0  # of the statement before
-        self._solved: dict[
-            Node, list[Condition]
-        ] = {}  # by inputs that were given a value, the equations for it
-        self._previous: ChainText | None = None  # that statement, where it was no case
+        self._previous: ChainText | None = None  # the last statement that was no case
         self._behind: list[ChainText] = []  # cases that were taken in with what stands before them
         self._beside: tuple[ChainText, CaseScope] | None = None  # the last case, and what it was said of
         self._general: list[Node] = []

@@ -28,9 +28,12 @@ class DocumentEquations:
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}
         self.assumptions: dict[str, Assumption] = {}
+        self._assumed: dict[Node, str] = {}  # of the symbols that are fixed
 
-    def fix(self, symbol: Node, value: Node) -> None:
+    def fix(self, symbol: Node, value: Node, assumption: Assumption) -> None:
         """Give an input a value for all that is below, and for the values that others have by it."""
+        self.assumptions.setdefault(assumption.text, assumption)
+        self._assumed[symbol] = assumption.text
         (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
         self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
         self.fixed[symbol] = value
@@ -38,12 +41,7 @@ class DocumentEquations:
     def release(self, symbol: Node) -> None:
         """Take back the value of an input, which has others as well."""
         self.fixed.pop(symbol, None)
-        said = f"{symbol.name} = "
-        self.assumptions = {
-            text: a
-            for text, a in self.assumptions.items()
-            if not (text.startswith(said) and text.endswith(" from here on"))
-        }
+        self.assumptions.pop(self._assumed.pop(symbol, ""), None)
 
     def following(self, node: Node, by: Sequence[Node]) -> Node:
         """Return a formula where inputs that the document found as formulas of a variable are these formulas.

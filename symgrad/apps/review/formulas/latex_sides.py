@@ -154,8 +154,7 @@ class LatexSideReader:
         tree = lines[0].sides[0]
         known = KnownNames(self._known(text))
         reader = self._reader(Source(text), text)
-        reader.differentiate = lambda y, x: self._differentiated(y, x, partial=False)
-        if reader.derivative_of(tree) is not None or reader.rate_of(tree) is not None:
+        if reader.derivative_of(tree) is not None or reader.moved_by_time(tree) is not None:
             return None
         if isinstance(tree, Scripted) and tree.primes and self._is_another(tree):
             return spelled_name(tree) or "", True

@@ -78,8 +78,7 @@ class DocumentLetters:
             return False
         if name.lower() in GREEK or name[0] in "d∂":  # dx is a differential
             return False
-        variable = len(name) < _FACTORS and not self._variables.isdisjoint(
-            name
-        )  # dk/dv beside m v**2/2 as mv**2/2
+        # k = mv**2/2 beside dk/dv
+        variable = len(name) < _FACTORS and not self._variables.isdisjoint(name)
         letters = self._letters | self._variables
         return all(is_factor(c) if known(c) else variable or c in letters for c in name)

@@ -7,6 +7,7 @@ from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Accent, Tree
 from symgrad.frontend.tokens.terms import Term
+from symgrad.ir.graph import Node
 
 __all__ = ["TimeDerivativeReader"]
 
@@ -15,11 +16,16 @@ class TimeDerivativeReader(LatexReader):
     r"""Reads ``\dot x`` as the derivative of what x stands for, where that is a formula of t."""
 
     def letter(self, tree: Tree) -> Steps[Term]:
-        rate = self.rate_of(tree)
-        return rate if rate is not None else (yield super().letter(tree))
+        found = None if self.differentiate is None else self.moved_by_time(tree)
+        if found is None:
+            return (yield super().letter(tree))
+        y, time = found
+        by = Term(time, tree.start, tree.end)
+        order = 2 if isinstance(tree, Accent) and tree.mark == "ddot" else 1
+        return self.differentiated(y, [(by, tree)] * order, tree)
 
-    def rate_of(self, tree: Tree) -> Term | None:
-        r"""Return the derivative by time that a dot above a formula of t means: \dot x, \ddot x."""
+    def moved_by_time(self, tree: Tree) -> tuple[Term, Node] | None:
+        r"""Return the formula of t that a dot is above, and t: of \dot x and \ddot x; None for anything else."""
         if (
             not isinstance(tree, Accent)
             or tree.mark not in ("dot", "ddot")
@@ -27,11 +33,10 @@ class TimeDerivativeReader(LatexReader):
         ):
             return None
         name = self.name_here(tree.body)
-        if name is None or self.differentiate is None:
+        if name is None:
             return None
         y = self.named(name, tree.body)
         time = next((s for s in inputs_of(y.node) if s.name == "t"), None)
         if time is None or y.node is time or not y.node.args:
             return None
-        by = Term(time, tree.start, tree.end)
-        return self.differentiated(y, [(by, tree)] * (2 if tree.mark == "ddot" else 1), tree)
+        return y, time
