@@ -202,6 +202,11 @@ class Structure(Generic[N]):
     written: Callable[[N, Container[N]], tuple[list[str | tuple[N, int, bool]], int]]
     source: Callable[[N], str | Mapping[str, str]] | None
 
+    @property
+    def copies(self) -> bool:
+        """Whether each entry of the result is an entry of an argument, 0, or an integer that counts positions."""
+        return self.entries in ("moved", "placed", "picked", "counted")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Schema(Generic[N]):

@@ -179,7 +179,7 @@ class Workers:
         now = asyncio.get_running_loop().time
         if now() >= end:
             raise _LostError(_late(self._total_seconds))
-        worker = await self._taken()
+        worker = await self._acquire()
         whole = False
         try:
             with suppress(OSError):  # if the process has ended, reading fails below
@@ -200,14 +200,14 @@ class Workers:
                     return
                 yield line
         finally:
-            self._given_back(worker, whole=whole)
+            self._release(worker, whole=whole)
 
-    async def _taken(self) -> _PageWorker:
+    async def _acquire(self) -> _PageWorker:
         if self._forking is not None:
             return await self._forking.forked()
         return self._free.pop() if self._free else await self._spawned()
 
-    def _given_back(self, worker: _PageWorker, *, whole: bool) -> None:
+    def _release(self, worker: _PageWorker, *, whole: bool) -> None:
         worker.left -= 1
         if whole and worker.left > 0:
             self._free.append(worker)

@@ -27,8 +27,6 @@ _MOST_BITS = 100_000
 """Bits of the magnitude of an argument in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) never ends."""
 
 _FLOAT = np.dtype(np.float64)
-_PICKS = frozenset({"moved", "placed", "picked", "counted"})
-"""Entries of results that are no integers beyond those of the arguments and shapes."""
 
 _VIEWS = frozenset({"broadcast_to", "slice", "reshape"})
 """Ops whose results may share the memory of their arguments."""
@@ -125,7 +123,7 @@ def _counts(result: Any) -> bool:
 def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result: Any) -> Any:
     """Return integers as floats if int64 has wrapped around, as in kernels, which compute with floats."""
     structure = node.op.structure
-    if not any(map(_counts, arrays)) or (structure is not None and structure.entries in _PICKS):
+    if not any(map(_counts, arrays)) or (structure is not None and structure.copies):
         return result
     given = [np.asarray(a, np.float64) if _counts(a) else np.asarray(a) for a in arrays]
     floats = node.op.evaluate(*params, *given)

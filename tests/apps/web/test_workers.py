@@ -59,7 +59,7 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
         assert other[0]["blocks"][-1]["text"] == "d/dx = cos(x)"
         # Whoever goes away leaves nothing behind.
         answers = workers.answer(validate_question({"program": LONG, "parts": ["graph", "latex"]}), "a")
-        begun, own = asyncio.Event(), workers._taken
+        begun, own = asyncio.Event(), workers._acquire
 
         async def taken() -> Any:
             worker = await own()
@@ -67,7 +67,7 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
             return worker
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(workers, "_taken", taken)
+            patched.setattr(workers, "_acquire", taken)
             asked = asyncio.ensure_future(anext(answers))
             await begun.wait()
             asked.cancel()

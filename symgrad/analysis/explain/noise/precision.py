@@ -26,7 +26,6 @@ _DOUBTFUL = 10**6
 _BENT = 2.0**-10
 """Deviation from linearity, relative to the change of a function."""
 
-_PICKS = frozenset({"counted", "moved", "picked", "placed"})
 _ROUNDS_NOT = frozenset({"abs", "maximum", "minimum", "neg", "stop_gradient", "where"})
 
 
@@ -103,8 +102,8 @@ class PrecisionPair:
 def _is_exact(node: Node) -> bool:
     """Tell whether an op computes without rounding: one of its arguments, except for a sign, or an integer."""
     structure = node.op.structure
-    picks = structure is not None and structure.entries in _PICKS
-    return picks or node.op.name in _ROUNDS_NOT or "piecewise-constant" in node.op.facts
+    copies = structure is not None and structure.copies
+    return copies or node.op.name in _ROUNDS_NOT or "piecewise-constant" in node.op.facts
 
 
 def has_arrays(order: Sequence[Node]) -> bool:

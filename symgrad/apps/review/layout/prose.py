@@ -253,7 +253,7 @@ def _prose(piece: str, outside: str, words: Vocabulary, *, noun_follows: bool) -
     """Yield the words of the language in a piece: those that are listed, and nouns behind a determiner."""
     for match in _WORD.finditer(outside):
         word = match[0]
-        if word in _OPERATORS or not _stands_alone(piece, match):
+        if word in _OPERATORS or not _is_separate(piece, match):
             noun_follows = False
             continue
         noun = noun_follows and len(word) > 3 and word not in words.names
@@ -264,7 +264,7 @@ def _prose(piece: str, outside: str, words: Vocabulary, *, noun_follows: bool) -
             noun_follows = False
 
 
-def _stands_alone(piece: str, word: re.Match[str]) -> bool:
+def _is_separate(piece: str, word: re.Match[str]) -> bool:
     """Tell whether spaces, or nothing, are right before a word, and no sign of an operation."""
     before = piece[: word.start()]
     return not before or (before[-1].isspace() and before.rstrip()[-1:] not in tuple("+-*/^=<>@"))
