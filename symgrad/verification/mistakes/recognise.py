@@ -201,8 +201,9 @@ class _Recognition:
         except (SymgradError, ValueError, np.linalg.LinAlgError):
             return
         if self.agrees(values, self.claimed) and not self.agrees(values, self.right):
-            sides = lambda: (d.formula(wrong), claim)  # noqa: E731  it is one of many
-            self.note(Mistake(row.kind, row.says, node, wrong.words, row.rank, sides))
+            self.note(
+                Mistake(row.kind, row.says, node, wrong.words, row.rank, lambda: (d.formula(wrong), claim))
+            )
         elif not self.found and row.paired and not wrong.alone and len(self.others) < PAIRS:
             self.others.append((row, node, wrong))
             self.deltas.append(values - self.right)
@@ -294,24 +295,44 @@ class _Recognition:
             return
         if self.agrees(values, self.claimed if wanted is self.claim else self.right):
             words = {} if edit.held is None else {"held": edit.held}
-            sides = lambda: (formula, wanted)  # noqa: E731  it is one of many
             of_claim = wanted is not self.claim
             at = edit.node if of_claim else None
-            self.note(Mistake(edit.kind, edit.says, at, words, edit.rank, sides, in_claim=of_claim))
+            self.note(
+                Mistake(
+                    edit.kind, edit.says, at, words, edit.rank, lambda: (formula, wanted), in_claim=of_claim
+                )
+            )
 
     def sums(self) -> None:
         """Find missing and superfluous sums around the whole claim."""
         for edit, one, other in missing_sums(self.derivation, self.claim):
             if self.agree_everywhere(one, other):
-                sides = lambda one=one, other=other: (one, other)  # noqa: E731  it is one of two
                 at = edit.node if edit.node is self.claim else None
-                self.note(Mistake(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
+                self.note(
+                    Mistake(
+                        edit.kind,
+                        edit.says,
+                        at,
+                        {},
+                        edit.rank,
+                        lambda one=one, other=other: (one, other),
+                        in_claim=True,
+                    )
+                )
 
         for right in (self.derivation.right, canonical([self.derivation.right]).nodes[0]):
             for edit, other in without_outer(right, self.claim.shape) if not self.fits else ():
                 if self.agree_everywhere(self.claim, other):
-                    sides = lambda other=other: (other, self.claim)  # noqa: E731  it is one of two
-                    self.note(Mistake(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
+                    self.note(
+                        Mistake(
+                            edit.kind,
+                            edit.says,
+                            None,
+                            {"held": edit.held},
+                            edit.rank,
+                            lambda other=other: (other, self.claim),
+                        )
+                    )
 
     def agree_everywhere(self, one: Node, other: Node) -> bool:
         """Tell whether two arrays are equal at all points."""

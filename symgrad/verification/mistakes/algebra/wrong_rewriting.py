@@ -165,8 +165,15 @@ class _RewritingSearch:
                 right = None
                 if not in_claim and c.swap is not None and c.swap.right is not None:
                     right = _rewritten(self.before, c.at, c.swap.right)
-                sides = lambda formula=c.formula: (formula, wanted)  # noqa: E731  it is one of many
-                found = Mistake(c.kind, c.says, c.at, c.words, c.rank, sides, in_claim=in_claim)
+                found = Mistake(
+                    c.kind,
+                    c.says,
+                    c.at,
+                    c.words,
+                    c.rank,
+                    lambda formula=c.formula: (formula, wanted),
+                    in_claim=in_claim,
+                )
                 self.found.append(Rewritten(found, right))
 
 

@@ -237,8 +237,7 @@ def _constant_term(d: RightDerivation, claim: Node, right: Array, claimed: Array
     if simple is not None and agree(gap, np.full_like(gap, float(simple)), right, lanes=d.sampled.lanes):
         constant = full(as_node(simple), claim.shape)
         says = f"{_PLUS if simple > 0 else _MINUS} {_spelled(abs(simple))}"
-        sides = lambda: (d.right + constant, claim)  # noqa: E731  as others are
-        yield Deviation("missing-term", says, 30, sides, number=float(simple))
+        yield Deviation("missing-term", says, 30, lambda: (d.right + constant, claim), number=float(simple))
 
 
 def _spelled(number: Number) -> str:
