@@ -15,7 +15,7 @@ from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Sides", "check_solution", "deduce", "eliminate", "solution"]
+__all__ = ["Sides", "check_solution", "deduce", "eliminate", "is_open", "solution"]
 
 Sides = tuple[Node, Node]
 Equal = Callable[[Node, Node], Verdict]
@@ -73,6 +73,23 @@ def eliminate(
         else:
             return None
     return found
+
+
+def is_open(conditions: Sequence[Condition], unknown: Node, value: Node, unknowns: Collection[Node]) -> bool:
+    """Tell whether equations leave an input open: its value by them reads others that are sought as well.
+
+    Args:
+        conditions: the equations.
+        unknown: the input.
+        value: one that is claimed; what this reads may stay open.
+        unknowns: the inputs that are sought.
+    """
+    reads = {s for c in conditions for s in c.reads}
+    sought = _in_order((reads & set(unknowns)) - {unknown})
+    if not sought or not set(sought).isdisjoint(symbols_of([value])):
+        return False
+    found = eliminate(conditions, [unknown, *sought], {})
+    return found is None or unknown not in found or not set(sought).isdisjoint(symbols_of([found[unknown]]))
 
 
 def solution(sides: Sides, unknown: Node) -> Node | None:

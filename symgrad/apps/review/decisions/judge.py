@@ -9,7 +9,7 @@ from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
-from symgrad.apps.review.decisions.conditions import check_solution, deduce, eliminate, solution
+from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.implicit import implicit_mistakes
 from symgrad.apps.review.decisions.point_claims import PointClaims
@@ -168,20 +168,9 @@ class Judge(CurveBranches):
             every: all conditions.
         """
         unread = self._names.unread_about([side, other, condition.left, condition.right])
-        if unread is None and side.op is SYMBOL and self._is_open(side, other, every):
+        if unread is None and side.op is SYMBOL and is_open(every, side, other, self._differentiated):
             return f"the equations that were read do not settle {side.name}"
         return unread
-
-    def _is_open(self, unknown: Node, value: Node, conditions: Sequence[Condition]) -> bool:
-        """Tell whether equations leave an unknown open: its value by them reads others that are sought as well."""
-        reads = {s for c in conditions for s in c.reads}
-        sought = sorted((self._differentiated & reads) - {unknown}, key=lambda s: s.name)
-        if not sought or not set(sought).isdisjoint(symbols_of([value])):
-            return False
-        found = eliminate(conditions, [unknown, *sought], {})
-        return (
-            found is None or unknown not in found or not set(sought).isdisjoint(symbols_of([found[unknown]]))
-        )
 
     def _equation(self, left: Node, right: Node) -> Verdict:
         """Decide an equation between values, where what else the document says holds."""
