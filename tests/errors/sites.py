@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -31,7 +32,8 @@ def _in_file(path: str) -> tuple[tuple[int, int, Site], ...]:
         if not isinstance(node, ast.Call):
             continue
         for keyword in node.keywords:
-            said = ast.unparse(keyword.value)
+            # Which quotes a nested string gets depends on the version of Python.
+            said = re.sub(r"""["']+""", "'", ast.unparse(keyword.value))
             if keyword.arg == "cure" and said not in ("None", "cure"):
                 found.append((node.lineno, node.end_lineno or node.lineno, (name, said)))
     return tuple(found)

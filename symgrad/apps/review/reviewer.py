@@ -404,7 +404,11 @@ class Reviewer(HypothesisRules):
         if judged.verdict.status == "refuted" and ends and not at_a_value and self._is_sought(left, right):
             self._hold(left, right, equation, asked=True)
             return right
-        if judged.verdict.status == "refuted" and ends and self._is_fact(left, right):
+        if (
+            judged.verdict.status == "refuted"
+            and ends
+            and (self._is_fact(left, right) or self._is_motion(left, right))
+        ):
             self._hold(left, right, equation, asked=False)
             return right
         if judged.verdict.status == "refuted":

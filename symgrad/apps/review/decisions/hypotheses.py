@@ -336,6 +336,14 @@ class HypothesisRules(ReviewState):
         # What the document has said settles how fast it is, or this does.
         return known is None or bool(symbols_of(substitute([a], {**values, **known})))
 
+    def _is_motion(self, left: ReadSide, right: ReadSide) -> bool:
+        r"""Tell whether an equation says how something moves: m \ddot x = -k x, or what is zero along a motion."""
+        nodes = [left.expr.node, right.expr.node]
+        if not any("_dot" in s.name or "_ddot" in s.name for s in symbols_of(nodes)):
+            return False
+        derived = left.values or left.slope is not None or right.slope is not None
+        return right.expr.node.is_number(0) or not derived
+
     def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.
 

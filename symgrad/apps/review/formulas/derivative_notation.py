@@ -122,6 +122,7 @@ class _Finder:
         token = self._tokens[k]
         return (
             self._quotient(k)
+            or self._spaced_quotient(k)
             or self._nabla(k)
             or self._operator(k)
             or self._verb(k)
@@ -159,6 +160,27 @@ class _Finder:
             return None
         of, end = self._operand(k + 3)
         return DerivativeText(Span(start, end), of, by, order, partial)
+
+    def _spaced_quotient(self, k: int) -> DerivativeText | None:
+        """d ln(K)/dT, d(x**2)/dx: a d by itself before what is differentiated, up to its quotient."""
+        if self._text_at(k) not in ("d", "∂") or self._known(self._text_at(k)):
+            return None
+        depth = 0
+        first = k + 2 if self._text_at(k + 1) == "*" else k + 1  # as a product is read before
+        for j in range(first, len(self._tokens) - 1):
+            text = self._text_at(j)
+            depth += (text in ("(", "[")) - (text in (")", "]"))
+            if depth < 0 or (depth == 0 and (text in ("+", "-", ",") or text.startswith("'"))):
+                return None
+            lower = _LOWER.fullmatch(self._text_at(j + 1)) if depth == 0 and text == "/" else None
+            if lower is not None and j > first and not self._known(lower.group()):
+                inner = [t.text for t in self._tokens[first:j]]
+                if not (self._known(lower["by"]) or lower["by"] in inner):
+                    return None
+                start, end = self._tokens[k].start, self._tokens[j + 1].end
+                of = Span(self._tokens[first].start, self._tokens[j].start)
+                return DerivativeText(Span(start, end), of, (lower["by"],), 1, self._text_at(k) == "∂")
+        return None
 
     def _by(self, lower: re.Match[str], order: int) -> tuple[str, ...]:
         """Return what a quotient of differentials is by: x and y of dxdy where xdy is nothing."""

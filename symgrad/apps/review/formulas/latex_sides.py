@@ -11,12 +11,13 @@ from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.names import DocumentNames
-from symgrad.apps.review.formulas.related_rates import rate
+from symgrad.apps.review.formulas.related_rates import rate, time_derivative
 from symgrad.frontend.latex.document import latex_statements
+from symgrad.frontend.latex.meaning.derivations import DerivationReader
+from symgrad.frontend.latex.meaning.factors import is_function_word
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
-from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
     Command,
@@ -29,7 +30,8 @@ from symgrad.frontend.latex.syntax.tree import (
 )
 from symgrad.frontend.latex.syntax.words import join_words
 from symgrad.frontend.tokens.terms import Term
-from symgrad.ir.graph import Node, size_leaf
+from symgrad.ir.graph import SYMBOL, Node, size_leaf
+from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Shape
 from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.support.source import Location, Source, Span
@@ -37,6 +39,7 @@ from symgrad.support.source import Location, Source, Span
 __all__ = ["LatexSideReader", "LatexSideDerivative"]
 
 _WORD = re.compile(r"[a-zA-Z]+")
+_RUN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z]{2,}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _DEFINED_WORD = re.compile(
     r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
@@ -52,7 +55,7 @@ _LEIBNIZ = re.compile(
 )
 
 
-class _DocumentReader(TimeDerivativeReader):
+class _DocumentReader(DerivationReader):
     """Reads y' of what an equation defines by another input.
 
     Attributes:
@@ -105,6 +108,11 @@ def _words_in(document: str) -> list[str]:
     ]
 
 
+def _is_time(x: Node, y: Node) -> bool:
+    """Tell whether a derivative is one by a time that its formula does not read."""
+    return x.op is SYMBOL and x.name == "t" and x not in symbols_of([y])
+
+
 class LatexSideReader:
     """Reads formulas in LaTeX in the names of a document.
 
@@ -117,6 +125,7 @@ class LatexSideReader:
     Attributes:
         macros: likewise.
         slopes: the derivatives that the last formula asked for.
+        moved: whether the last formula has a derivative by a time that nothing reads.
         readings: how what was ambiguous in the last formula was read, one sentence each.
     """
 
@@ -126,6 +135,7 @@ class LatexSideReader:
         self.macros = macros
         self._document = document
         self.slopes: list[LatexSideDerivative] = []
+        self.moved = False
         self.readings: list[str] = []
         self._names = names
         self._functions: dict[str, LatexFunction] = {}
@@ -284,11 +294,15 @@ class LatexSideReader:
         before, lines = self._lines(text)
         source = Source(before + text)
         reader = self._reader(source, text, rows=rows, calls=calls)
-        self.slopes, self.readings = [], []
+        self.slopes, self.readings, self.moved = [], [], False
         partial = r"\partial" in text
 
         def differentiated(y: Node, x: Node) -> Node:
             y = y if partial else self._names.following(y, [x])
+            motion = time_derivative(self._names, y) if _is_time(x, y) else None
+            if motion is not None:
+                self.moved = True
+                return motion
             value = self._differentiated(y, x, partial=partial)
             self.slopes.append(LatexSideDerivative(y, x, value))
             return value
@@ -333,8 +347,21 @@ class LatexSideReader:
         used = {m[1] for m in _COMMAND.finditer(text)} & self.macros.keys()
         before = "".join(self.macros[name] for name in self.macros) + " " if used else ""
         lines = latex_statements(Source(before + text))
-        words = [w for w in self._words if w in text]
+        words = [w for w in self._words if w in text] + self._function_words(text)
         return before, [join_words(line, words) for line in lines] if words else lines
+
+    def _function_words(self, text: str) -> list[str]:
+        """Return the functions that a text has in math italics, sin x without a backslash, the longest first.
+
+        Where each of its letters is a name, a word is their product.
+        """
+        found = dict.fromkeys(
+            word
+            for run in _RUN.findall(text)
+            for word in (run, run[:-1])
+            if is_function_word(word) and not all(c in self._names for c in word)
+        )
+        return sorted(found, key=len, reverse=True)
 
     def _reader(
         self, source: Source, text: str, *, rows: bool = False, calls: str | None = None
@@ -349,6 +376,7 @@ class LatexSideReader:
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document
+        reader.functions, reader.values_elsewhere = self._names.functions, self._names.values
         return reader
 
     def _known(self, text: str) -> dict[str, Node]:
@@ -360,6 +388,8 @@ class LatexSideReader:
         self._indexed = names.count
         heads = {"", *_WORD.findall(text), *self._bodies}
         heads |= {"varpi"} if "pi" in heads else set()  # where pi is a name
+        if not heads.isdisjoint(("nabla", "Delta")):  # by the arguments of the function behind it
+            heads |= {"x", "y", "z"}.union(*names.functions.values(), names.arguments)
         heads |= {letter for head in heads for letter in head}
         heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}

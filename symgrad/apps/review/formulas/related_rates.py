@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 
-__all__ = ["rate_variables", "rate"]
+__all__ = ["rate", "rate_variables", "time_derivative"]
 
 
 def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
@@ -33,3 +33,32 @@ def rate(names: DocumentNames, node: Node, x: Node) -> Node:
         names.assume(f"{', '.join(held)} held fixed in rates", names.line, stated=False)
     rates = [symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in moved]
     return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node
+
+
+def time_derivative(names: DocumentNames, node: Node) -> Node | None:
+    """Return the derivative by time of a formula of x, x_dot: of each name whose dotted one the document has.
+
+    Returns:
+        It; None where no input has a dotted name. Other inputs are held fixed, which is noted.
+    """
+    rates: dict[Node, Node] = {}
+    for s in inputs_of(node):
+        dotted = next((n for n in _dotted(s.name) if n in names.values or "_dot" in s.name), None)
+        if dotted is not None:
+            rates[s] = (
+                names.values[dotted] if dotted in names.values else names.undeclared(dotted, names.line)
+            )
+    if not rates:
+        return None
+    held = [s.name for s in inputs_of(node) if s not in rates]
+    if held:
+        names.assume(f"{', '.join(held)} held fixed in time", names.line, stated=False)
+    return jvp(Expr(node), [Expr(s) for s in rates], [Expr(r) for r in rates.values()]).canonical().node
+
+
+def _dotted(name: str) -> tuple[str, ...]:
+    """Return the names that the time derivative of a name may have: theta_dot, x_dot_1 or x_1_dot; x_ddot of x_dot."""
+    if "_dot" in name:
+        return (name.replace("_dot", "_ddot", 1),)
+    head, _, rest = name.partition("_")
+    return (f"{name}_dot", f"{head}_dot_{rest}")

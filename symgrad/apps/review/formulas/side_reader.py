@@ -258,7 +258,7 @@ class SideReader:
             plain = plain and reparametrised(of.node, by.node) is None
             plain = plain and not self._names.moved_by(of.node, by.node)
             slope = WrittenDerivative(of, (by,), value, plain)
-        return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
+        return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes) or self._papers.moved)
 
     def _take_habits(self, typed: InformalText, text: SideText) -> None:
         """Note how a formula was read that is typed otherwise than in programs: each habit once, doubts each time."""

@@ -56,9 +56,7 @@ def form_of(text: str, name: str) -> DocumentForm:
         return "text"
     if r"\documentclass" in text or r"\begin{document}" in text:
         return "latex"
-    return (
-        "markdown" if re.search(r"\$|^ {0,3}(```|~~~)|\\\[|\\\(|\\begin\{|`", text, re.MULTILINE) else "text"
-    )
+    return "markdown" if _MARKED_UP.search(text) is not None else "text"
 
 
 def passages(text: str, form: DocumentForm) -> list[Passage]:
@@ -96,6 +94,9 @@ _ENVIRONMENTS = (
 )
 # What some of them are given: the number of columns, or how these are set.
 _COLUMNS = r"(?:\[[tbc]\])?(?:\{(?:\d+|[rclRCLs]{2,})\})?"
+_MARKED_UP = re.compile(
+    rf"\$|^ {{0,3}}(```|~~~)|(?<!\\)\\\[|(?<!\\)\\\(|\\begin\{{(?:{_ENVIRONMENTS})\*?\}}|`", re.MULTILINE
+)
 LAYOUTS = rf"\\(?:begin|end)\{{(?:{_ENVIRONMENTS})\*?\}}{_COLUMNS}"
 """Beginnings and ends of environments that lay lines out and mean nothing, as a regular expression."""
 _MATHS = rf"""

@@ -22,6 +22,7 @@ __all__ = [
     "WITH_CUES",
     "ZERO_CUES",
     "blank_words",
+    "is_latex",
 ]
 
 CONDITION_CUES = re.compile(
@@ -116,7 +117,8 @@ _PROSE = frozenset(_WORDS.split())
 _NAME = r"[^\W\d]\w*"
 _AT = rf"(?<![-+*/=(,]\s)\b(?:at|when(?:ever)?|if(?![^\n]*\belse\b))\s+(?={_NAME}\s*=(?!=))"  # dy/dx = 6 at x = 3
 _JOINTS = re.compile(
-    rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|[.;:](?=\s|$)|,(?=\s|$)|[∴∵⇒⟹←]", re.IGNORECASE
+    rf"(?<!\\)\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|(?<!\\)(?<!\\left)(?<!\\right)[.;:,](?=\s|$)|[∴∵⇒⟹←]",
+    re.IGNORECASE,
 )
 _EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
 _DECLARED = re.compile(
@@ -129,9 +131,13 @@ _DETERMINERS = frozenset(
     ("the", "an", "a", "its", "our", "this", "that", "these", "each", "every", "any", "no")
 )
 _FORMULA_SIGN = re.compile(r"[+*/^=<>@|]|\d[^\W\d]|[^\W\d]['(\[]|[\d)\]]\s*[(\[]")
-_RELATION = re.compile(r"[=<>≤≥≈∝≡≠≃≅]")
-_BEGINS = re.compile(r"\s*(?!=>)[=<>≤≥≈∝≡≠≃≅]")
-_GOES_ON = re.compile(r"\s*(?!=>)(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
+_RELATIONS = (
+    r"(?:[=<>≤≥≈∝≡≠≃≅]|\\(?:in|sim|leq?|geq?|neq?|approx|simeq|cong|equiv|propto|coloneqq|doteq)(?![a-zA-Z]))"
+)
+_RELATION = re.compile(_RELATIONS)
+_BEGINS = re.compile(rf"[\s&]*(?!=>){_RELATIONS}")
+_GOES_ON = re.compile(rf"[\s&]*(?!=>)(?:[-+*/@]\s|{_RELATIONS})")
+_LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[^\W_]_\{")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 
@@ -158,9 +164,12 @@ def blank_words(text: str) -> str:
         shown = _of_line(line, words, numbered=numbered, goes_on=goes_on, followed=followed)
         kept.append(shown)
         bare = shown.strip()
+        opening, closing = _brackets(bare)
         indent = len(line) - len(line.lstrip()) if bare else indent
         open_brackets = (
-            max(0, open_brackets + sum(map(bare.count, "([")) - sum(map(bare.count, ")]"))) if bare else 0
+            max(0, open_brackets + sum(map(bare.count, opening)) - sum(map(bare.count, closing)))
+            if bare
+            else 0
         )
         pending = bool(bare) and not bare.endswith(";")
         unfinished = pending and bare[-1] in "+-*/@=,"
@@ -214,14 +223,30 @@ def _pieces(code: str) -> Iterator[tuple[int, int]]:
         yield start, len(code)
 
 
+def is_latex(line: str) -> bool:
+    r"""Tell whether a line of plain text is LaTeX without dollars around it: it has a command, or a script in braces.
+
+    Example:
+        >>> is_latex(r"y = \frac{1}{x}"), is_latex("x_{n+1} = 2"), is_latex("y = {x^2 if x > 0}")
+        (True, True, False)
+    """
+    return _LATEX_SIGN.search(line) is not None
+
+
+def _brackets(text: str) -> tuple[str, str]:
+    """Return the brackets of a text: braces are some in LaTeX alone."""
+    return ("([{", ")]}") if is_latex(text) else ("([", ")]")
+
+
 def _outside(text: str) -> str:
     """Return a text with what is in brackets blanked, at the same places."""
     shown: list[str] = []
     depth = 0
+    opening, closing = _brackets(text)
     for c in text:
-        depth -= c in ")]" and depth > 0
+        depth -= c in closing and depth > 0
         shown.append(c if depth == 0 else "_")
-        depth += c in "(["
+        depth += c in opening
     return "".join(shown)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
-from symgrad.apps.review.layout.prose import blank_words
+from symgrad.apps.review.layout.prose import blank_words, is_latex
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -89,8 +89,7 @@ _NOTATION = re.compile(
     re.VERBOSE,
 )
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-_LATEX = re.compile(
-    rf"""
+_LATEX_TOKENS = rf"""
     (?P<blank>(?<!\\)%[^\n]*|&|\\(?:nonumber|notag|displaystyle|hspace{_BRACED}|label{_BRACED}|tag\*?{_BRACED})
       |\\(?:allowbreak|limits|nolimits)\b|{LAYOUTS})
    |(?P<newline>\\\\(?:\[[^\]\n]*\])?)
@@ -103,9 +102,10 @@ _LATEX = re.compile(
    |(?P<operator>[-+*/]|\\(?:cdot|times|odot|otimes|circ)\b)
    |(?P<space>[ \t\n]+|\\[,;:!\ ])
    |(?P<other>\\[a-zA-Z]+|\\.|[^\W\d]+|\d+|.)
-    """,
-    re.VERBOSE,
-)
+"""
+_LATEX = re.compile(_LATEX_TOKENS, re.VERBOSE)
+# On lines of plain text each line is a row.
+_LATEX_LINES = re.compile(rf"(?P<row>\n)|{_LATEX_TOKENS}", re.VERBOSE)
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox|Aboxed|colorbox\{\w*\})\s*\{")
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _DEFINING = re.compile(
@@ -144,8 +144,28 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
     for passage in found:
         inner = text[passage.span.start : passage.span.end]
         if passage.kind == "line":
-            inner = blank_words(inner)
-        yield from _Splitter(inner, passage).statements()
+            for start, lines in _runs(blank_words(inner)):
+                begin = passage.span.start + start
+                notation = "latex" if is_latex(lines) else passage.notation
+                part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
+                yield from _Splitter(lines, part).statements()
+        else:
+            yield from _Splitter(inner, passage).statements()
+
+
+def _runs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines of plain text, those of one notation together, and where they begin."""
+    start, end, latex, depth = 0, 0, False, 0
+    for line in text.splitlines(keepends=True):
+        if line.strip() and is_latex(line) != latex and not depth:
+            if start < end:
+                yield start, text[start:end]
+            start, latex = end, is_latex(line)
+        end += len(line)
+        if latex:
+            kinds = [m.lastgroup for m in _LATEX_LINES.finditer(line)]
+            depth = max(0, depth + kinds.count("open") - kinds.count("close"))
+    yield start, text[start:end]
 
 
 def _unboxed(text: str) -> str:
@@ -204,6 +224,12 @@ def _without_asides(text: str) -> str:
     return _ASIDES.sub(blank, text)
 
 
+def _tokens_of(passage: Passage) -> re.Pattern[str]:
+    if passage.notation == "symgrad":
+        return _NOTATION
+    return _LATEX_LINES if passage.kind == "line" else _LATEX
+
+
 class _Splitter:
     """Cuts one passage into statements."""
 
@@ -213,8 +239,8 @@ class _Splitter:
         self._shown = list(text)
         self._passage = passage
         self._tokens = [
-            (m.lastgroup or "other", m.start(), m.end())
-            for m in (_NOTATION if passage.notation == "symgrad" else _LATEX).finditer(text)
+            ("newline" if m.lastgroup == "row" else m.lastgroup or "other", m.start(), m.end())
+            for m in _tokens_of(passage).finditer(text)
         ]
         self._before = self._neighbours(range(len(self._tokens)))
         self._behind = self._neighbours(reversed(range(len(self._tokens))))

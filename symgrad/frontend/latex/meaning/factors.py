@@ -16,9 +16,14 @@ from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity
 from symgrad.support.errors import ShapeError, UnknownFunctionError, UnsupportedError
 
-__all__ = ["FactorRules"]
+__all__ = ["FactorRules", "is_function_word"]
 
 _Operands = list[tuple[str, Term]]
+
+
+def is_function_word(text: str) -> bool:
+    """Tell whether letters without a backslash are the name of a function: sin, ln, erf."""
+    return text in FUNCTIONS or (len(text) > 2 and is_function(text) and text.isalpha())
 
 
 class FactorRules(SpecialRules):
@@ -88,7 +93,7 @@ class FactorRules(SpecialRules):
                 end += 1
             run = factors[k:end]
             text = "".join(f.text for f in run if isinstance(f, Word))
-            spelled = next((n for n in (text, text[:-1]) if self._is_function_word(n)), None)
+            spelled = next((n for n in (text, text[:-1]) if is_function_word(n)), None)
             if spelled is not None and not all(self.is_known(f) for f in run[: len(spelled)]):
                 command = (
                     f"\\{spelled}"
@@ -106,9 +111,6 @@ class FactorRules(SpecialRules):
 
     def _is_letter(self, tree: Tree) -> bool:
         return isinstance(tree, Word) and len(tree.text) == 1 and not tree.style and tree.text.isalpha()
-
-    def _is_function_word(self, text: str) -> bool:
-        return text in FUNCTIONS or (len(text) > 2 and is_function(text) and text.isalpha())
 
     def _joined(self, tree: ProductTree) -> Tree | None:
         """Return letters side by side that are one declared name; None where they are a product."""
@@ -179,7 +181,11 @@ class FactorRules(SpecialRules):
         operator = self._letter_operator(factor) if self.derives and body is not None else None
         if operator is not None and body is not None:
             return (yield self.derivative(operator, body, factor))
-        nabla = self.nabla_of(factor)
+        nabla = (
+            (2, ())
+            if self.laplacian_of(factor, rest[0] if rest and not tree.signs[i + 1] else None)
+            else self.nabla_of(factor)
+        )
         if nabla is not None:
             if rest and tree.signs[i + 1] in ("cdot", "times"):
                 raise self.refuse(
@@ -193,6 +199,11 @@ class FactorRules(SpecialRules):
                 raise self._of_nothing(factor)
             return (yield self.gradient(*nabla, body, factor))
         return None
+
+    def laplacian_of(self, factor: Tree, after: Tree | None) -> bool:
+        r"""Tell whether a factor is the sign of the Laplacian, \Delta: in derivations alone."""
+        del factor, after
+        return False
 
     def _of_nothing(self, tree: Tree) -> Exception:
         return self.refuse(

@@ -97,7 +97,7 @@ class AtomRules(Cursor, ABC):
         if token.kind in ("letter", "number", "begin"):
             return True
         if token.kind in ("sign", "fence"):
-            if token.text == "|" and self._separates():
+            if token.text == "|" and (self.is_sign("_", 1) or self._separates()):
                 return False
             return (token.text in BRACKETS or token.text == "{") and not self.closes(token)
         if token.kind != "command":
@@ -107,7 +107,8 @@ class AtomRules(Cursor, ABC):
             return False
         if name in SIZES:
             after = self.peek(1)
-            return after is not None and after.text in BRACKETS and not self.closes(after)
+            value = after is not None and after.text == "|" and self.is_sign("_", 2)
+            return after is not None and after.text in BRACKETS and not self.closes(after) and not value
         if name in ("text", "textrm", "mbox", "mathrm"):
             return self.prose() is None
         return name not in ("stackrel", "overset", "end")

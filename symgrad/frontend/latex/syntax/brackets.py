@@ -10,6 +10,8 @@ from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
     Cases,
+    Chain,
+    Evaluated,
     MatrixTree,
     Slice,
     Tree,
@@ -44,12 +46,7 @@ class BracketRules(MarkRules):
             opening = self.delimiter(first)
         left = first.kind == "command" and first.text == "left"
         if opening.text == "." and left:
-            raise self.error(
-                r"\left. opens nothing",
-                first,
-                expected="a bracket behind \\left",
-                cure=r"write the value at a point as a product, or substitute it",
-            )
+            return (yield self._value_at_bar(first))
         if opening.text not in BRACKETS:
             raise self.error(
                 f"'{opening.text}' opens no bracket",
@@ -103,6 +100,58 @@ class BracketRules(MarkRules):
                 )
             last = end
         return Bracket(first.start, last.end, opening.text, tuple(items), tuple(separators))
+
+    def _value_at_bar(self, first: LatexToken) -> Steps[Tree]:
+        r"""Read \left. f \right|_{x = 1}."""
+        self._closers.append("\0")
+        body = yield self.expression()
+        self._closers.pop()
+        token = self.peek()
+        if token is None or token.kind != "command" or token.text != "right":
+            raise self.error(
+                r"\left. opens nothing",
+                first,
+                expected=r"a bar with a value below it at its end, \right|_{x=1}",
+                cure=r"write the bar, or a bracket behind \left",
+            )
+        self.take()
+        bar = self.delimiter(token)
+        return (yield self.evaluated(first.start, body, bar))
+
+    def is_value_bar(self) -> bool:
+        r"""Tell whether a bar with something below it is next: f'(x)|_{x = 1}."""
+        token = self.peek()
+        sized = token is not None and token.kind == "command" and token.text in SIZES
+        bar, below = self.peek(int(sized)), self.peek(1 + sized)
+        return (
+            bar is not None
+            and below is not None
+            and bar.text == "|"
+            and below.kind == "sign"
+            and below.text == "_"
+            and not self.closes(bar)
+        )
+
+    def evaluated(self, start: int, body: Tree, bar: LatexToken) -> Steps[Tree]:
+        """Read the values below a bar."""
+        points: list[Chain] = []
+        if self.is_sign("_") and self.is_sign("{", 1):
+            self.at += 2
+            while True:
+                point = yield self.expression()
+                if not isinstance(point, Chain) or point.relations != ("=",):
+                    break
+                points.append(point)
+                if not self.is_sign(","):
+                    self.expect_brace()
+                    return Evaluated(start, self.tokens[self.at - 1].end, body, tuple(points))
+                self.take()
+        raise self.error(
+            "a bar does not say the value of which name it is at",
+            bar,
+            expected="|_{x = 1}",
+            cure="write the name and its value below the bar",
+        )
 
     def _is_end(self, token: LatexToken, left: bool) -> bool:
         if left:

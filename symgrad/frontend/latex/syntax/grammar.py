@@ -244,9 +244,14 @@ class LatexParser(BracketRules):
             factors.append((yield self.atom()))
             signs.append(sign)
             sign = ""
-        if len(factors) == 1:
-            return factors[0]
-        return ProductTree(factors[0].start, factors[-1].end, tuple(factors), tuple(signs), tuple(adjacent))
+        start, end = factors[0].start, factors[-1].end
+        tree = factors[0]
+        if len(factors) > 1:
+            tree = ProductTree(start, end, tuple(factors), tuple(signs), tuple(adjacent))
+        if self.is_value_bar():
+            bar = self.take()
+            tree = yield self.evaluated(start, tree, self.delimiter(bar) if bar.kind == "command" else bar)
+        return tree
 
     def _signed(self) -> Steps[Tree]:
         r"""Read a factor with a sign of its own: a \cdot -b."""

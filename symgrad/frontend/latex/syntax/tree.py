@@ -17,6 +17,7 @@ __all__ = [
     "Cases",
     "Chain",
     "Command",
+    "Evaluated",
     "Factorial",
     "Fraction",
     "Logic",
@@ -176,6 +177,19 @@ class Chain(Tree):
 
     sides: tuple[Tree, ...]
     relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated(Tree):
+    r"""A formula at values of its inputs, \left. f'(x) \right|_{x = 1}.
+
+    Args:
+        body: the formula.
+        at: an equation for each input.
+    """
+
+    body: Tree
+    at: tuple[Chain, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ _INVERSES = {
     "sigmoid": "logit", "sech": "asech", "csch": "acsch",
 }  # fmt: skip
 
+_OF_ENTRIES = {"mean": "mean", "var": "variance", "std": "standard deviation"}
 _SHAPED = ("reshape", "broadcast_to", "transpose", "one_hot", "scatter_add")
 
 
@@ -218,12 +219,12 @@ class AppliedRules(ScriptRules):
             return self.call_of(f"{spelled}imum", values, start, end)
         if spelled in ("max", "min") and below is None and not values[0].node.shape:
             return values[0]
-        if spelled == "mean" and not values[0].node.shape:
+        if spelled in ("mean", "var", "std") and not values[0].node.shape:
             raise self.refuse(
-                "a mean of one number",
+                f"a {_OF_ENTRIES[spelled]} of one number",
                 scripts,
                 expected="an array",
-                cure="declare the array, or write the mean out",
+                cure=f"declare the array, or write the {_OF_ENTRIES[spelled]} out",
                 cls=ShapeError,
             )
         if spelled in ("softmax", "log_softmax") and below is None and len(values[0].node.shape) > 1:

@@ -1,0 +1,186 @@
+r"""Derivatives as derivations write them: at a point, with names held constant, by coordinates, of Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, inputs_of
+from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.names import spelled_name
+from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
+from symgrad.frontend.latex.syntax.trampoline import Steps
+from symgrad.frontend.latex.syntax.tree import Bracket, Evaluated, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.tokens.terms import ItemList, Term
+from symgrad.ir.graph import OPS, SYMBOL, Node, number
+from symgrad.ir.traverse import substitute
+from symgrad.support.errors import UnsupportedError
+
+__all__ = ["DerivationReader"]
+
+_LARGEST = 4
+"""Coordinates of a Jacobian determinant: it is written out."""
+_COORDINATES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Body(Tree):
+    """The formula of a function that is defined elsewhere."""
+
+    name: str
+
+
+class DerivationReader(TimeDerivativeReader):
+    r"""Reads f'|_{x=1}, (\partial F/\partial V)_T, \nabla f(x, y), \Delta u, \partial(x, y)/\partial(r, s).
+
+    Attributes:
+        functions: the arguments of functions that are defined elsewhere, by the functions' names.
+        values_elsewhere: what these names and arguments stand for.
+    """
+
+    functions: Mapping[str, Sequence[str]] = {}
+    values_elsewhere: Mapping[str, Node] = {}
+
+    def value(self, tree: Tree) -> Steps[Term]:
+        if isinstance(tree, Evaluated):
+            return self._evaluated(tree)
+        if isinstance(tree, _Body):
+            return self._body(tree)
+        return super().value(tree)
+
+    def function_here(self, tree: Tree) -> LatexFunction | None:
+        found = super().function_here(tree)
+        if found is not None:
+            return found
+        base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
+        name = spelled_name(base)
+        parameters = self.functions.get(name or "")
+        if name is None or parameters is None:
+            return None
+        return LatexFunction(name, tuple(parameters), _Body(tree.start, tree.end, name))
+
+    def _body(self, tree: _Body) -> Steps[Term]:
+        """Return what a function that is defined elsewhere is, of the arguments of the call that is read."""
+        values = self.values_elsewhere
+        places = {values[p]: self.local[p].node for p in self.functions[tree.name]}
+        return self.term(substitute([values[tree.name]], places)[0], tree.start, tree.end)
+        yield
+
+    def _evaluated(self, tree: Evaluated) -> Steps[Term]:
+        body = yield self.value(tree.body)
+        places: dict[Node, Node] = {}
+        for point in tree.at:
+            x = self._input(point.sides[0])
+            if x is None:
+                raise self.refuse(
+                    f"{self.text_of(point.sides[0])} is no input here",
+                    point,
+                    expected="an input, and its value: x = 1",
+                    cure="write the value of a name that the formula reads",
+                )
+            places[x] = (yield self.value(point.sides[1])).node
+        return self.term(substitute([body.node], places)[0], tree.start, tree.end)
+
+    def _input(self, tree: Tree) -> Node | None:
+        name = self.name_here(tree)
+        node = None if name is None else self.defined.get(name)
+        return node if node is not None and node.op is SYMBOL else None
+
+    def scripted(self, tree: Scripted) -> Steps[Term]:
+        base = tree.base
+        if (
+            isinstance(base, Bracket)
+            and len(base.items) == 1
+            and tree.above is None
+            and tree.below
+            and self.derivative_of(base.items[0]) is not None
+        ):
+            self._check_constant(tree.below)
+            return (yield self.value(base))
+        return (yield super().scripted(tree))
+
+    def _check_constant(self, below: Sequence[Tree]) -> None:
+        """Refuse to hold constant what is computed: the derivative would be by other coordinates."""
+        for item in self.index_trees(below, 0):
+            name = self.name_here(item)
+            if name is not None and name in self.defined and self._input(item) is None:
+                raise self.refuse(
+                    f"{self.text_of(item)} is held constant, and is a formula of other inputs here",
+                    item,
+                    expected="an input",
+                    cure=f"write the formula above as a function of {self.text_of(item)}",
+                    cls=UnsupportedError,
+                )
+
+    def gradient(self, order: int, below: Sequence[Tree], of: Tree, whole: Tree) -> Steps[Term]:
+        if below:
+            return (yield super().gradient(order, below, of, whole))
+        y = yield self.value(of)
+        by = [] if y.node.shape else self._coordinates(y.node, of)
+        if len(by) < 2:
+            return (yield super().gradient(order, below, of, whole))
+        spot = Tree(whole.start, of.end)
+        slopes = [self.differentiated(y, [(x, whole)], spot) for x in by]
+        self.read_as(whole, f"by {', '.join(self.said(x.node) for x in by)}", r"\nabla_w with a name below")
+        if order == 1:
+            return self._stacked(slopes, spot)
+        if len(self.like) == 2:
+            rows = [[self.differentiated(d, [(x, whole)], spot) for x in by] for d in slopes]
+            return self._stacked([self._stacked(row, spot) for row in rows], spot)
+        total, *rest = (self.differentiated(d, [(x, whole)], spot) for d, x in zip(slopes, by, strict=True))
+        for term in rest:
+            total = self.add(total, term)
+        return self.kept(total)
+
+    def _stacked(self, terms: Sequence[Term], spot: Tree) -> Term:
+        return self.call_of(
+            "stack", [ItemList(tuple(terms), spot.start, spot.end, False)], spot.start, spot.end
+        )
+
+    def _coordinates(self, y: Node, of: Tree) -> list[Term]:
+        """Return the inputs that a gradient without a subscript is by: arguments of its function, else x, y, z."""
+        function = of.factors[0] if isinstance(of, ProductTree) else of
+        name = self.name_here(function)
+        here = None if name is None else self.defined_here.get(name)
+        names = self.functions.get(name or "", ()) if here is None else here.parameters
+        inputs = {s.name: s for s in inputs_of(y)}
+        if not names and inputs.keys() <= set(_COORDINATES):
+            names = sorted(inputs)
+        found = [self.defined.get(n) for n in names]
+        return [Term(n, of.start, of.end) for n in found if n is not None and n.op is SYMBOL and not n.shape]
+
+    def laplacian_of(self, factor: Tree, after: Tree | None) -> bool:
+        r"""Tell whether \Delta stands before a formula: then it is the Laplacian."""
+        if not isinstance(factor, Word) or factor.text != "Delta" or after is None or self.is_known(factor):
+            return False
+        name = self.name_here(after)
+        node = None if name is None else self.defined.get(name)
+        return node is not None and bool(node.args) and not node.shape
+
+    def derivative(self, written: LatexDerivative, of: Tree, whole: Tree) -> Steps[Term]:
+        above, below = of, written.by[0]
+        if not (
+            isinstance(above, Bracket)
+            and isinstance(below, Bracket)
+            and len(written.by) == 1
+            and 1 < len(above.items) == len(below.items) <= _LARGEST
+        ):
+            return (yield super().derivative(written, of, whole))
+        values, by = (yield self.values(above.items)), (yield self.values(below.items))
+        spot = Tree(whole.start, max(whole.end, of.end))
+        rows = [
+            [self.differentiated(y, [(x, tree)], spot).node for x, tree in zip(by, below.items, strict=True)]
+            for y in values
+        ]
+        return self.term(_determinant(rows), spot.start, spot.end)
+
+
+def _determinant(rows: Sequence[Sequence[Node]]) -> Node:
+    """Return the determinant by its first row: a product of numbers for each permutation."""
+    if len(rows) == 1:
+        return rows[0][0]
+    total = number(0)
+    for k, entry in enumerate(rows[0]):
+        minor = _determinant([[*row[:k], *row[k + 1 :]] for row in rows[1:]])
+        total = OPS["add"](total, OPS["mul"](entry, OPS["mul"](number(-1 if k % 2 else 1), minor)))
+    return total

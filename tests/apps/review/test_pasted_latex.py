@@ -1,0 +1,85 @@
+"""LaTeX without dollars, and the derivatives that textbooks of mechanics, thermodynamics and analysis write."""
+
+from __future__ import annotations
+
+import pytest
+
+import symgrad as sg
+
+PENDULUM = r"L = \frac{1}{2} m l^2 \dot\theta^2 + m g l \cos\theta"
+EULER_LAGRANGE = r"\frac{d}{dt}\frac{\partial L}{\partial\dot\theta} - \frac{\partial L}{\partial\theta}"
+SPRING = r"E = \frac12 m \dot x^2 + \frac12 k x^2"
+
+RIGHT = [
+    # at a point
+    r"f(x) = x^3;; \left.\frac{df}{dx}\right|_{x=1} = 3",
+    r"f(x) = \ln(1 + x^2);; \frac{df}{dx}\Big|_{x=2} = \frac{4}{5}",
+    r"f(x) = x^2 sin(x);; f'(x)|_{x=1} = 2\sin 1 + \cos 1",
+    r"f(x, y) = x^2 y;; \left.\frac{\partial f}{\partial x}\right|_{x=1, y=2} = 4",
+    # with names held constant
+    r"Let F(V, T) = -n R T ln(V).;; \left(\frac{\partial F}{\partial V}\right)_T = -\frac{n R T}{V}",
+    r"\ln K = -\frac{\Delta H}{R T} + C;; \frac{d \ln K}{dT} = \frac{\Delta H}{R T^2}",
+    # by coordinates
+    r"f(x, y) = x^2 y;; \nabla f = (2xy, x^2)",
+    r"f(x, y) = x^2 y;; \nabla f = \begin{pmatrix} 2xy \\ x^2 \end{pmatrix}",
+    r"f(r, s) = r^2 s;; \nabla f = (2 r s, r^2)",
+    r"f(x, y) = x^2 + y^2;; \nabla^2 f = 4",
+    r"u(x, y) = x^2 - y^2;; \Delta u = 0",
+    r"x = r \cos\theta;; y = r \sin\theta;; \frac{\partial(x, y)}{\partial(r, \theta)} = r",
+    # along a motion
+    rf"{PENDULUM};; \frac{{d}}{{dt}}\frac{{\partial L}}{{\partial\dot\theta}} = m l^2 \ddot\theta",
+    rf"{PENDULUM};; {EULER_LAGRANGE} = m l^2 \ddot\theta + m g l \sin\theta = 0;; \ddot\theta = -\frac{{g}}{{l}} \sin\theta",
+    rf"{PENDULUM};; {EULER_LAGRANGE} = 0;; \ddot\theta = -\frac{{g}}{{l}} \sin\theta",
+    rf"{SPRING};; m \ddot x = -k x;; \frac{{dE}}{{dt}} = m \dot x \ddot x + k x \dot x = 0",
+    # functions without a backslash
+    r"$f(x) = exp(-x^2)$;; $f'(x) = -2x exp(-x^2)$",
+    r"f(x) = \sqrt{x} ln x;; f'(x) = \frac{ln x}{2\sqrt{x}} + \frac{1}{\sqrt{x}}",
+    # quotients with a d by itself
+    "ln K = -D/(R T) + C;; d ln K/dT = D/(R T^2)",
+    "d(x^2 sin x)/dx = 2x sin x + x^2 cos x",
+    # words between
+    r"We have f(x) = \frac{1}{x}, so that f'(x) = -\frac{1}{x^2} as claimed.",
+]
+WRONG = [
+    r"f(x) = x^3;; \left.\frac{df}{dx}\right|_{x=1} = 4",
+    r"Let F(V, T) = -n R T ln(V).;; \left(\frac{\partial F}{\partial V}\right)_T = \frac{n R T}{V}",
+    r"f(x, y) = x^2 y;; \nabla f = (2xy, x)",
+    r"f(x, y) = x^2 + y^2;; \nabla^2 f = 2",
+    r"x = r \cos\theta;; y = r \sin\theta;; \frac{\partial(x, y)}{\partial(r, \theta)} = r^2",
+    rf"{PENDULUM};; {EULER_LAGRANGE} = m l^2 \ddot\theta - m g l \sin\theta",
+    rf"{PENDULUM};; {EULER_LAGRANGE} = 0;; \ddot\theta = \frac{{g}}{{l}} \sin\theta",
+    rf"{SPRING};; \frac{{dE}}{{dt}} = m \dot x \ddot x + k x",
+    r"f(x) = \sqrt{x} ln x;; f'(x) = \frac{ln x}{\sqrt{x}} + \frac{1}{\sqrt{x}}",
+    "ln K = -D/(R T) + C;; d ln K/dT = -D/(R T^2)",
+]
+
+
+def statuses(lines: str) -> list[str | None]:
+    return [step.status for step in sg.review(lines.replace(";; ", "\n")).steps if step.status is not None]
+
+
+@pytest.mark.parametrize("lines", RIGHT)
+def test_right_lines_are_proved(lines: str) -> None:
+    found = statuses(lines)
+    assert found
+    assert set(found) == {"proved"}
+
+
+@pytest.mark.parametrize("lines", WRONG)
+def test_wrong_lines_are_refuted(lines: str) -> None:
+    assert statuses(lines)[-1] == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        # S is a formula of T here: the derivative at constant S would be by other coordinates.
+        (r"S = c T^2;; F = T V;; \left(\frac{\partial F}{\partial V}\right)_S = T", "not understood"),
+        (r"f(x) = x^2;; f'(x)|_{z=1} = 2", "not understood"),
+        (r"f(x) = x^2;; f'(x)|_{1} = 2", "not understood"),
+        (r"X \sim N(\mu, \sigma^2);; Var(X) = \sigma^2", "not understood"),
+    ],
+)
+def test_what_has_no_meaning_here_is_not_judged(lines: str, kind: str) -> None:
+    step = sg.review(lines.replace(";; ", "\n")).steps[-1]
+    assert (step.kind, step.status) == (kind, None)
