@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import Suggestions
 from symgrad.ir.traverse import substitute, symbols_of
 
-__all__ = ["Assumption", "Condition", "ImplicitCurve", "ImplicitEquation"]
+__all__ = ["Assumption", "Condition", "ImplicitCurve", "ImplicitEquation", "with_undeclared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +94,39 @@ class Condition:
         """Return the equation where inputs have values."""
         left, right = self.at(values)
         return replace(self, left=left, right=right)
+
+
+def with_undeclared(
+    assumptions: Mapping[str, Assumption],
+    declared: Iterable[str],
+    undeclared: Mapping[str, int],
+    domains: Mapping[str, str],
+) -> tuple[Assumption, ...]:
+    """Return assumptions, those that the document states first, and those about names that it does not declare.
+
+    Args:
+        assumptions: by their texts.
+        declared: names, one of which may be meant by another one.
+        undeclared: names, with the lines that read them first.
+        domains: of these.
+    """
+    stated = [a for a in assumptions.values() if a.stated]
+    silent = [a for a in assumptions.values() if not a.stated]
+    by_line: dict[tuple[int, str], list[str]] = {}
+    known = Suggestions(declared)
+    free: list[Assumption] = []
+    said = " ".join(assumptions)
+    for name, line in undeclared.items():
+        if f"{name} is read as any position of an axis" in said:
+            continue  # which says it
+        # x1 and x2, x_t and x_0 are two names, and no slip of the pen.
+        meant = known.suggest(name) if len(name) > 2 and "_" not in name else None
+        if meant is not None:
+            free.append(Assumption(f"{name} : {domains[name]} (not declared; {meant})", line, False))
+        else:
+            by_line.setdefault((line, domains[name]), []).append(name)
+    free += [
+        Assumption(f"{', '.join(names)} : {domain} (not declared)", line, False)
+        for (line, domain), names in by_line.items()
+    ]
+    return tuple(sorted([*stated, *free, *silent], key=lambda a: (not a.stated, a.line)))

@@ -8,10 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
-from symgrad.apps.review.decisions.hypotheses import HypothesisRules
+from symgrad.apps.review.decisions.declarations import DeclarationRules
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
-from symgrad.apps.review.formulas.latex_declarations import declared_names, varied_in
+from symgrad.apps.review.formulas.latex_declarations import varied_in
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.layout.prose import (
     ALTERNATIVE_CUES,
@@ -25,8 +25,7 @@ from symgrad.apps.review.layout.prose import (
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
-from symgrad.support.source import Span
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
 
 __all__ = ["Reviewer"]
 
@@ -37,17 +36,7 @@ _NAME = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
 
 
-_SIGNS: dict[str, str] = {
-    ">": "positive",
-    ">=": "nonnegative",
-    "≥": "nonnegative",
-    r"\ge": "nonnegative",
-    r"\geq": "nonnegative",
-    r"\geqslant": "nonnegative",
-}
-
-
-class Reviewer(HypothesisRules):
+class Reviewer(DeclarationRules):
     """Reads the statements of one document, one after the other."""
 
     def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
@@ -95,74 +84,6 @@ class Reviewer(HypothesisRules):
         self._end = statement.sides[-1].span.end
 
     # -- what is no claim ----------------------------------------------------------------------------------------
-
-    def _declare(self, statement: ChainText) -> None:
-        spans = [*(side.span for side in statement.sides), *(r.span for r in statement.relations)]
-        start, end = min(s.start for s in spans), max(s.end for s in spans)
-        text = self._source.text[start:end]
-        # As it is read: what stands between several names may be a word.
-        declared = _declaration(statement)
-        if statement.passage.notation == "latex":
-            names, domain = declared_names(statement.sides[0].text), self._reader.domain(statement.sides[-1])
-            if names is None or domain is None:
-                message = "this declares nothing that is known here"
-                self._add("relation", statement.sides[-1], self._first(statement), message=message)
-                return
-            declared = f"{', '.join(names)} : {domain}"
-        try:
-            misread = self.names.declare(declared, self._line(start))
-        except UnknownNameError as error:
-            later = self._declaring(error)
-            if later is None:
-                self._unread(Span(start, end), text, _anywhere(error))
-            else:
-                self._declare(later)
-                self._declare(statement)
-            return
-        except SymgradError as error:
-            self._unread(Span(start, end), text, _anywhere(error))
-            return
-        uses = [self.names.first_read[name] for name in misread]
-        if uses and min(uses) < self._number:
-            self.late.append((min(uses), self._number))
-            self._judge.idle = True
-
-    def _declared_below(self, text: SideText) -> bool:
-        """Take in the next declaration below of a name in a text; tell whether there is one."""
-        written = {*_NAME.findall(text.text), *text.text.split()}
-        for k, statement in enumerate(self._later):
-            if written & set(declared_names(statement.sides[0].text) or ()):
-                self._declare(self._later.pop(k))
-                return True
-        return False
-
-    def _declaring(self, error: UnknownNameError) -> ChainText | None:
-        """Return the declaration further below of a name that one reads, to be taken in before it."""
-        at = error.at
-        name = None if at is None else at.source.text[at.span.start : at.span.end]
-        for k, statement in enumerate(self._later):
-            if name in [n.strip() for n in statement.sides[0].text.split(",")]:
-                return self._later.pop(k)
-        return None
-
-    def _says_sign(self, statement: ChainText) -> bool:
-        r"""Take in ``\sigma > 0`` of a name that is new, a declaration; of one that was read it may be a case."""
-        domains = [_SIGNS.get(r.text.strip()) for r in statement.relations]
-        if len(domains) != 1 or domains[0] is None or statement.sides[-1].text.strip() != "0":
-            return False
-        (left, _), latex = statement.sides, statement.passage.notation == "latex"
-        names = declared_names(left.text) if latex else [n.strip() for n in left.text.split(",")]
-        if not names or any(not n.isidentifier() or n in self.names.values for n in names):
-            return False
-        line = self._line(left.span.start)
-        names = [n for n in names if not self.names.restrict_entries(n, domains[0], line)]
-        if not names:
-            return True
-        try:
-            self.names.declare(f"{', '.join(names)} : {domains[0]}", line)
-        except SymgradError:
-            return False
-        return True
 
     def _taken(self, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in an equation that defines a name, or that gives an input a value.
@@ -424,18 +345,6 @@ class Reviewer(HypothesisRules):
         return right
 
     # -- steps ---------------------------------------------------------------------------------------------------
-
-
-def _declaration(statement: ChainText) -> str:
-    """Return a declaration as it is read: what stands between several names in the document may be a word."""
-    sides = [" ".join(side.text.split()).replace(" ,", ",") for side in statement.sides]
-    rest = (f" {r.text} {side}" for r, side in zip(statement.relations, sides[1:], strict=True))
-    return sides[0] + "".join(rest)
-
-
-def _anywhere(error: SymgradError) -> SymgradError:
-    """Return an error without its place, which is one in another text."""
-    return type(error)(error.what, expected=error.expected, cure=error.cure)
 
 
 def _varies(side: ReadSide) -> bool:

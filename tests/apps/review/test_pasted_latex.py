@@ -7,6 +7,7 @@ import pytest
 import symgrad as sg
 
 PENDULUM = r"L = \frac{1}{2} m l^2 \dot\theta^2 + m g l \cos\theta"
+SOLVED = r"\ddot\theta = -\frac{g}{l} \sin\theta"
 EULER_LAGRANGE = r"\frac{d}{dt}\frac{\partial L}{\partial\dot\theta} - \frac{\partial L}{\partial\theta}"
 SPRING = r"E = \frac12 m \dot x^2 + \frac12 k x^2"
 
@@ -28,8 +29,8 @@ RIGHT = [
     r"x = r \cos\theta;; y = r \sin\theta;; \frac{\partial(x, y)}{\partial(r, \theta)} = r",
     # along a motion
     rf"{PENDULUM};; \frac{{d}}{{dt}}\frac{{\partial L}}{{\partial\dot\theta}} = m l^2 \ddot\theta",
-    rf"{PENDULUM};; {EULER_LAGRANGE} = m l^2 \ddot\theta + m g l \sin\theta = 0;; \ddot\theta = -\frac{{g}}{{l}} \sin\theta",
-    rf"{PENDULUM};; {EULER_LAGRANGE} = 0;; \ddot\theta = -\frac{{g}}{{l}} \sin\theta",
+    rf"{PENDULUM};; {EULER_LAGRANGE} = m l^2 \ddot\theta + m g l \sin\theta = 0;; {SOLVED}",
+    rf"{PENDULUM};; {EULER_LAGRANGE} = 0;; {SOLVED}",
     rf"{SPRING};; m \ddot x = -k x;; \frac{{dE}}{{dt}} = m \dot x \ddot x + k x \dot x = 0",
     # functions without a backslash
     r"$f(x) = exp(-x^2)$;; $f'(x) = -2x exp(-x^2)$",
@@ -37,10 +38,23 @@ RIGHT = [
     # quotients with a d by itself
     "ln K = -D/(R T) + C;; d ln K/dT = D/(R T^2)",
     "d(x^2 sin x)/dx = 2x sin x + x^2 cos x",
+    # subscripts that are no indices
+    r"\mathcal{L}_{CE} = -\log p_y;; \frac{\partial \mathcal{L}_{CE}}{\partial p_y} = -1/p_y",
+    r"\bar\alpha_t = \alpha^t;; \frac{d\bar\alpha_t}{d\alpha} = t \alpha^{t-1}",
+    # over random inputs
+    r"X \sim N(\mu, \sigma^2);; E[X] = \mu;; Var(X) = \sigma^2;; E[X^2] = \mu^2 + \sigma^2;; E[X]^2 = \mu^2",
+    "X ~ N(mu, sigma^2);; Var(2 X + 1) = 4 sigma^2",
+    "T ~ Exp(lambda);; E[T] = 1/lambda;; Var[T] = 1/lambda^2",
+    "X, Y ~ N(0, 1);; Var(X + Y) = 2",
+    r"Let $X \sim \mathcal{N}(0, 1)$ and $Y = a X + b$. Then $\mathbb{E}[Y^2] = a^2 + b^2$.",
+    r"Let $X \sim \text{Poisson}(\lambda)$.;; $$E[X^2] = \lambda^2 + \lambda$$",
     # words between
     r"We have f(x) = \frac{1}{x}, so that f'(x) = -\frac{1}{x^2} as claimed.",
 ]
 WRONG = [
+    "X ~ N(mu, sigma^2);; E[X^3] = mu^3",
+    r"X \sim N(\mu, \sigma^2);; Var(X) = \sigma",
+    r"Let $X \sim \text{Poisson}(\lambda)$.;; $$E[X^2] = \lambda^2$$",
     r"f(x) = x^3;; \left.\frac{df}{dx}\right|_{x=1} = 4",
     r"Let F(V, T) = -n R T ln(V).;; \left(\frac{\partial F}{\partial V}\right)_T = \frac{n R T}{V}",
     r"f(x, y) = x^2 y;; \nabla f = (2xy, x)",
@@ -77,9 +91,15 @@ def test_wrong_lines_are_refuted(lines: str) -> None:
         (r"S = c T^2;; F = T V;; \left(\frac{\partial F}{\partial V}\right)_S = T", "not understood"),
         (r"f(x) = x^2;; f'(x)|_{z=1} = 2", "not understood"),
         (r"f(x) = x^2;; f'(x)|_{1} = 2", "not understood"),
-        (r"X \sim N(\mu, \sigma^2);; Var(X) = \sigma^2", "not understood"),
+        ("X ~ N(0, 1);; Var(1/X) = 2", "not understood"),  # there is none
+        ("X ~ N(0, 1);; E[x^2] = 1", "not understood"),  # x is another name
     ],
 )
 def test_what_has_no_meaning_here_is_not_judged(lines: str, kind: str) -> None:
     step = sg.review(lines.replace(";; ", "\n")).steps[-1]
     assert (step.kind, step.status) == (kind, None)
+
+
+def test_independence_is_noted() -> None:
+    found = sg.review("X, Y ~ N(0, 1)\nVar(X + Y) = 2")
+    assert "X, Y are independent" in [a.text for a in found.assumptions]

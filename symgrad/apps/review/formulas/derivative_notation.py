@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from symgrad.support.errors import ProgramSyntaxError, UnknownNameError
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["VERBS", "DocumentCall", "DerivativeText", "find_parts"]
+__all__ = ["VERBS", "DocumentCall", "DerivativeText", "MomentText", "find_parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,21 @@ class DocumentCall:
     arguments: tuple[Span, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MomentText:
+    """A moment in a text: E[X**2], Var(X).
+
+    Args:
+        span: where it stands.
+        name: its letters.
+        of: what it is of.
+    """
+
+    span: Span
+    name: str
+    of: Span
+
+
 _TOKEN = re.compile(
     r"(?P<name>[∇∂]²?_?\w*|[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<space>\s+)|(?P<prime>'+)|(?P<other>\*\*|.)"
 )
@@ -72,14 +87,18 @@ class _PaperToken:
 
 
 def find_parts(
-    text: str, known: Callable[[str], bool], is_function: Callable[[str], bool]
-) -> list[DerivativeText | DocumentCall]:
+    text: str,
+    known: Callable[[str], bool],
+    is_function: Callable[[str], bool],
+    moments: Collection[str] = (),
+) -> list[DerivativeText | DocumentCall | MomentText]:
     """Return the derivatives of a side, and the calls of the document's functions, outermost ones alone.
 
     Args:
         text: the side.
         known: tells whether a name means something already.
         is_function: tells whether it is a function of the document's.
+        moments: the letters of moments, where the document has random inputs.
 
     Raises:
         ProgramSyntaxError: for a derivative of nothing.
@@ -90,7 +109,7 @@ def find_parts(
         [(Span(start=3, end=4), ('w',))]
     """
     tokens = [_PaperToken(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
-    return _Finder(text, [t for t in tokens if t.kind != "space"], known, is_function).found()
+    return _Finder(text, [t for t in tokens if t.kind != "space"], known, is_function, moments).found()
 
 
 class _Finder:
@@ -100,12 +119,13 @@ class _Finder:
         tokens: list[_PaperToken],
         known: Callable[[str], bool],
         is_function: Callable[[str], bool],
+        moments: Collection[str],
     ) -> None:
         self._text, self._tokens = text, tokens
-        self._known, self._is_function = known, is_function
+        self._known, self._is_function, self._moments = known, is_function, moments
 
-    def found(self) -> list[DerivativeText | DocumentCall]:
-        parts: list[DerivativeText | DocumentCall] = []
+    def found(self) -> list[DerivativeText | DocumentCall | MomentText]:
+        parts: list[DerivativeText | DocumentCall | MomentText] = []
         k = 0
         while k < len(self._tokens):
             token = self._tokens[k]
@@ -118,7 +138,7 @@ class _Finder:
                 k += 1
         return parts
 
-    def _at(self, k: int) -> DerivativeText | DocumentCall | None:
+    def _at(self, k: int) -> DerivativeText | DocumentCall | MomentText | None:
         token = self._tokens[k]
         return (
             self._quotient(k)
@@ -128,6 +148,7 @@ class _Finder:
             or self._verb(k)
             or self._primed(k)
             or self._call(k, token)
+            or self._moment(k, token)
         )
 
     def _text_at(self, k: int) -> str:
@@ -162,7 +183,7 @@ class _Finder:
         return DerivativeText(Span(start, end), of, by, order, partial)
 
     def _spaced_quotient(self, k: int) -> DerivativeText | None:
-        """d ln(K)/dT, d(x**2)/dx: a d by itself before what is differentiated, up to its quotient."""
+        """D ln(K)/dT, d(x**2)/dx: a d by itself before what is differentiated, up to its quotient."""
         if self._text_at(k) not in ("d", "∂") or self._known(self._text_at(k)):
             return None
         depth = 0
@@ -273,6 +294,18 @@ class _Finder:
             return None
         arguments, end = self._arguments(k + 1)
         return DocumentCall(Span(token.start, end), token.text, arguments)
+
+    def _moment(self, k: int, token: _PaperToken) -> MomentText | None:
+        """E[X**2]."""
+        behind = k + 2 if self._text_at(k + 1) == "*" else k + 1  # E(X), as a product is read before
+        if (
+            token.text not in self._moments
+            or self._known(token.text)
+            or self._text_at(behind) not in ("(", "[")
+        ):
+            return None
+        arguments, end = self._arguments(behind)
+        return MomentText(Span(token.start, end), token.text, arguments[0]) if len(arguments) == 1 else None
 
     def _arguments(self, k: int) -> tuple[tuple[Span, ...], int]:
         """Return what stands between brackets, apart at commas, and where these end."""

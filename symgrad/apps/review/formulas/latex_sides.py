@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.names import DocumentNames
+from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
 from symgrad.apps.review.formulas.related_rates import rate, time_derivative
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.derivations import DerivationReader
-from symgrad.frontend.latex.meaning.factors import is_function_word
+from symgrad.frontend.latex.meaning.factors import is_function_name
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
@@ -295,15 +297,15 @@ class LatexSideReader:
         source = Source(before + text)
         reader = self._reader(source, text, rows=rows, calls=calls)
         self.slopes, self.readings, self.moved = [], [], False
-        partial = r"\partial" in text
+        held = r"\partial" in text
 
         def differentiated(y: Node, x: Node) -> Node:
-            y = y if partial else self._names.following(y, [x])
+            y = y if held else self._names.following(y, [x])
             motion = time_derivative(self._names, y) if _is_time(x, y) else None
             if motion is not None:
                 self.moved = True
                 return motion
-            value = self._differentiated(y, x, partial=partial)
+            value = self._differentiated(y, x, partial=held)
             self.slopes.append(LatexSideDerivative(y, x, value))
             return value
 
@@ -347,10 +349,10 @@ class LatexSideReader:
         used = {m[1] for m in _COMMAND.finditer(text)} & self.macros.keys()
         before = "".join(self.macros[name] for name in self.macros) + " " if used else ""
         lines = latex_statements(Source(before + text))
-        words = [w for w in self._words if w in text] + self._function_words(text)
+        words = [w for w in self._words if w in text] + self._function_names(text)
         return before, [join_words(line, words) for line in lines] if words else lines
 
-    def _function_words(self, text: str) -> list[str]:
+    def _function_names(self, text: str) -> list[str]:
         """Return the functions that a text has in math italics, sin x without a backslash, the longest first.
 
         Where each of its letters is a name, a word is their product.
@@ -359,7 +361,8 @@ class LatexSideReader:
             word
             for run in _RUN.findall(text)
             for word in (run, run[:-1])
-            if is_function_word(word) and not all(c in self._names for c in word)
+            if (is_function_name(word) or (word in MOMENTS and self._is_random()))
+            and not all(c in self._names for c in word)
         )
         return sorted(found, key=len, reverse=True)
 
@@ -376,8 +379,13 @@ class LatexSideReader:
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document
+        if self._is_random():
+            reader.moments = {k: partial(moment, self._names, kind) for k, kind in MOMENTS.items()}
         reader.functions, reader.values_elsewhere = self._names.functions, self._names.values
         return reader
+
+    def _is_random(self) -> bool:
+        return any(map(is_random, self._names.inputs()))
 
     def _known(self, text: str) -> dict[str, Node]:
         """Return the names that a text may read, and no others: a document may have thousands."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.assumptions import Assumption, ImplicitEquation
+from symgrad.apps.review.assumptions import Assumption, ImplicitEquation, with_undeclared
 from symgrad.apps.review.formulas.equations import DocumentEquations
 from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import SYMBOL, Node, number, size_leaf, symbol
-from symgrad.ir.listing import Listing, Suggestions
+from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -112,6 +112,10 @@ class DocumentNames(DocumentEquations):
     def is_input(self, name: str) -> bool:
         """Tell whether a name is a symbol that the document declares, or that it uses without that."""
         return name in self.values and self.values[name].op is SYMBOL
+
+    def inputs(self) -> Iterator[Node]:
+        """Yield the symbols of the document."""
+        return (node for node in self.values.values() if node.op is SYMBOL)
 
     def is_array(self, name: str) -> bool:
         """Tell whether a name is that of an array."""
@@ -284,6 +288,16 @@ class DocumentNames(DocumentEquations):
         self.assume(text.strip(), line)
         return misread
 
+    def declare_random(self, name: str, distribution: str, parameters: Mapping[str, Node], line: int) -> bool:
+        """Take in a random input of a distribution with these parameters; tell whether its name was free."""
+        if name in self.values and (name in self.first_read or not self.is_input(name)):
+            return False
+        node = parse_program(f"{name} ~ {distribution}", "the declaration", parameters).symbols[name]
+        self._set(name, node)
+        self._undeclared.pop(name, None)
+        self.assume(str(node.declaration), line)
+        return True
+
     def forget(self, name: str) -> None:
         """Take back the declaration of a name, which a formula defines."""
         del self.values[name]
@@ -425,25 +439,6 @@ class DocumentNames(DocumentEquations):
 
     def told(self) -> tuple[Assumption, ...]:
         """Return what was assumed: what the document says, then what it does not."""
-        stated = [a for a in self.assumptions.values() if a.stated]
-        silent = [a for a in self.assumptions.values() if not a.stated]
-        by_line: dict[tuple[int, str], list[str]] = {}
-        known = Suggestions(name for name in self.values if name not in self._undeclared)
-        free: list[Assumption] = []
-        told = " ".join(self.assumptions)
-        for name, line in self._undeclared.items():
-            if f"{name} is read as any position of an axis" in told:
-                continue  # which says it
-            domain = str(self.values[name].declaration).partition(" : ")[2]
-            meant = (
-                known.suggest(name) if len(name) > 2 else None
-            )  # x1 and x2 are two names, and no slip of the pen
-            if meant is not None:
-                free.append(Assumption(f"{name} : {domain} (not declared; {meant})", line, False))
-            else:
-                by_line.setdefault((line, domain), []).append(name)
-        free += [
-            Assumption(f"{', '.join(names)} : {domain} (not declared)", line, False)
-            for (line, domain), names in by_line.items()
-        ]
-        return tuple(sorted([*stated, *free, *silent], key=lambda a: (not a.stated, a.line)))
+        declared = [name for name in self.values if name not in self._undeclared]
+        domains = {n: str(self.values[n].declaration).partition(" : ")[2] for n in self._undeclared}
+        return with_undeclared(self.assumptions, declared, self._undeclared, domains)

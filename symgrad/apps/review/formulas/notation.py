@@ -10,8 +10,14 @@ from string import ascii_letters
 
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
-from symgrad.apps.review.formulas.derivative_notation import DerivativeText, DocumentCall, find_parts
+from symgrad.apps.review.formulas.derivative_notation import (
+    DerivativeText,
+    DocumentCall,
+    MomentText,
+    find_parts,
+)
 from symgrad.apps.review.formulas.names import DocumentNames
+from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
 from symgrad.apps.review.formulas.related_rates import rate
 from symgrad.frontend.latex.meaning.functions.differentials import sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
@@ -25,6 +31,7 @@ from symgrad.support.errors import (
     SymgradError,
     UnknownFunctionError,
     UnknownNameError,
+    UnsupportedError,
     UsageError,
 )
 from symgrad.support.source import Location, Source, Span
@@ -83,7 +90,8 @@ class NotationReader:
             SymgradError: if it means nothing, with the place in the text.
         """
         names = self._names
-        parts = find_parts(text, names.is_said, names.functions.__contains__)
+        moments = MOMENTS if any(is_random(s) for s in names.inputs()) else ()
+        parts = find_parts(text, names.is_said, names.functions.__contains__, moments)
         free = _free_names(text)
         shown, known = list(text), dict[str, Node]()
         node, slope = None, None
@@ -91,6 +99,8 @@ class NotationReader:
             span = part.span
             if isinstance(part, DocumentCall):
                 node, slope = self._called(part, text, start), None
+            elif isinstance(part, MomentText):
+                node, slope = self._moment(part, text, start), None
             else:
                 node, slope = self._slope(part, text, start)
             name = next(free(span.end - span.start))
@@ -141,6 +151,15 @@ class NotationReader:
     def _called(self, call: DocumentCall, text: str, start: int) -> Node:
         arguments = [self._part(a, text, start) for a in call.arguments]
         return self._applied(self._names.values[call.name], call.name, arguments, call.span)
+
+    def _moment(self, part: MomentText, text: str, start: int) -> Node:
+        inner = self._part(part.of, text, start)
+        try:
+            return moment(self._names, MOMENTS[part.name], inner)
+        except UnsupportedError as error:
+            raise UnsupportedError(
+                error.what, at=Location(Source(text), part.span), expected=error.expected, cure=error.cure
+            ) from None
 
     def _applied(self, value: Node, name: str, arguments: Sequence[Node], span: Span) -> Node:
         parameters = self._names.functions[name]

@@ -16,6 +16,7 @@ from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenDerivative
+from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, is_random, scale_of
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.frontend.text import parse_expression
@@ -40,6 +41,9 @@ _OWN_PI = re.compile(
     r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
     r"|(?:^|[$&\[])\s*\\pi\s*(?:\([^()=]*\)\s*)?&?\s*:?=(?!\s*-?[\d.])",
     re.MULTILINE,
+)
+_MOMENT = re.compile(
+    rf"\s*(?:\\[a-z]+\s*\{{\s*)?({'|'.join(MOMENTS)})\s*\}}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[]"
 )
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
@@ -109,8 +113,27 @@ class SideReader:
         """Return what a side in LaTeX says of a set, as programs write domains; None if they have no word for it."""
         return domain_of(without_macros(text.text, self._papers.macros))
 
+    def declare_random(self, names: list[str], side: SideText) -> bool:
+        """Take in random inputs of a distribution; tell whether a side is one, and they are new.
+
+        Raises:
+            SymgradError: for parameters that mean nothing, with the place in the document.
+        """
+        found = distribution_of(side)
+        if found is None or any("_" in name for name in names):  # x_i ~ ... is said of all entries
+            return False
+        nodes = [self.side(parameter).expr.node for parameter in found.parameters]
+        if found.by_variance and len(nodes) == 2:
+            nodes[1] = scale_of(nodes[1])
+        spelled = [f"parameter_{k}" for k in range(len(nodes))]
+        text, known = f"{found.family}({', '.join(spelled)})", dict(zip(spelled, nodes, strict=True))
+        line = self._line(side.start)
+        return all(self._names.declare_random(name, text, known, line) for name in names)
+
     def target(self, text: SideText) -> DefinedTarget | None:
         """Return what an equation with this left side may define; None if it defines nothing."""
+        if self._is_moment(text):
+            return None
         if text.notation == "latex":
             found = self._papers.target(text.text)
             if found is None or self._names.partial_of(found[0]) is not None:
@@ -127,6 +150,14 @@ class SideReader:
         if self._is_product(name[1]):
             return None
         return DefinedTarget(program_name(name[1]))
+
+    def _is_moment(self, text: SideText) -> bool:
+        """Tell whether a left side is E[...] or Var(...), where the document has random inputs."""
+        match = _MOMENT.match(text.text)
+        letters = None if match is None else match[1]
+        return (
+            letters is not None and letters not in self._names and any(map(is_random, self._names.inputs()))
+        )
 
     def without_logarithm(self, left: SideText, right: SideText) -> tuple[SideText, SideText] | None:
         """Return an equation for the logarithm of something as one for that itself: p = exp(f) for log p = f."""

@@ -15,6 +15,7 @@ __all__ = [
     "CONDITION_CUES",
     "EXPLAINED_CUES",
     "EXTREMUM_CUES",
+    "FAMILIES",
     "HELD_CUES",
     "SELF_CUES",
     "SOUGHT_CUES",
@@ -107,6 +108,13 @@ SELF_CUES = re.compile(
 )
 """Words before an equation that defines what stands on both of its sides."""
 
+FAMILIES = {
+    "N": "Normal", "Normal": "Normal", "U": "Uniform", "Unif": "Uniform", "Uniform": "Uniform",
+    "Exp": "Exponential", "Exponential": "Exponential", "Bernoulli": "Bernoulli", "Bern": "Bernoulli",
+    "Ber": "Bernoulli", "Poisson": "Poisson", "Pois": "Poisson", "Poi": "Poisson", "Laplace": "Laplace",
+}  # fmt: skip
+"""Distributions as documents write them, and their names in programs."""
+
 _WORDS = (
     "also and as because but by can define defines denotes differentiating finally follows for from get gets "
     "give gives have hence here in is it its last let likewise means namely next note now obtain of on or "
@@ -122,7 +130,7 @@ _JOINTS = re.compile(
 )
 _EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
 _DECLARED = re.compile(
-    rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
+    rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join((*DISTRIBUTIONS, *FAMILIES))})\b)"
     r"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?(?:\s*\[[^\]]*\])?(?:\s*symmetric\b)?"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w'(\[])")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
-from symgrad.apps.review.layout.prose import blank_words, is_latex
+from symgrad.apps.review.layout.prose import FAMILIES, blank_words, is_latex
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -94,7 +94,7 @@ _LATEX_TOKENS = rf"""
       |\\(?:allowbreak|limits|nolimits)\b|{LAYOUTS})
    |(?P<newline>\\\\(?:\[[^\]\n]*\])?)
    |(?P<separator>;|\\(?:Longrightarrow|Rightarrow|implies|iff|Leftrightarrow|Longleftrightarrow|therefore|because)\b
-      |\\(?:text|mbox|textrm|intertext|shortintertext){_BRACED})
+      |\\(?:text|mbox|textrm|intertext|shortintertext)(?!\{{\s*(?:{"|".join(FAMILIES)})\s*\}}){_BRACED})
    |(?P<comma>,|\\q?quad\b)
    |(?P<relation>\\(?:overset|stackrel){_BRACED}\{{\s*=\s*\}}|\\(?:coloneqq|triangleq|doteq|equiv|leq?|geq?|neq?|approx
       |simeq|cong|sim|propto|to|rightarrow|mapsto|in|ll|gg|leqslant|geqslant)(?![a-zA-Z])|:=|[=<>≈≤≥≠∝]|:(?!=))
@@ -117,7 +117,7 @@ _REQUIRED = re.compile(r"\\(?:overset|stackrel)\s*\{\s*!\s*\}")
 def _kind(text: str) -> RelationKind:
     if text in ("=", "=="):
         return "equal"
-    if text in (":", "~", r"\in"):
+    if text in (":", "~", r"\in", r"\sim"):
         return "declare"
     if _DEFINING.match(text):
         return "define"

@@ -2,7 +2,7 @@ r"""Derivatives as derivations write them: at a point, with names held constant,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, inputs_of
@@ -18,13 +18,11 @@ from symgrad.support.errors import UnsupportedError
 
 __all__ = ["DerivationReader"]
 
-_LARGEST = 4
-"""Coordinates of a Jacobian determinant: it is written out."""
 _COORDINATES = ("x", "y", "z")
 
 
 @dataclass(frozen=True, slots=True)
-class _Body(Tree):
+class _BodyElsewhere(Tree):
     """The formula of a function that is defined elsewhere."""
 
     name: str
@@ -34,17 +32,19 @@ class DerivationReader(TimeDerivativeReader):
     r"""Reads f'|_{x=1}, (\partial F/\partial V)_T, \nabla f(x, y), \Delta u, \partial(x, y)/\partial(r, s).
 
     Attributes:
+        moments: by their letters what returns moments over random inputs: E, Var.
         functions: the arguments of functions that are defined elsewhere, by the functions' names.
         values_elsewhere: what these names and arguments stand for.
     """
 
+    moments: Mapping[str, Callable[[Node], Node]] = {}
     functions: Mapping[str, Sequence[str]] = {}
     values_elsewhere: Mapping[str, Node] = {}
 
     def value(self, tree: Tree) -> Steps[Term]:
         if isinstance(tree, Evaluated):
             return self._evaluated(tree)
-        if isinstance(tree, _Body):
+        if isinstance(tree, _BodyElsewhere):
             return self._body(tree)
         return super().value(tree)
 
@@ -57,9 +57,9 @@ class DerivationReader(TimeDerivativeReader):
         parameters = self.functions.get(name or "")
         if name is None or parameters is None:
             return None
-        return LatexFunction(name, tuple(parameters), _Body(tree.start, tree.end, name))
+        return LatexFunction(name, tuple(parameters), _BodyElsewhere(tree.start, tree.end, name))
 
-    def _body(self, tree: _Body) -> Steps[Term]:
+    def _body(self, tree: _BodyElsewhere) -> Steps[Term]:
         """Return what a function that is defined elsewhere is, of the arguments of the call that is read."""
         values = self.values_elsewhere
         places = {values[p]: self.local[p].node for p in self.functions[tree.name]}
@@ -85,6 +85,27 @@ class DerivationReader(TimeDerivativeReader):
         name = self.name_here(tree)
         node = None if name is None else self.defined.get(name)
         return node if node is not None and node.op is SYMBOL else None
+
+    def spelled_function(self, tree: Tree, after: Tree | None) -> str | None:
+        is_moment = isinstance(tree, Word) and tree.text in self.moments
+        return None if is_moment else super().spelled_function(tree, after)
+
+    def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
+        make = (
+            self.moments.get(factor.text) if isinstance(factor, Word) and not self.is_known(factor) else None
+        )
+        bracket = after.base if isinstance(after, Scripted) and after.below is None else after
+        if make is None or not isinstance(bracket, Bracket) or len(bracket.items) != 1:
+            return (yield super()._special(factor, after))
+        inner = yield self.value(bracket.items[0])
+        try:
+            found = self.term(make(inner.node), factor.start, bracket.end)
+        except UnsupportedError as error:
+            at = self.location(factor.start, bracket.end)
+            raise UnsupportedError(error.what, at=at, expected=error.expected, cure=error.cure) from None
+        if isinstance(after, Scripted) and after.above is not None:
+            found = yield self.raised(found, after.above, after)
+        return found, 2
 
     def scripted(self, tree: Scripted) -> Steps[Term]:
         base = tree.base
@@ -163,7 +184,7 @@ class DerivationReader(TimeDerivativeReader):
             isinstance(above, Bracket)
             and isinstance(below, Bracket)
             and len(written.by) == 1
-            and 1 < len(above.items) == len(below.items) <= _LARGEST
+            and len(above.items) == len(below.items) > 1
         ):
             return (yield super().derivative(written, of, whole))
         values, by = (yield self.values(above.items)), (yield self.values(below.items))

@@ -16,12 +16,12 @@ from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity
 from symgrad.support.errors import ShapeError, UnknownFunctionError, UnsupportedError
 
-__all__ = ["FactorRules", "is_function_word"]
+__all__ = ["FactorRules", "is_function_name"]
 
 _Operands = list[tuple[str, Term]]
 
 
-def is_function_word(text: str) -> bool:
+def is_function_name(text: str) -> bool:
     """Tell whether letters without a backslash are the name of a function: sin, ln, erf."""
     return text in FUNCTIONS or (len(text) > 2 and is_function(text) and text.isalpha())
 
@@ -93,7 +93,7 @@ class FactorRules(SpecialRules):
                 end += 1
             run = factors[k:end]
             text = "".join(f.text for f in run if isinstance(f, Word))
-            spelled = next((n for n in (text, text[:-1]) if is_function_word(n)), None)
+            spelled = next((n for n in (text, text[:-1]) if is_function_name(n)), None)
             if spelled is not None and not all(self.is_known(f) for f in run[: len(spelled)]):
                 command = (
                     f"\\{spelled}"

@@ -2,7 +2,7 @@ r"""What the lines of a text define: the reader of LaTeX as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
 from symgrad.frontend.latex.meaning.formulas import FormulaRules
@@ -19,13 +19,23 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.latex.syntax.words import parts_of
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import RedefinitionError, UnsupportedError
 from symgrad.support.source import Span
+from symgrad.support.traversal import walk
 
 __all__ = ["LatexReader"]
+
+
+def _subscript_letters(tree: Tree) -> Iterator[Word]:
+    """Yield the letters in the subscript of a tree."""
+    if isinstance(tree, Scripted) and tree.below is not None:
+        for part in walk(tree.below, parts_of):
+            if isinstance(part, Word):
+                yield part
 
 
 class LatexReader(FormulaRules):
@@ -78,7 +88,7 @@ class LatexReader(FormulaRules):
                 expected="name = expression, or f(x) = expression",
                 cure="write the right-hand side alone",
             )
-        indices = self._free_indices(left)
+        indices = self._free_indices(left, right)
         if indices:
             base = left.base if isinstance(left, Scripted) else left
             value = run_trampoline(self.bracket_over(indices, right))
@@ -132,15 +142,16 @@ class LatexReader(FormulaRules):
         self.name_spans[name] = Span(tree.start, tree.end)
         self.known.add(name)
 
-    def _free_indices(self, left: Tree) -> list[Word]:
-        """Return the letters below a name that is defined for all of them: h_i = ..., with i read on the right."""
+    def _free_indices(self, left: Tree, right: Tree) -> list[Word]:
+        """Return the letters below a name that is defined for all of them: h_i = ..., with i an index on the right."""
         if not isinstance(left, Scripted) or left.below is None or self.is_known(left):
             return []
         items = self.index_trees(left.below, 0)
         words = [i for i in items if isinstance(i, Word) and len(i.text) == 1 and not i.upright]
         if len(words) != len(items) or any(self.is_known(w) for w in words):
             return []
-        return words
+        below = {w.text for tree in walk([right], parts_of) for w in _subscript_letters(tree)}
+        return words if below.issuperset(w.text for w in words) else []
 
     def _defines_function(self, left: Tree) -> tuple[Tree, list[Word]] | None:
         """Return the name and the parameters on the left of f(x) = ...; None for another left side."""

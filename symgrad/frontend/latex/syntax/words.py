@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.frontend.latex.syntax.tree import LatexLine, ProductTree, Scripted, Tree, Word
 from symgrad.support.traversal import postorder
 
-__all__ = ["join_words"]
+__all__ = ["join_words", "parts_of"]
 
 
 def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
@@ -27,13 +27,14 @@ def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
         'lse'
     """
     done: dict[Tree, Tree] = {}
-    for tree in postorder(line.sides, _children):
+    for tree in postorder(line.sides, parts_of):
         whole = replace(tree, **{f.name: _replaced(getattr(tree, f.name), done) for f in fields(tree)})
         done[tree] = _joined(whole, words) if isinstance(whole, ProductTree) else whole
     return replace(line, sides=tuple(done[side] for side in line.sides))
 
 
-def _children(tree: Tree) -> Iterator[Tree]:
+def parts_of(tree: Tree) -> Iterator[Tree]:
+    """Yield the trees that a tree is made of."""
     pending: list[Any] = [getattr(tree, f.name) for f in fields(tree)][::-1]
     while pending:
         value = pending.pop()
