@@ -35,8 +35,7 @@ PUSHED_ENTRIES = 8
 """Largest number of variables with one forward pass each, for variables that have fewer entries than y."""
 
 NEWTON_STEPS = 1_200
-"""Most steps of Newton's method; if each step only halves x, 1,000 steps lead from 1 to a root near the smallest
-float."""
+"""Most steps of Newton's method; steps that only halve x need 1,000 from 1 to a root near the smallest float."""
 
 BISECTIONS = 2_200
 """Most bisections: as many halvings lead from 1e308 to the smallest float."""

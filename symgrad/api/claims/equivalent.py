@@ -43,7 +43,7 @@ def equivalent(
     r"""Decide whether two programs have equal values and equal derivatives, with the stop_gradients of each.
 
     Args:
-        p: an Expr, or text; undeclared names that the other program does not declare are real.
+        p: an Expr, or text; names that neither program declares are real.
         q: likewise, of the same shape.
         wrt: the inputs to differentiate with respect to, or their names; by default all real inputs that are not
             random.

@@ -58,7 +58,7 @@ def equal(
     with respect to every real input that is not random are equal.
 
     Args:
-        a: an Expr, or text; undeclared names that the other side does not declare are real.
+        a: an Expr, or text; names that neither side declares are real.
         b: likewise, of the same shape.
         domain: domains of names that replace the declared ones, as in programs: ``"positive"``, ``"real(0, 1)"``; or
             ``"complex"``. A text instead of a mapping is the domain of all real variables that are not random. If a
