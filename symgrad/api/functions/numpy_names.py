@@ -1,6 +1,6 @@
 """Implement NumPy's functions for expressions (the `__array_function__` and ufunc protocols), by name.
 
-A function takes the class of the expression that it makes, then what NumPy's takes: expressions, numbers and lists.
+Each function takes the class of its result, then the arguments of NumPy's function: expressions, numbers and lists.
 """
 
 from __future__ import annotations
