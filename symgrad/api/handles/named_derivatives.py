@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["name_derivative", "readable", "named_together"]
 
-# What is imported in functions here is for start-up time: the printers.
+# What is imported in functions here would slow down `import symgrad`: the printers.
 
 
 def readable(expr: Handle) -> Node:
-    """Return the printed form over inputs alone: canonical for a derivative, else the node itself."""
+    """Return the printed form in terms of the inputs: canonical for a derivative, else the node itself."""
     if not expr.derived:
         return expr.node
     from symgrad.rewrite.pipeline import canonical

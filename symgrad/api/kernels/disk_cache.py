@@ -142,8 +142,7 @@ def _node_groups(output: Output) -> Iterator[tuple[bytes, Sequence[Node]]]:
 
 
 def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence[object]) -> bytes:
-    """Return a digest of labels, lengths and digests of nodes: an injective encoding of everything that sets the
-    code."""
+    """Return a digest of an injective encoding (labels, lengths, digests of nodes) of everything that sets the code."""
     key = blake2b(digest_size=32)
     for label, nodes in [*(g for o in outputs for g in _node_groups(o)), (b"inputs", inputs)]:
         key.update(b"%b%d:" % (label, len(nodes)) + b"".join(map(digest, nodes)))
