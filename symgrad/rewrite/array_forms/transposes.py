@@ -16,7 +16,7 @@ __all__ = ["transpose_of_a_sum"]
 
 
 def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> Step | None:
-    """Return the step that transposes the terms of a sum instead of the sum, unless that adds transposes.
+    """Return the step that transposes the terms of a sum, not the sum itself, unless that adds transposes.
 
     Args:
         forms: the normal forms.

@@ -160,7 +160,7 @@ class _FormSearch:
         return bool(high.sum() > 0)
 
     def compare(self, before: Node, after: Node) -> _Change | None:
-        """Return the wrong bits of two forms at points with known values; None if the forms are not equal."""
+        """Return the wrong bits of two forms at known points; None if the forms differ or few values are known."""
         usable = self.sample.agree(before, after)
         if usable is None or usable.sum() < _FEWEST:
             return None
@@ -195,7 +195,7 @@ class _FormSearch:
         return change.mean >= -_ALLOWED and self._within(change, allowed)
 
     def _within(self, change: _Change, allowed: Any) -> bool:
-        """Tell whether no error is larger than allowed, except errors of any form that follow from rounded inputs."""
+        """Tell whether no error is larger than allowed, except errors of every form that come from rounded inputs."""
         over = change.new > allowed
         if not over.any():
             return True
