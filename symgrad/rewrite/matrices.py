@@ -292,8 +292,7 @@ class _MatrixWriter:
         return node
 
     def _contracted(self, operands: list[_Operand], result: Labels) -> list[_Operand] | None:
-        """Contract two operands that share one summed label with no others, with the smallest result; else return
-        None."""
+        """Contract the two operands that share a label with no others, with the smallest result; else return None."""
         uses: dict[int, int] = dict.fromkeys(result, 1)
         for o in operands:
             for k in o.labels:

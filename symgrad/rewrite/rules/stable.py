@@ -14,7 +14,7 @@ The search
     limits      graphs have at most 1000 equations, with arrays 160; any value that is no elementary function of
                 numbers (a Bessel function, an array reduction) counts as an input with an interval
 
-All compared forms are exactly equal, so any choice between them is correct. Nothing narrows the domain; the few rows
+The choice is among forms that are exactly equal, so any of them is correct. Nothing narrows the domain; the few rows
 that widen it are marked. Nothing moves across stop_gradient.
 """
 
