@@ -30,7 +30,8 @@ def assert_gradient(
 ) -> CodeVerdict:
     """Raise an AssertionError unless code computes the gradient of a function; see `verify_code`.
 
-    The message says what differs, at which input, by how much, which mistake it looks like, and the right formula.
+    The message names the difference, the input, the size of the error, the mistake that it looks like, and the right
+    formula.
 
     Args:
         f: the function.

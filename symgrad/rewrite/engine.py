@@ -36,7 +36,7 @@ class Normaliser(View, Protocol):
 
 
 class NormaliserFor(Protocol):
-    """Makes the normaliser of one round."""
+    """Creates the normaliser of one round."""
 
     def __call__(self, current: Round) -> Normaliser: ...
 
@@ -86,7 +86,7 @@ def rewrite(
         known: facts about nodes, if some were computed before.
         steps_per_node: bound on the number of steps, per node of the outputs.
         rounds: bound on the number of passes.
-        normal: a cache of normal forms by the same rules and facts; new ones are added.
+        normal: a cache of normal forms by the same rules and facts; new forms are added.
 
     Returns:
         The rewritten outputs and the trace.

@@ -39,7 +39,7 @@ class Rule:
             number of operands at once. Both are tested alike.
         whole: for a left side that is a product, whether it must use the whole powers of its bases: then sin(a)/cos(a)
             does not match in sin(a)/cos(a)**2.
-        unread: metavariables of a branch that is never taken, whose domain does not matter.
+        unread: metavariables of a branch that is never taken, so that their domain does not matter.
 
     Raises:
         UsageError: for an invalid rule (see `_refuse`).

@@ -25,7 +25,7 @@ _ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect, values
 
 
 def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
-    """Decide a claim given as plain data; report every fault of the row, raise for none.
+    """Decide a claim in plain data; report every fault of the row, and raise no error for it.
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or

@@ -44,7 +44,7 @@ def equivalent(
 
     Args:
         p: an Expr, or text; names that neither program declares are real.
-        q: likewise, of the same shape.
+        q: an Expr or text as for p, of the same shape.
         wrt: the inputs to differentiate with respect to, or their names; by default all real inputs that are not
             random.
         order: the highest order of derivatives that are compared; ``"all"`` for every order.

@@ -52,7 +52,7 @@ def with_mistakes(
         from symgrad.verification.mistakes.diagnoses import (
             WrongClaim,
             diagnose,
-        )  # for start-up time: it is asked of few claims
+        )  # for start-up time: few claims need it
 
         read = _ClaimReader(value, target, claim, domain)
         question = WrongClaim(
@@ -89,7 +89,7 @@ def with_mistakes_of_algebra(
         from symgrad.verification.mistakes.diagnoses import (
             WrongRewriting,
             diagnose_rewriting,
-        )  # for start-up time: it is asked of few claims
+        )  # for start-up time: few claims need it
 
         listings, names = side_sources(*arguments)
 

@@ -59,7 +59,7 @@ def equal(
 
     Args:
         a: an Expr, or text; names that neither side declares are real.
-        b: likewise, of the same shape.
+        b: an Expr or text as for a, of the same shape.
         domain: domains of names that replace the declared ones, as in programs: ``"positive"``, ``"real(0, 1)"``; or
             ``"complex"``. A text instead of a mapping is the domain of all real variables that are not random. If a
             variable is complex, all values are complex numbers, and functions have their principal branches.

@@ -109,7 +109,7 @@ def one_per_expression(given: Any, single: bool, count: int, what: str, of: str)
     """Return one value per expression; for a single expression, a list is the array of its entries.
 
     Args:
-        given: a value, or a list or tuple of values.
+        given: the argument: a value, or a list or tuple of values.
         single: whether the caller passed one expression instead of a list.
         count: the number of expressions.
         what: the noun for the values in a message.

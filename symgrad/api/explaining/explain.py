@@ -298,8 +298,8 @@ def explain(y: Formula, wrt: Any = None) -> Any:
 
     Returns:
         A Derivation. Without ``wrt``, the result is a ByParts for a product of gradients (``gradients(y,
-        h)*gradients(h, x)``) and for joined gradients of components: it tells which axes were summed away and what was
-        probably meant, with the shapes.
+        h)*gradients(h, x)``) and for joined gradients of components: it tells which axes were summed away and which
+        product was probably meant, with the shapes.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.

@@ -221,7 +221,7 @@ def check_kinks(
     reference: Callable[..., Any],
     name: str,
 ) -> None:
-    """Compare the values of partials at kinks with the declared ones.
+    """Compare the values of partials at kinks with the declared values.
 
     Raises:
         UsageError: if they differ.

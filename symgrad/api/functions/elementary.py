@@ -249,7 +249,7 @@ def where(condition: Operand, x: Operand, y: Operand) -> Expr:
 
     Args:
         condition: a condition, or an expression of truth values.
-        x: an expression or number; it broadcasts with the others.
+        x: an expression or number; it broadcasts with the other arguments.
         y: an expression or number.
 
     Example:

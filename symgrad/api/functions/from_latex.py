@@ -61,7 +61,7 @@ def read_latex(
         declarations: a program in symgrad's notation that precedes the text, such as ``"X : real[n, d]; w : real[d]"``,
             or a Program. Without declarations every name is a real number, except arrays in sums with limits.
         name: the name of the text in messages, such as a file name.
-        symbols: more names known beforehand, with their Exprs.
+        symbols: more known names, with their Exprs.
         options: how to read ambiguous notation, as in `docs/latex.md`: ``slash="product"``.
 
     Returns:
@@ -69,7 +69,7 @@ def read_latex(
 
     Raises:
         ProgramSyntaxError: for malformed LaTeX, with line, column and caret, or one of its subclasses;
-            UnknownNameError, ShapeError and UnsupportedError likewise.
+            UnknownNameError, ShapeError and UnsupportedError also have the place.
 
     Example:
         >>> import symgrad as sg
@@ -114,8 +114,8 @@ def parse_latex(
         text: the formulas.
         declarations: declarations and definitions in symgrad's notation that precede the text.
         name: the name of the text in messages.
-        symbols: more names known beforehand, with their Exprs.
-        options: how to read what is ambiguous.
+        symbols: more known names, with their Exprs.
+        options: how to read ambiguous notation.
 
     Raises:
         SymgradError: as `read_latex`.

@@ -127,7 +127,7 @@ def slogdet(kind: type[E], a: Any) -> tuple[E, E]:
 
 
 def where(kind: type[E], condition: Any, x: Any, y: Any) -> E:
-    """Return x where a condition holds, else y; one of them may be an infinity."""
+    """Return x where a condition holds, else y; one of x and y may be an infinity."""
     above, below = _infinity(x), _infinity(y)
     if below and not above:
         return make(kind, lambda: where_infinite(node_of(condition), node_of(x), below), [condition, x])

@@ -29,7 +29,7 @@ def readable(expr: Handle) -> Node:
 
 
 def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
-    """Return the derivatives among expressions in the names of their program, None if that is no shorter."""
+    """Return the derivatives among expressions in the names of their program; None if that is not shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
     listings = listings_of(exprs)
     if not slopes or len(listings) != 1:

@@ -98,8 +98,8 @@ def compile(
 
     Raises:
         NotInProgramError: if a name among the inputs is not an input of the program.
-        MissingInputError: if an expression reads a symbol that is not among the inputs, or needs a size that none
-            of them has.
+        MissingInputError: if an expression reads a symbol that is not among the inputs, or needs a size that no input
+            has.
         NumberTooLargeError: if a constant does not fit the dtype.
         UsageError, UnsupportedError: for invalid arguments.
 
@@ -188,7 +188,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
 
 
 def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
-    """Return the nodes to compile, and those whose products and sums may be fused.
+    """Return the nodes to compile, and the nodes whose products and sums may be fused.
 
     Args:
         exprs: the expressions.

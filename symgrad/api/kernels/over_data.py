@@ -76,7 +76,7 @@ class OverData:
             parameters: values of the other inputs, by name.
 
         Returns:
-            The loss, and its gradient: one array, or a list of them if `over_data` was given a list.
+            The loss, and its gradient: one array, or a list of arrays if ``wrt`` of `over_data` was a list.
 
         Raises:
             MissingInputError: for a name that is missing or unknown.

@@ -337,9 +337,9 @@ def compare_estimators(
         wrt: the variable of differentiation.
         target: an expression whose mean over its random inputs is differentiated; by default the first program.
         at: numbers for the inputs that are not random; the result then also has bias and variance at these numbers.
-        seconds: for symbolic integration, of each integral that has no entry in the tables.
-        samples: draws of an estimate from draws.
-        seed: of these draws.
+        seconds: the time limit of symbolic integration, for each integral that is not in the tables.
+        samples: the number of draws of an estimate from draws.
+        seed: the seed of these draws.
 
     Returns:
         A `Comparison`: for each program the gradient, its mean, bias, variance and total variance, a verdict whether it

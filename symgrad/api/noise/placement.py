@@ -159,7 +159,7 @@ def placement(
         noise: the inputs (or intermediate values) that are noise, one or a list, or their names. It is required.
         at: the value of the fixed noise, as for `ignore_noise`: ``"mean"``, a number or Expr, or a mapping.
         reference: only ``"noise at its mean"``.
-        time_limit: seconds, about.
+        time_limit: approximate seconds.
 
     Returns:
         A `Placement`. It prints the places and the changed lines; or the proof that there are none, and the smallest

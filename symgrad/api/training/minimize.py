@@ -41,7 +41,7 @@ class Minimum(Reported):
         solution: the value of each variable by name, in its declared shape; ``m["w"]`` is the value of w.
         value: the loss there.
         success: whether this may be a minimum: ``established`` has one of the first three values below.
-        message: SciPy's reason for stopping, what was established, and which variable left its domain.
+        message: SciPy's reason for stopping, the classification, and any variable that left its domain.
         established: ``minimum`` (the gradient is zero, every curvature positive), ``no lower value`` (no lower value
             was found near it: at a kink, in a flat valley, or with too many variables to compute every curvature),
             ``stationary`` (with constraints: SciPy's own test, which ignores curvature), ``saddle`` or ``maximum`` (the

@@ -212,7 +212,7 @@ def _classify_near_kink(landscape: Landscape, at: EndPoint, free: Any, threshold
 
 
 def _directions(shape: Curvature, free: Any) -> Iterator[Vector]:
-    """Yield both directions of negative curvature, then those of zero curvature."""
+    """Yield both directions of negative curvature, then directions of zero curvature."""
     for part in (*shape.falling, *shape.flat[:FLAT_DIRECTIONS]):
         whole = np.zeros(len(free))
         whole[free] = part

@@ -131,7 +131,7 @@ def train(
         batch: the number of rows of the data in a step. Arrays whose first axis has the same named size are cut
             together. Every epoch reads each row once, in a new order (the last batch may be smaller). ``{"n": 32}``
             selects the size; for a size that only random inputs have, it is the number of draws.
-        seed: of the order of the rows and of the draws.
+        seed: the seed of the order of the rows and of the draws.
         callback: a function that is called after every step with the step's number (from 0), its loss, and the
             parameters by name. It may read the parameters, but must copy them to keep them. Training ends if it returns
             True.
@@ -264,7 +264,7 @@ def _schedule(method: str, rate: Any) -> Callable[[int], float]:
 
 
 def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, list[Node]]:
-    """Return the values of all parameters, and the trained ones."""
+    """Return the values of all parameters, and the trained parameters."""
     if not isinstance(start, Mapping):
         raise UsageError(
             f"start is of type {type(start).__name__}",

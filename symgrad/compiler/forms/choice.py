@@ -33,7 +33,7 @@ def evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:
 
     Args:
         direct: the derivatives.
-        primal: what is computed beside them.
+        primal: the nodes that are computed beside them.
     """
     order = topological(direct)
     own = set(primal)
@@ -55,7 +55,7 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
     Args:
         nodes: the derivatives in canonical form.
         direct: the derivatives in the direct form of the chain rule.
-        primal: what is computed beside them.
+        primal: the nodes that are computed beside them.
     """
     order, other = topological(direct), topological(nodes)
     if len(order) <= SMALL:

@@ -18,7 +18,7 @@ class Output:
     Args:
         node: the value.
         origins: the nodes that it is a derivative of; empty for a value that the user wrote.
-        traces: the backward passes that made it.
+        traces: the backward passes that produced it.
         slope: its record as a derivative of a scalar, if known.
     """
 
@@ -37,7 +37,7 @@ class Arrangement(NamedTuple):
     """The nodes that a kernel computes in place of the outputs.
 
     Attributes:
-        nodes: one for each output, equal to it in exact arithmetic.
+        nodes: a node for each output, equal to the output in exact arithmetic.
         fusable: nodes whose products and sums may be fused multiply-adds, as the user did not write them.
     """
 

@@ -35,7 +35,7 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
     """Return the nodes to compile.
 
     Args:
-        outputs: what is asked for.
+        outputs: the outputs to compute.
         fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
 
     Example:

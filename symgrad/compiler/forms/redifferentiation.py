@@ -38,7 +38,7 @@ def rederived(outputs: Sequence[Output]) -> list[Node]:
     held constant.
 
     Args:
-        outputs: the derivatives; those without a record of their differentiation stay as they are.
+        outputs: the derivatives; a derivative without a record of its differentiation stays as it is.
     """
     anew = _Anew()
     return [next(anew.of(o), o.node) for o in outputs]

@@ -129,9 +129,9 @@ class Contractions:
     def _factors(
         self, this: OpenContraction, node: Node, own: Labels, shape: Shape
     ) -> list[tuple[Node, Labels]]:
-        """Include the factors of a product with these labels, and return those that may be split further.
+        """Include the factors of a product with these labels, and return the factors that may be split further.
 
-        The product may have more axes than labels, of length one.
+        The product may have more axes than labels; these have length one.
         """
 
         def shown(base: Node) -> Node:

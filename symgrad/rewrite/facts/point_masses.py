@@ -19,7 +19,7 @@ __all__ = ["PointMasses", "may_be_zero", "tied"]
 _COUNTABLE = frozenset({"abs", "cos", "cosh", "cot", "sin", "tan"})
 """Unary ops that are not monotonic and take each value at countably many arguments."""
 _SAME_ZEROS = frozenset({"abs", "neg", "sign", "sqrt", "stop_gradient"})
-"""Ops with the zeros of their argument, in addition to increasing odd ones."""
+"""Ops with the same zeros as their argument, in addition to increasing odd ops."""
 _CHOOSING = frozenset({"clip", "maximum", "minimum", "relu", "where"})
 
 

@@ -28,7 +28,7 @@ class Factors:
     Attributes:
         coefficient, factors, powers: the product so far, as in a `Form`; an exponent may be zero.
         laws: names of the laws that were used.
-        notes: where the domain of the product is larger than that of its factors.
+        notes: where the domain of the product is larger than the domain of its factors.
         fired: whether a law included nodes that have no normal form yet.
         stays: whether the product stays unchanged: it divides by the number zero, or a number grew too long.
     """

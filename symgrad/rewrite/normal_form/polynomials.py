@@ -1,4 +1,4 @@
-"""Expand expressions as polynomials in their parts, to cancel terms; the expansion is used only if it is shorter.
+"""Expand expressions as polynomials in their parts, to cancel terms; use the expansion only if it is shorter.
 
 Polynomial ::= {Monomial: rational coefficient}
 Monomial   ::= ((atom, exponent), ...)      -- sorted atoms; no atom is a sum, product or integer power

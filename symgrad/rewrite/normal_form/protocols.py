@@ -48,12 +48,12 @@ __all__ = ["AllForms", "OpenProduct", "ProductForms", "SumForms"]
 
 
 class OpenProduct(Protocol):
-    """A product while it is collected: laws divide it by factors and multiply it by others.
+    """A product while it is collected: laws divide it by factors and multiply it by other factors.
 
     Attributes:
         factors: bases with their exponents; an exponent is zero if the base cancelled.
         laws: names of the laws that were used.
-        notes: where the domain of the product is larger than that of its spelling.
+        notes: where the domain of the product is larger than the domain of the written product.
         fired: whether a law included nodes that have no normal form yet.
     """
 

@@ -27,7 +27,7 @@ Kind = Literal["real", "int", "bool", "double"]
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Elements of one array.
+    """The elements of an array.
 
     Args:
         kind: their type.

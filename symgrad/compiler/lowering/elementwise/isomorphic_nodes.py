@@ -30,7 +30,7 @@ class NumberedGraph:
 
     Args:
         nodes: symbols and equations, arguments first.
-        outputs: what is asked for.
+        outputs: the outputs.
         fusable: nodes that may become fused multiply-adds.
 
     Attributes:

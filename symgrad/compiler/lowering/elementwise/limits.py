@@ -56,8 +56,8 @@ _SOON = 1500
 def better_pays_from(plan: Schedule) -> int:
     """Return the number of elements after which quick code has lost the compile time of better code.
 
-    If better code is compiled at that point, the total time is at most twice that of the best decision, whatever calls
-    follow. No rule that does not know the later calls can promise less.
+    If better code is compiled at that point, the total time is at most twice the time of the best decision, whatever
+    calls follow. No rule that does not know the later calls can promise less.
 
     Args:
         plan: the equations of an elementwise loop.

@@ -92,7 +92,7 @@ def schedule(
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
     Args:
-        outputs: what to compute.
+        outputs: the nodes to compute.
         inputs: the symbols in the order of the arguments.
         chunk: the number of equations of a chunk; if set, graphs of any size are cut.
         fusable: nodes whose products and sums may be rounded once together.
