@@ -264,7 +264,7 @@ def resolve_stops(e: Expr, of: Expr) -> Expr:
 def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
     """Write formulas without stop_gradient in the names of a program (internal).
 
-    A name stands for its value here, also without stop_gradient.
+    A name stands here for its value without stop_gradient.
     """
     listing = joined_listing(y.listings)
     named = () if listing is None else listing.assignments
@@ -300,7 +300,7 @@ def _in_parts(formula: Node, taken: Collection[str]) -> str:
 
 
 def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
-    """Return the text of a derivative, or the shorter one that `grad` prints (internal).
+    """Return the text of a derivative, or the shorter text that `grad` prints (internal).
 
     With stop_gradient, names can mislead: the name of the value itself, or of a noisy value, hides the inputs that a
     gradient reads. In this case `text` stays.

@@ -59,7 +59,7 @@ _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tu
 _NONE: frozenset[tuple[Node, Node]] = frozenset()
 
 _OPS = frozenset([mul, div, neg])
-_FEW = 16  # most factors of a product with several users that is flattened
+_FEW = 16  # most factors of a flattened product with several users
 
 
 def _operands(node: Node) -> tuple[Node, ...]:

@@ -23,7 +23,7 @@ __all__ = ["Sums"]
 
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, int, int]]]
 
-_FEW = 8  # most terms of a sum with several users that is flattened
+_FEW = 8  # most terms of a flattened sum with several users
 
 
 class Sums:

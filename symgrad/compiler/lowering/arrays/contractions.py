@@ -12,11 +12,11 @@ from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 __all__ = ["MatrixProducts", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
 
 _GUESS = 256
-"""The value of a named size in cost estimates: most are batches."""
+"""The value of a named size in cost estimates; most named sizes are batches."""
 
 
 def estimate(size: Size) -> int:
-    """Return a number for a size, to compare costs."""
+    """Estimate a size as a number, to compare costs."""
     return max(evaluate_size(size, dict.fromkeys(names_of(size), _GUESS)), 1)
 
 
@@ -167,7 +167,7 @@ def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: MatrixProd
 def _known_product(
     operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: MatrixProducts
 ) -> Node:
-    """Return a product of matrices, reusing an equal one or its transpose."""
+    """Return a product of matrices; reuse an equal product, or its transpose."""
     keys: list[tuple[_Product, _Labels]] = []
     for i, j in ((0, 1), (1, 0)):
         names: dict[int, int] = {}

@@ -56,7 +56,7 @@ class Member:
 
 @dataclass(eq=False, slots=True)
 class Nest:
-    """Loops and their members; the last loop is the inner one."""
+    """Loops and their members; the last loop is the inner loop."""
 
     loops: Shape
     members: list[Member] = field(default_factory=list[Member])
