@@ -40,7 +40,7 @@ def keeping(answers: Answers) -> Generator[None, None, None]:
 
 
 def remembered(nodes: Sequence[Node], question: Hashable, find: Callable[[], T]) -> T:
-    """Return the result of a pass over nodes, from the cache if it is there.
+    """Return the result of a pass over nodes, from the cache if possible.
 
     Args:
         nodes: the nodes.

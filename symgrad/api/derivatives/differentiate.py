@@ -47,9 +47,9 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
 
     Args:
         y: a scalar.
-        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them.
-            Each result is the total derivative. ``x[3]`` or ``x[1:4]`` of an input, if the program has no name for it,
-            stands for these entries of x wherever x is read.
+        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them. Each result
+            is the total derivative. ``x[3]`` or ``x[1:4]`` of an input stands for these entries of x wherever x is
+            read, unless it has a name in the program.
         expand: whether the result, and everything derived from it, prints in terms of the inputs only. Otherwise it
             prints in the names of the program if that is shorter. The value is the same.
 

@@ -50,8 +50,9 @@ def jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
 def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """Return the derivative of every entry of y with respect to every entry of x.
 
-    One symbolic pass gives all entries: backwards with a stack of unit cotangents, one for each entry of y; or forwards
-    with a stack of unit tangents, one for each entry of x, if x is known to have no more entries than y.
+    One symbolic pass gives all entries. If x is known to have no more entries than y, it is a forward pass with a stack
+    of unit tangents, one for each entry of x. Otherwise it is a backward pass with a stack of unit cotangents, one for
+    each entry of y.
 
     Args:
         y: an expression of any shape, or a list of them.

@@ -92,7 +92,7 @@ def tensor(
         shape: a tuple of sizes: whole numbers, or names. The arrays of a call set a named size, and it is the same
             wherever the name occurs; a formula or kernel works for all its values.
         domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
-            ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, which contain both ends; the ends may
+            ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, which contain both ends. The ends may
             contain sizes (labels of ``k`` classes). For an array of independent random inputs, the distribution
             ``Normal(0, 1)``, or a tuple of its name and parameters that broadcast, ``("Bernoulli", p)``.
         symmetric: whether it is a symmetric matrix; in programs ``S : real[n, n] symmetric``. For derivatives, its

@@ -63,9 +63,10 @@ class FormMethods(ArrayMethods):
         r"""Return it as a person would write it: collected, cancelled, ordered.
 
         No rule changes the value where the original is defined; `domain_notes` tells where the result is defined at
-        additional points. stop_gradient stays, so the result may be differentiated again, with one exception: with
-        respect to a matrix that is declared symmetric, differentiate the original expression. The canonical form may
-        read A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the same.
+        additional points. The result keeps every stop_gradient, so it may be differentiated again. There is one
+        exception: with respect to a matrix that is declared symmetric, differentiate the original expression. The
+        canonical form may read A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the
+        same.
 
         Example:
             >>> import symgrad as sg

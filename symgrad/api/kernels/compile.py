@@ -84,13 +84,13 @@ def compile(
             instead of one. Results are equal in exact arithmetic, but no longer have NumPy's bits; a difference such as
             ``g - stop_gradient(g)`` that is exactly zero as written may become a rounding error.
         effort: ``auto``, or ``high``. With ``auto``, an elementwise kernel is compiled quickly at first, to code that
-            takes up to twice the time. After so many elements that better code would have paid (in earlier calls or in
-            the next one), the next call compiles the better code first. Results have the same bits before and after.
+            takes up to twice the time. If the elements of earlier calls and of the current call are so many that better
+            code pays, the current call compiles the better code first. Results have the same bits before and after.
             ``high`` compiles the better code at once, for measurements, and if no call may pause. A kernel that another
             process compiled before uses better code at once, from the disk if possible.
         name: the name of the kernel and of the symbols in its object file.
-        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: it returns a `CudaKernel`, whose arguments are
-            arrays on the GPU; threads and effort are ignored.
+        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs (an experiment). The result is then a `CudaKernel`, whose
+            arguments are arrays on the GPU; threads and effort are ignored.
 
     Returns:
         A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.

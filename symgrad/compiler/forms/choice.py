@@ -26,10 +26,10 @@ def cost(nodes: Collection[Node]) -> int:
 def evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:
     """Tell whether no form can be better than the direct form of derivatives.
 
-    So it is if the derivatives are products and sums of values that the user's expressions compute anyway, none of
-    these values can be infinite, and no sum has a number among its terms (such sums may cancel: 1 - tanh(x)**2). An
-    example is the Jacobian of a chain of rotations, whose canonical form takes ten times as long to find as to compile.
-    It is never so for small derivatives.
+    Three conditions must hold: the derivatives are products and sums of values that the user's expressions compute
+    anyway; none of these values can be infinite; no sum has a number among its terms (such sums may cancel: 1 -
+    tanh(x)**2). An example is the Jacobian of a chain of rotations, whose canonical form takes ten times as long to
+    find as to compile. The result is always False for small derivatives.
 
     Args:
         direct: the derivatives.

@@ -42,7 +42,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
 
     Args:
         outputs: derivatives.
-        primal: the nodes that are computed beside them and stay as they are.
+        primal: the nodes that the kernel computes too; they stay as they are.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -42,7 +42,7 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
 
 
 def shareable(stand_ins: Mapping[Node, Node]) -> tuple[Mapping[Node, Node], Mapping[Node, Node]]:
-    """Return the stand-ins that may be used if no digits are lost, and those that may be used before that is known.
+    """Return the stand-ins that may be used if no digits are lost, and stand-ins that may be used in any case.
 
     The user's own values have lost digits where the formula loses them, so they are used only if no other form keeps
     the digits. Sums of products are used at once, unless their operands lose digits; in that case no stand-in is used.

@@ -3,8 +3,8 @@
 If only ``3*(a + 2*b)`` is used, ``3*a + 6*b`` may cost one operation less: a fused multiply-add absorbs the coefficient
 of a plain term of a sum, but the coefficient of a product needs its own multiplication. A sum can be stored times any
 number, and its readers divide the number out. The factor of a product follows from the factors of its operands; any
-other factor costs a multiplication. Each value in turn gets the factor with which the value and the sums that read it
-take the fewest operations. The result is exact up to rounding; nothing is reordered.
+other factor costs a multiplication. Each value in turn gets the factor that minimises the operations of the value and
+of the sums that read it. The result is exact up to rounding; nothing is reordered.
 
 With x = a + 2*b, take the outputs
 

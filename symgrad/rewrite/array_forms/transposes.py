@@ -1,4 +1,4 @@
-"""Distribute a transpose over a sum if that leaves no more transposes: (eye(n) - s[:, None]).T is eye(n) - s."""
+"""Distribute a transpose over a sum if that adds no transposes: (eye(n) - s[:, None]).T is eye(n) - s."""
 
 from __future__ import annotations
 
