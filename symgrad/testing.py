@@ -1,4 +1,4 @@
-"""For other people's tests: gradient code is right, or the test fails and says what is wrong.
+"""Assert in a test that gradient code is right; the failure names the mistake.
 
 Example:
     >>> import numpy as np, symgrad as sg
@@ -30,23 +30,25 @@ def assert_gradient(
 ) -> CodeVerdict:
     """Raise an AssertionError unless code computes the gradient of a function; see `verify_code`.
 
-    The message says what differs, at which input, by how much, which mistake it looks like, and the right formula.
+    The message names the difference, the input, the size of the error, the mistake that it looks like, and the right
+    formula.
 
     Args:
         f: the function.
         grad_f: the code.
-        specs: what the arguments are: declarations, or a sample array for each.
-        wrt: the names of the arguments to differentiate by; by default all real ones.
-        allow: kinds that pass beside ``"right"``: ``"float32 noise"``, ``"cancellation"``. Of cancellation alone passes
-            what is below a rounding of what the derivative usually is: a derivative of 1e-22 may come out as 0.
-        time_limit: seconds, for all of it.
+        specs: the arguments: declarations, or a sample array for each.
+        wrt: the names of the arguments to differentiate with respect to; by default all real arguments.
+        allow: verdict kinds that pass beside ``"right"``: ``"float32 noise"``, ``"cancellation"``. Without ``allow``,
+            cancellation passes only if the error is below a rounding error of the derivative's usual size: a derivative
+            of 1e-22 may come out as 0.
+        time_limit: seconds, for the whole check.
 
     Returns:
         The verdict.
 
     Raises:
-        AssertionError: if it is wrong anywhere, or nothing could be found out.
-        UsageError: if there is nothing to decide, or ``allow`` names no kind.
+        AssertionError: if the code is wrong anywhere, or nothing could be decided.
+        UsageError: if there is nothing to decide, or ``allow`` has an unknown kind.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -58,7 +60,7 @@ def assert_gradient(
         AssertionError: grad_f is not the gradient of loss
         ...
     """
-    __tracebackhide__ = True  # in pytest, the line that a reader is shown is that of the test
+    __tracebackhide__ = True  # pytest then shows the line of the test
     allowed = [allow] if isinstance(allow, str) else list(allow)
     for kind in allowed:
         if kind not in KINDS:

@@ -1,4 +1,4 @@
-"""The public functions and classes: expressions, programs, and the verbs on them. Open `handles/expr.py` first.
+"""The public functions and classes: expressions, programs, and functions of them. Open `handles/expr.py` first.
 
 The packages below work on nodes and must not import this one.
 """

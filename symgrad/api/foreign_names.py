@@ -95,9 +95,9 @@ _OF_PROGRAMS = ("inputs", "last", "names", "outputs", "result")
 
 
 def no_attribute(expr: Handle, name: str) -> UnknownAttributeError:
-    """Return the error for an attribute that expressions do not have, with what to write instead.
+    """Return the error for an attribute that expressions do not have, with a replacement.
 
-    Libraries probe attributes often, so the message only contains names, whose printing is fast.
+    Libraries probe attributes often. So the message contains only names, which print fast.
     """
     y = expr.name or "y"
     inputs = inputs_of([expr])

@@ -13,8 +13,9 @@ def not_installed(name: str, error: ImportError) -> UsageError:
     """Return the error to raise.
 
     Args:
-        name: of the framework, and of the extra that installs it.
-        error: Python's error. If another framework is missing, such as the backend of Keras, the cure installs that.
+        name: the name of the framework, and of the extra that installs it.
+        error: Python's error. If it names another framework, such as the backend of Keras, the cure installs that
+            framework.
 
     Example:
         >>> print(not_installed("jax", ImportError("No module named 'jax'")))

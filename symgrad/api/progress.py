@@ -14,18 +14,19 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(callback: Callable[[Work], object] | bool = True, *, after: float = AFTER_S) -> Generator[None]:
-    """Show, or tell, how far long work is that is done within a block.
+    """Show the progress of long work within a block, or report it to a function.
 
     Args:
-        callback: a function that is called about ten times a second, from a thread of its own, with the `Work` that is
-            being done: ``what``, ``done`` of ``total`` steps (None where nobody knows), ``share`` (from 0 to 1),
-            ``seconds`` so far, ``left`` (seconds, about), and ``outer``, what it is a part of. True to draw it on the
-            terminal or in the notebook; False for nothing.
-        after: seconds after which work is long.
+        callback: a function that is called about ten times a second, in a separate thread, with the current `Work`:
+            ``what``, ``done`` of ``total`` steps (None if unknown), ``share`` (from 0 to 1), ``seconds`` so far,
+            ``left`` (estimated seconds), and ``outer``, the work of which it is a part. True draws the progress on the
+            terminal or in the notebook; False does nothing.
+        after: seconds after which progress is shown.
 
     Raises:
         UsageError: if the callback cannot be called.
-        Exception: what the callback raised, when the block ends; it is not called again after that.
+        Exception: an exception of the callback is raised again when the block ends; the callback is not called after
+            it.
 
     Example:
         >>> import symgrad as sg

@@ -10,14 +10,14 @@ __all__ = ["simplify"]
 
 
 def simplify(expression: Operand | str | Program) -> Expr:
-    """Return an expression in the form that is easiest to read, of those that are looked at in bounded time.
+    """Return the most readable form of an expression that is found in bounded time.
 
     Args:
-        expression: an expression, scalar or array, a number; or the text of a program that ends with one.
+        expression: a scalar or array expression, a number, or the text of a program that ends with an expression.
 
     Returns:
-        One that is equal wherever the given one is defined, or the given one. `Expr.simplified_notes` of the given one
-        tells where it is defined at more points.
+        An expression that is equal wherever the original is defined, or the original itself. `Expr.simplified_notes` of
+        the original tells where the result is defined at additional points.
 
     Example:
         >>> import symgrad as sg

@@ -1,7 +1,7 @@
-"""The rewrite engine: rewrites a graph bottom up to a fixpoint, bounded and deterministic, and records every step.
+"""The rewrite engine: rewrite a graph bottom up to a fixpoint, bounded and deterministic, and record every step.
 
-A round visits each node once, arguments first, with the normal forms of its arguments in place, and then the results of
-rules. Rounds repeat until one changes nothing. A shared node is rewritten once and stays shared.
+A round visits each node once, arguments first, after its arguments are replaced by their normal forms; then it visits
+the results of rules. Rounds repeat until a round changes nothing. A shared node is rewritten once and stays shared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Normaliser(View, Protocol):
     """A normal form for associative, commutative ops, in addition to the rules."""
 
     def inner(self, child: Node, parent: Node) -> bool:
-        """Tell whether a child with this parent as its only user is flattened into it, without a form of its own."""
+        """Tell whether a child, whose only user is this parent, is flattened into the parent, and has no own form."""
         ...
 
     def step(self, node: Node) -> Step | None:
@@ -36,7 +36,7 @@ class Normaliser(View, Protocol):
 
 
 class NormaliserFor(Protocol):
-    """Makes the normaliser of one round."""
+    """Creates the normaliser of one round."""
 
     def __call__(self, current: Round) -> Normaliser: ...
 
@@ -86,7 +86,7 @@ def rewrite(
         known: facts about nodes, if some were computed before.
         steps_per_node: bound on the number of steps, per node of the outputs.
         rounds: bound on the number of passes.
-        normal: a cache of normal forms by the same rules and facts; new ones are added.
+        normal: a cache of normal forms by the same rules and facts; new forms are added.
 
     Returns:
         The rewritten outputs and the trace.
@@ -124,12 +124,12 @@ def rewrite(
 
 
 def _equations(before: int, this: Round) -> int:
-    """Return the number of equations of a round: those of the graph, and those that it created so far."""
+    """Return the number of equations of a round: the equations of the graph, and new equations so far."""
     return before + len(this.made)
 
 
 def _remember(normal: dict[Node, Node], passed: Sequence[Mapping[Node, Node]]) -> None:
-    """Add the normal forms of nodes after all rounds, if they had one of their own in each round."""
+    """Add the normal forms of nodes after all rounds, if the nodes had their own form in each round."""
     for node, form in passed[0].items():
         for after in passed[1:]:
             found = after.get(form)
@@ -263,7 +263,8 @@ def _holds(condition: Node, bindings: Bindings, known: Conditions) -> bool:
 def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known: Conditions) -> Step:
     """Return the step of a rule with its soundness for these operands.
 
-    Facts can make a rule exact that widens in general; a dropped operand that may be undefined widens an exact rule.
+    Facts can make a rule exact that widens in general. A dropped operand that may be undefined makes an exact rule
+    widen.
     """
     notes: list[Note] = []
     soundness: Soundness = "exact"

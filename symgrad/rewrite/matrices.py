@@ -1,6 +1,6 @@
-"""Matrix notation: write a contraction in normal form with `@`, `.T`, `outer`, `sum` and `mean`.
+"""Write contractions in normal form in matrix notation, with `@`, `.T`, `outer`, `sum` and `mean`.
 
-The normal form is index notation: flat, and the same for all spellings. This pass parenthesises it for readers and for
+The normal form is in index notation: flat, and equal for all spellings. This pass adds parentheses, for readers and for
 cheap evaluation, vectors first: `X.T @ (X @ w)`. Contractions that have no matrix notation stay unchanged. The pass
 changes neither values nor domains, and the normal form of its result is its input.
 """
@@ -40,7 +40,7 @@ def in_matrix_notation(
     Args:
         outputs: the nodes.
         forms: creates the normal forms, if there are arrays.
-        written: the results for nodes of earlier calls with the same forms; new ones are added.
+        written: the results for nodes of earlier calls with the same forms; new results are added.
     """
     known = {} if written is None else written
     if all(o in known for o in outputs):
@@ -52,7 +52,7 @@ def in_matrix_notation(
 
 
 class _MatrixWriter:
-    """Writes nodes. The result depends on the node alone, not on the nodes that were written before it.
+    """Writes nodes. The result depends only on the node, not on nodes written before.
 
     Args:
         forms: the normal forms.
@@ -79,7 +79,7 @@ class _MatrixWriter:
         if node.op.name in _PRODUCTS and self._forms.products.small(node):
             form = self._forms.products.form(node)
             bases = [*form.factors, *form.powers]
-            # A number times a lone sum keeps its shape.
+            # A number times a single sum keeps its shape.
             lone = len(bases) == 1 and bases[0].op is add
             if node not in form.factors and not lone and any(_is_array(b) for b in bases):
                 product = full(self._product(form), node.shape)
@@ -178,7 +178,7 @@ class _MatrixWriter:
         return coefficient
 
     def _scaled(self, factors: dict[Node, Exponent]) -> dict[Node, Exponent]:
-        """Move a vector that scales a contraction into an operand that is a product anyway: X.T @ (outer(r, v)*D)."""
+        """Move a vector that scales a contraction into an operand that is already a product: X.T @ (outer(r, v)*D)."""
         matrices = [b for b, e in factors.items() if b.op is einsum and e == 1 and len(b.shape) == 2]
         if len(matrices) != 1 or len(matrices[0].args) < 3:
             return factors
@@ -201,7 +201,7 @@ class _MatrixWriter:
         return {scaled: 1, **rest}
 
     def _scales(self, own: Labels, i: int, labels: tuple[Labels, ...], result: Labels) -> bool:
-        """Tell whether an operand is multiplied with another one, entry by entry, before the contraction."""
+        """Tell whether an operand is multiplied with another operand, entry by entry, before the contraction."""
         others = [k for j, other in enumerate(labels) if j != i for k in other]
         return any(k not in result and others.count(k) > 1 for k in own)
 
@@ -277,7 +277,7 @@ class _MatrixWriter:
         return contract([self._spelled(first), self._spelled(second)], [(0,), (0,)], ())
 
     def _presummed(self, operands: list[_Operand], result: Labels) -> list[_Operand] | None:
-        """Sum the labels that one operand alone has; None if there are none."""
+        """Sum the labels that only one operand has; return None if there are none."""
         for i, (node, labels) in enumerate(operands):
             others = {k for j, o in enumerate(operands) if j != i for k in o.labels}
             lone = [a for a, k in enumerate(labels) if k not in result and k not in others]
@@ -292,7 +292,7 @@ class _MatrixWriter:
         return node
 
     def _contracted(self, operands: list[_Operand], result: Labels) -> list[_Operand] | None:
-        """Contract the two operands with the smallest result that share one summed label with no others; else None."""
+        """Contract the two operands that share a label with no others, with the smallest result; else return None."""
         uses: dict[int, int] = dict.fromkeys(result, 1)
         for o in operands:
             for k in o.labels:
@@ -306,7 +306,7 @@ class _MatrixWriter:
                 (k,) = shared
                 if uses[k] != 2:
                     continue
-                # A scalar reads x @ A @ y: each matrix multiplies the vector before it.
+                # A scalar is written x @ A @ y: each matrix multiplies the vector before it.
                 transposes = sum(len(o.labels) == 2 and o.labels[0] != k for o in (a, b))
                 away = int(not result or result[0] not in (*a.labels, *b.labels))
                 key = (len(a.labels) + len(b.labels), away, transposes if not result else 0, j, i)
@@ -325,7 +325,7 @@ class _MatrixWriter:
         if not rows and not columns:
             swap = self._spelled(b.node).op is einsum and self._spelled(a.node).op is not einsum
         elif not rows:
-            # A vector comes after its matrix, and before it in a scalar x @ A @ y.
+            # A vector stands after its matrix, but before it in a scalar x @ A @ y.
             swap = bool(result) or b.labels[0] != k
         elif not columns:
             swap = not result and a.labels[0] == k
@@ -353,7 +353,7 @@ class _MatrixWriter:
         return _Operand(core, tuple(operand.labels[axes.index(a)] for a in range(len(core.shape))))
 
     def _absorbed(self, operands: list[_Operand]) -> list[_Operand] | None:
-        """Multiply operands into one that has all their labels, entry by entry; None if there are none."""
+        """Multiply operands, entry by entry, into an operand that has all their labels; None without such operands."""
         best: tuple[tuple[int, ...], int] | None = None
         for i, small in enumerate(operands):
             for j, large in enumerate(operands):

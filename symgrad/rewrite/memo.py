@@ -1,8 +1,8 @@
-"""A cache of the results of passes over graphs.
+"""Cache the results of passes over graphs.
 
 `print`, `explain` and `compile` run the same passes on one gradient, so the results are cached in one weak table. A
 result lives as long as an object that registers its own dictionary (`keeping`) while the pass runs, such as a
-derivative. Nodes hold no results: a result refers to its nodes, and neither would be freed.
+derivative. Nodes hold no results, because a result refers to its nodes, and neither would be freed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symgrad.ir.graph import Node
 __all__ = ["Answers", "keeping", "remembered"]
 
 _ANSWERS = 256
-"""Results that one object holds, the latest: explaining a gradient computes some hundred, and reuses few."""
+"""Number of latest results that one object holds: to explain a gradient computes some hundred, and reuses few."""
 
 Answers: TypeAlias = "dict[Hashable, Any]"
 """Results by their keys."""
@@ -31,7 +31,7 @@ _keeper: ContextVar[Answers | None] = ContextVar("keeper", default=None)
 
 @contextmanager
 def keeping(answers: Answers) -> Generator[None, None, None]:
-    """Hold in a dictionary the results of passes that run within the block."""
+    """Keep the results of passes within the block in a dictionary."""
     outer = _keeper.set(answers)
     try:
         yield
@@ -40,12 +40,12 @@ def keeping(answers: Answers) -> Generator[None, None, None]:
 
 
 def remembered(nodes: Sequence[Node], question: Hashable, find: Callable[[], T]) -> T:
-    """Return the result of a pass over nodes, from the cache if it is there.
+    """Return the result of a pass over nodes, from the cache if possible.
 
     Args:
         nodes: the nodes.
         question: the pass, and the options that its result depends on.
-        find: computes the result, which must allow weak references, and which nobody may change.
+        find: computes the result, which must allow weak references, and must not be changed.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -1,4 +1,4 @@
-"""The normaliser: connects the normal forms with each other and with the matcher.
+"""The normaliser: connect the normal forms with each other and with the matcher.
 
 `rewrite/normal_form/protocols.py` has the protocols between its parts, with an example.
 """
@@ -36,7 +36,8 @@ _SEEN = frozenset({"mul", "neg", "pow", "add", "div"})
 class NormalForms:
     """Normal forms of sums, products, contractions and choices, with their caches.
 
-    The caches of sums and products hold in every round: they have only small ones, which every round flattens.
+    The caches of sums and products stay valid in every round, as they contain only small ones, which every round
+    flattens.
 
     Args:
         rules: the matched rules.
@@ -60,13 +61,13 @@ class NormalForms:
         self._rules_for_sums = RulesForSums(rules, self)
 
     def begin(self, current: Round) -> NormalForms:
-        """Begin a round, and return itself."""
+        """Begin a round, and return this object."""
         self.settled, self._raw = current.settled, current.raw
         self.tensors = Tensors(self)  # their caches depend on the round
         return self
 
     def forget(self) -> None:
-        """Clear the caches, whose reference cycles would otherwise wait for the garbage collector."""
+        """Clear the caches: their reference cycles would otherwise wait for the garbage collector."""
         self.__dict__.clear()
 
     def opens(self, node: Node, root: Node) -> bool:
@@ -105,7 +106,7 @@ class NormalForms:
         return step
 
     def _is_copied(self, node: Node) -> bool:
-        """Tell whether every sum and product in a node is small: its step is then the same in every round."""
+        """Tell whether every sum and product in a node is small; then its step is the same in every round."""
         if node not in self._copied:
             fold([node], lambda n, args: self._small(n) and all(args), self._copied)
         return self._copied[node]
@@ -128,14 +129,14 @@ class NormalForms:
         return self.tensors.step(node) if node.shape or not node.op.pointwise else None
 
     def _constant_value(self, node: Node) -> Node | None:
-        """Return the number that a node is everywhere, None if there is none."""
+        """Return the number to which a node is equal everywhere; None if there is none."""
         point = self.known.point(node)
         if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
             return None
         return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
 
     def _constant_truths(self, node: Node) -> Step | None:
-        """Return the step that replaces constant arrays of truth values by one truth value, as the rows have it."""
+        """Return the step that replaces constant arrays of truth values by one truth value, as in the rows."""
         if not node.shape or not node.op.pointwise or not any(a.dtype == "bool" for a in node.args):
             return None
         args = [self._truth(a) for a in node.args]
@@ -171,7 +172,7 @@ class NormalForms:
         return None
 
     def _head_and_rest(self, form: Form) -> tuple[Node, Node] | None:
-        """Split a product into its coefficient, or its first factor, and the rest; None if there is no rest."""
+        """Split a product into its coefficient (or its first factor) and the rest; None if there is no rest."""
         factors, powers = dict(form.factors), dict(form.powers)
         first = Form(form.coefficient, {}, {})
         if form.coefficient == 1 and (factors or powers):

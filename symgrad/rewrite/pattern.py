@@ -38,11 +38,11 @@ class View(Protocol):
     """Ways to read a node as an application of another op."""
 
     def sees(self, op_name: str) -> bool:
-        """Tell whether nodes match this op through the view alone."""
+        """Tell whether a node with another op may match this op through the view."""
         ...
 
     def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
-        """Return the arguments for which the op gives the node, or None."""
+        """Return the arguments for which the op is equal to the node, or None."""
         ...
 
 

@@ -33,7 +33,7 @@ _CACHED_NODES = 50_000
 """The largest number of nodes whose normal forms `CanonicalForms` caches."""
 
 _CACHED_GRAPH = 10_000
-"""The largest graph whose canonical form is cached: the steps to it take several times its memory."""
+"""The largest graph whose canonical form is cached: the steps to a form take several times its memory."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -42,8 +42,8 @@ class Canonical:
 
     Args:
         nodes: the canonical nodes, in the order of the inputs.
-        trace: every application of a rule, and why the rewriting stopped.
-        required: notes of the trace that do not apply to the result, because it still has the same requirement.
+        trace: every application of a rule, and the reason why the rewriting stopped.
+        required: notes of the trace that do not apply to the result, because the result still has the same requirement.
     """
 
     nodes: list[Node]
@@ -66,8 +66,8 @@ class Stable:
     """Nodes in forms that lose fewer digits, and the steps to them.
 
     Args:
-        nodes: in the order of the inputs; equal to them in exact arithmetic.
-        trace: every replacement in them.
+        nodes: the forms, in the order of the inputs, and equal to the inputs in exact arithmetic.
+        trace: every replacement.
     """
 
     nodes: list[Node]
@@ -92,13 +92,13 @@ def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
 def canonical(
     outputs: Sequence[Node], *, drop_stops: bool = False, rules: RuleSet | None = None
 ) -> Canonical:
-    """Bring nodes to canonical form: what a person would write, with the same value wherever the input has one.
+    """Bring nodes to canonical form, as a person would write them, with the same value wherever the input has one.
 
     Args:
         outputs: nodes of any shapes; shared nodes are rewritten once and stay shared.
-        drop_stops: read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. Right for a formula that is
-            only evaluated; wrong for one that is differentiated again, so the default keeps them.
-        rules: the rows to apply, if not those of the phase.
+        drop_stops: whether to read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. This is right for a
+            formula that is only evaluated, but wrong for a formula that is differentiated again.
+        rules: the rows to apply; by default the rows of the phase.
 
     Returns:
         The nodes, the trace, and notes on domains that grew.
@@ -148,7 +148,7 @@ def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None)
 
 
 class CanonicalForms:
-    """Canonical forms of many nodes with common subexpressions, whose forms are cached.
+    """Canonical forms of many nodes with common subexpressions; the forms are cached.
 
     The forms are those of `canonical`, without a trace. The cache lives as long as the object.
 
@@ -196,13 +196,12 @@ class CanonicalForms:
 
 
 def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
-    """Replace expressions that lose digits in floating point by equal ones that lose fewer.
+    """Replace expressions that lose digits in floating point by equal expressions that lose fewer.
 
     Args:
-        outputs: nodes of any shapes; graphs of more than 1000 equations stay unchanged, and of more than 160 with
-            arrays in them.
-        others: functions that return further forms of all outputs, equal in exact arithmetic; called if digits are
-            lost.
+        outputs: nodes of any shapes; graphs of more than 1000 equations (160 with arrays) stay unchanged.
+        others: functions that return further forms of all outputs, equal in exact arithmetic; they are called if digits
+            are lost.
 
     Returns:
         The nodes, the trace, and notes on domains that grew.
@@ -219,14 +218,14 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
 
 
 def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tuple[Sequence[Node], bool]:
-    """Return the form of elementwise numbers that loses digits at the fewest sample points, and whether it does at any.
+    """Return the form of scalars that loses digits at the fewest sample points, and whether it loses digits at all.
 
-    Unlike `stable` this searches for no further forms, and takes linear time: some thirty microseconds per equation. It
-    skips a form without a value at a point where an earlier form has one.
+    Unlike `stable` this does not search for more forms, and takes linear time: about thirty microseconds per equation.
+    It skips a form that has no value at a point where an earlier form has one.
 
     Args:
-        forms: equal in exact arithmetic, in order of preference; the search ends at the first form without a fault, and
-            at once if there are too many inputs to sample the rounding of each.
+        forms: forms that are equal in exact arithmetic, in order of preference. The search ends at the first form
+            without a fault. If there are too many inputs to sample the rounding of each, it ends at once.
         alone: whether to sample a form that has no alternative.
     """
     from symgrad.rewrite.choice.samples import (
@@ -239,7 +238,7 @@ def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tup
     if not measurable(best):
         return best, False
     if not alone:
-        # Computing another form takes less time than sampling digits.
+        # It takes less time to compute another form than to sample digits.
         other = next((form for form in rest if form != best), None)
         if other is None:
             return best, False
@@ -248,7 +247,7 @@ def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tup
     lost = sample.loses_digits(best)
     if not lost:
         return best, False
-    fewest: int | None = None  # faults are counted where there is a form to compare them with
+    fewest: int | None = None  # faults are counted if there is another form to compare with
     for form in rest:
         if form == best or not sample.has_values_of(form, best):
             continue
@@ -284,7 +283,7 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
 
 
 def _requirements(output: Node) -> Iterator[Note]:
-    """Yield the requirements for an output to have a value: its subexpressions have one, and divisors are not zero."""
+    """Yield the requirements for an output to have a value: subexpressions have values, and divisors are not zero."""
     choices = [n for n in topological([output]) if n.op is where]
     for node in topological([output], until=choices):
         yield Note(UNDEFINED, node)

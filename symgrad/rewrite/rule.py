@@ -27,18 +27,19 @@ class Rule:
         name: unique, kebab-case.
         pattern: the left side, a graph over metavariables.
         replacement: the right side, over the same metavariables.
-        condition: a truth-valued graph over them; the rule applies if it provably holds. None for always.
+        condition: a truth-valued graph over these metavariables; the rule applies if the condition provably holds. None
+            means that it always applies.
         soundness: "exact" (same value, same domain), or "widens" (same value on the domain of the left side, and a
             larger domain).
         exact_when: the condition under which a rule that widens is exact.
-        note: for a rule that is not exact, what it adds, naming a metavariable: "also defined at {a} = 0".
+        note: for a rule that is not exact, the added points, in terms of a metavariable: "also defined at {a} = 0".
         witness: for a rule that is not exact, a point at which the sides differ.
-        why: one line: the reason, or the source of the identity.
+        why: the reason or the source of the identity, in one line.
         how: "matched" by the engine, or "collected": a law that the normal form of sums and products applies to any
             number of operands at once. Both are tested alike.
-        whole: for a left side that is a product, whether it must use up the powers that it names: sin(a)/cos(a) then
+        whole: for a left side that is a product, whether it must use the whole powers of its bases: then sin(a)/cos(a)
             does not match in sin(a)/cos(a)**2.
-        unread: metavariables of a branch that is never taken, whose domain does not matter.
+        unread: metavariables of a branch that is never taken, so that their domain does not matter.
 
     Raises:
         UsageError: for an invalid rule (see `_refuse`).
@@ -102,7 +103,7 @@ class RuleSet:
     """Rules with unique names, indexed by the op at the top of their left sides.
 
     Raises:
-        UsageError: if two rules have one name.
+        UsageError: if two rules have the same name.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:

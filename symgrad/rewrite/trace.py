@@ -17,7 +17,7 @@ Soundness: TypeAlias = Literal["exact", "widens"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One way in which a step is not exact.
+    """A way in which a step is not exact.
 
     Args:
         text: the change, with `{}` in place of the node: "also defined at {} = 0".
@@ -35,7 +35,8 @@ class Step:
     Args:
         rule: name of the rule; a step that collected a sum or product names the laws it used in `laws`.
         before, after: the nodes.
-        soundness: of this application; a rule that widens in general is exact if the facts exclude the added points.
+        soundness: the soundness of this application; a rule that widens in general is exact if facts exclude the added
+            points.
         notes: the points that the domain gained, or the fact that was assumed.
         laws: names of further rows that took part.
     """
@@ -50,12 +51,12 @@ class Step:
 
 @dataclass(slots=True)
 class Trace:
-    """The steps, and why the rewriting stopped.
+    """The steps, and the reason why the rewriting stopped.
 
     Args:
-        steps: in the order of application.
+        steps: the steps, in the order of application.
         stopped: "fixpoint" if no rule applies any more, "budget" if the bound on steps or rounds was reached.
-        rounds: the number of passes over the graph; the last one (at a fixpoint) changed nothing.
+        rounds: the number of passes over the graph; at a fixpoint, the last pass changed nothing.
     """
 
     steps: list[Step] = field(default_factory=list[Step])
@@ -64,5 +65,5 @@ class Trace:
 
     @property
     def widening(self) -> list[Step]:
-        """The steps after which the result is defined in more places."""
+        """The steps that enlarge the domain."""
         return [s for s in self.steps if s.soundness != "exact"]

@@ -25,18 +25,19 @@ _ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect, values
 
 
 def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
-    """Decide a claim given as plain data; report every fault of the row, raise for none.
+    """Decide a claim in plain data; report every fault of the row, and raise no error for it.
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or
-            ``a``, ``b`` as in `equal`; the latter perhaps with ``values_only``,
-            either with ``domain``, if need be. ``id`` and ``expect`` are not read.
+            ``a``, ``b`` and optionally ``values_only`` as in `equal`. Both kinds of row may have ``domain``. ``id`` and
+            ``expect`` are ignored.
         time_limit: seconds.
         replay: whether the proof is checked as `symgrad check` does.
 
     Returns:
-        What `Verdict.to_json` returns; with ``replay`` and a proof also ``checked``, the status that the checker finds.
-        If there is nothing to decide: ``status`` is ``"error"``, ``why`` is the message, ``error`` the class.
+        The result of `Verdict.to_json`; if ``replay`` is set and there is a proof, also ``checked``, the status from
+        the checker. For a faulty row, ``status`` is ``"error"``, ``why`` is the message, and ``error`` is the class of
+        the error.
 
     Example:
         >>> decide_claim({"a": "x/x", "b": "1"}, 10)["status"]

@@ -29,10 +29,10 @@ class DomainCheck:
     """The result of `check_domain`: removable singularities of a formula.
 
     Attributes:
-        gaps: points at which it has no value beside which it tends to one, each with ``.where``, ``.kind`` (0/0,
-            oo - oo, ...), ``.limit``, ``.form``, ``.lost`` and ``.reason`` (why there is no limit or no form).
-        form: the formula in a form that computes it and its derivatives at these points and beside them; None where
-            none was found, the formula itself where it needs none.
+        gaps: points at which the formula has no value, but a limit; each has ``.where``, ``.kind`` (0/0, oo - oo, ...),
+            ``.limit``, ``.form``, ``.lost`` and ``.reason`` (why there is no limit or no form).
+        form: a form that computes the formula and its derivatives at these points and near them; None if no form was
+            found; the formula itself if it has no gaps.
     """
 
     gaps: tuple[Gap, ...]
@@ -53,7 +53,7 @@ class DomainCheck:
 
     @property
     def reason(self) -> str | None:
-        """Why there is no form of the whole, in a sentence; None where there is one."""
+        """The reason why there is no form of the whole formula, as a sentence; None if there is a form."""
         if self.form is not None:
             return None
         missing = [f"where {g.where}: {g.reason}" for g in self.gaps if g.form is None]
@@ -63,21 +63,21 @@ class DomainCheck:
 
 
 def check_domain(e: Formula) -> DomainCheck:
-    r"""Find points of its domain at which a formula has no value although it has a limit there.
+    r"""Find points of the domain at which a formula has no value, but a limit.
 
-    Candidates are points where a denominator vanishes, or what else an op may not be given (cos(x) of tan(x)): by
-    undoing functions, as roots of polynomials, and at 0, 1, other inputs and numbers of the formula. A point is
-    reported if values beside it, computed with 240 digits, have one limit from both sides. Where they depend on a
-    function of what is infinite, as x*sin(1/x) at 0, no limit is claimed. Forms are compared with such values, too: at
-    the point, beside it, and where a series ends, of the formula and of its first two derivatives.
+    Candidates are points at which a denominator vanishes, or another op is undefined (tan(x) where cos(x) = 0). They
+    are found by inverting functions, as roots of polynomials, and among 0, 1, other inputs and numbers of the formula.
+    A point is reported if values near it, computed with 240 digits, have the same limit from both sides. No limit is
+    claimed if the values depend on a function of an infinite argument, such as x*sin(1/x) at 0. Forms are also compared
+    with such values, of the formula and of its first two derivatives: at the point, near it, and where a series ends.
 
     Args:
-        e: a formula of numbers, of at most 400 equations, such as a gradient; or the text of a program that ends with
-            one.
+        e: a scalar formula of at most 400 equations, such as a gradient; or the text of a program that ends with such a
+            formula.
 
     Returns:
-        The points, each with the limit, how many digits are lost near it, and a form that computes it: a stable one, or
-        the power series there, or the reason why there is none. None found is no proof that there is none.
+        The points, each with the limit, the number of digits lost near it, and a form that computes it (a stable form
+        or a power series) or the reason why there is none. An empty result is no proof that there are no such points.
 
     Raises:
         UnsupportedError: for arrays, and for longer formulas.

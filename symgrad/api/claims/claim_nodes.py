@@ -1,4 +1,4 @@
-"""Turn a claim about a derivative into nodes, with other sizes for the named ones."""
+"""Turn a claim about a derivative into nodes, with substitutes for named sizes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["as_symbol", "claim_nodes", "read_claim"]
 
 
 def read_claim(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
-    """Parse a text in names of a program with other sizes.
+    """Parse a text in the names of a program, with substitutes for named sizes.
 
     Raises:
-        ShapeMismatch: if its shapes disagree.
+        ShapeMismatch: if shapes in the text disagree.
     """
     try:
         return parse_expression(text, {n: size_leaf(s) for n, s in sizes.items()} | {**known}, name)
@@ -56,7 +56,7 @@ def claim_nodes(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, 
 
 
 def as_symbol(y: Node, wrt: Node, claim: Node, own: str | None) -> tuple[Node, Node, Node]:
-    """Substitute a symbol for an intermediate value that is the variable, under its own name if it has one."""
+    """Substitute a symbol for a variable that is an intermediate value, under the value's name if it has one."""
     if wrt.op is SYMBOL:
         return y, wrt, claim
     taken = {s.name for s in symbols_of([y, claim])}

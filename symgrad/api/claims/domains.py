@@ -50,11 +50,11 @@ def redeclare(
     Args:
         nodes: the sides of a claim.
         domain: as for `equal`.
-        sizes: the sizes of the nodes in terms of those in messages and domains.
+        sizes: the sizes of the nodes in terms of the sizes in messages and domains.
 
     Raises:
         UsageError: for an invalid domain, or a name that no side reads.
-        DeclarationError: if it has another shape.
+        DeclarationError: if a domain has another shape than the name.
     """
     domain, nodes = validate_domain(domain), list(nodes)
     if not domain:
@@ -95,7 +95,8 @@ def decide_with_ends(
         nodes: the parts of the claim.
         decide: decides a claim of such parts within a number of seconds.
         seconds: the time limit.
-        by: the variable of a derivative, whose domain stays: derivatives at the end of an interval are not claimed.
+        by: the variable of a derivative; its domain stays, as a claim does not include derivatives at the end of an
+            interval.
     """
     found = [s for s in symbols_of(nodes) if s.declaration.domain == NONNEGATIVE and s is not by]
     if not found:
@@ -129,10 +130,10 @@ def _absolute(value: Any) -> Any:
 
 
 def _declared(name: str, text: str) -> Node:
-    """Return a symbol of a domain.
+    """Return a new symbol with a domain.
 
     Raises:
-        UsageError: if the text declares more; the errors of reading a declaration.
+        UsageError: if the text declares more than a domain; errors of parsing a declaration.
     """
     listing = parse_program(f"{name} : {text}", "the domain")
     if listing.names != (name,) or listing.result is not None:

@@ -40,25 +40,26 @@ def equivalent(
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
 ) -> Verdict:
-    r"""Decide whether two programs have equal values and equal derivatives, each as its stop_gradients make them.
+    r"""Decide whether two programs have equal values and equal derivatives, with the stop_gradients of each.
 
     Args:
-        p: an Expr, or text; names that are not declared in the other one are real.
-        q: likewise, of the same shape.
-        wrt: the inputs by which one differentiates, or their names; by default all real ones that are not random.
-        order: up to which order derivatives count; ``"all"`` for every one.
-        domain: as for `equal`; of real numbers.
+        p: an Expr, or text; names that neither program declares are real.
+        q: an Expr or text as for p, of the same shape.
+        wrt: the inputs to differentiate with respect to, or their names; by default all real inputs that are not
+            random.
+        order: the highest order of derivatives that are compared; ``"all"`` for every order.
+        domain: as for `equal`, but only real domains.
         time_limit: seconds.
 
     Returns:
-        A `Verdict`: read its ``status``. ``of_values``, ``of_gradients`` and ``of_higher`` have the answers one by one.
-        ``proved`` for all orders means that the programs are equal as functions of their inputs and of frozen copies
-        of these, which is in ``of_all_orders``; where that is not so, orders up to the fourth are tried.
+        A `Verdict`: read its ``status``. ``of_values``, ``of_gradients`` and ``of_higher`` have the separate answers.
+        ``proved`` for all orders means that the programs are equal as functions of their inputs and of frozen copies of
+        the inputs; ``of_all_orders`` has that answer. If they are not, orders up to the fourth are compared.
 
     Raises:
-        UsageError, ShapeError: if these are no two formulas of one shape, or for another order.
-        NotInProgramError: for one of ``wrt`` that neither side reads.
-        UnsupportedError: for complex numbers, and for ops that are known by values alone.
+        UsageError, ShapeError: if the arguments are not two formulas of one shape, or for an invalid order.
+        NotInProgramError: for a variable that neither program reads.
+        UnsupportedError: for complex numbers, and for ops without a definition.
 
     Example:
         >>> import symgrad as sg

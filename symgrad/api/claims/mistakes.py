@@ -37,10 +37,10 @@ def with_mistakes(
     """Return the verdict; a refutation finds the mistakes on first access.
 
     Args:
-        verdict: on the claim.
+        verdict: the verdict on the claim.
         value: the function.
         target: the variable.
-        claim: the claimed derivative, or its text in the names of these.
+        claim: the claimed derivative, or its text in the names of the program.
         domain: as for `verify`.
     """
     if verdict.status != "refuted" or verdict.diagnoses.all():
@@ -52,7 +52,7 @@ def with_mistakes(
         from symgrad.verification.mistakes.diagnoses import (
             WrongClaim,
             diagnose,
-        )  # for start-up time: it is asked of few claims
+        )  # for start-up time: few claims need it
 
         read = _ClaimReader(value, target, claim, domain)
         question = WrongClaim(
@@ -77,7 +77,7 @@ def with_mistakes_of_algebra(
     """Return the verdict; a refutation finds the wrong rewriting on first access.
 
     Args:
-        verdict: on the equation.
+        verdict: the verdict on the equation.
         arguments: its sides as passed by the caller.
         sides: their nodes, in the domains of the claim.
     """
@@ -89,7 +89,7 @@ def with_mistakes_of_algebra(
         from symgrad.verification.mistakes.diagnoses import (
             WrongRewriting,
             diagnose_rewriting,
-        )  # for start-up time: it is asked of few claims
+        )  # for start-up time: few claims need it
 
         listings, names = side_sources(*arguments)
 
@@ -126,7 +126,7 @@ class _ClaimReader:
         """Return the function, the variable, and the claim.
 
         Raises:
-            SymgradError: if they have no value at these lengths.
+            SymgradError: if one of them has no value at these lengths.
         """
         y, wrt, *known = resized([self.value.node, self.target.node, *self.known.values()], sizes)
         to, self.last_listing = self._parse_claim(sizes, known)
@@ -143,7 +143,7 @@ class _ClaimReader:
         return listing.result, listing
 
     def claim_node(self) -> Node | None:
-        """Return the claim for all sizes, None if it has no value at some."""
+        """Return the claim for all sizes; None if it has no value for some sizes."""
         try:
             node, self.listing = self._parse_claim({}, list(self.known.values()))
         except SymgradError:

@@ -1,4 +1,4 @@
-"""Match the shapes of the two sides of a claim: they agree for all sizes, for some, or for none.
+"""Match the shapes of the two sides of a claim: they agree for all sizes, for some sizes, or for none.
 
 Named sizes of a claim are at least 1. If shapes disagree as written, substitute n = k + 1 with k >= 0: then a length
 such as ``max(n - 1, 0) + 1`` is ``k + 1``, which is n.
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Built", "ShapeMismatch", "fit_shapes"]
 
-_LARGEST = {1: 30, 2: 6, 3: 3}  # candidate of a size, by the number of sizes
+_LARGEST = {1: 30, 2: 6, 3: 3}  # largest candidate of a size, by the number of sizes
 
 
 class ShapeMismatch(Exception):
     """The way in which the shapes of a claim disagree.
 
     Args:
-        why: in words.
-        shapes: the two whole shapes, if these are what disagrees.
+        why: the reason in words.
+        shapes: the two shapes of the sides, if these disagree.
     """
 
     def __init__(self, why: str, shapes: tuple[Shape, Shape] | None = None) -> None:
@@ -46,12 +46,12 @@ def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str
     """Build the sides of a claim so that their shapes agree, or return a verdict on the shapes.
 
     Args:
-        build: builds the nodes with new sizes for the names in a mapping; raises ShapeMismatch if shapes of the claim
-            disagree, and other errors if there is no claim with these sizes.
+        build: builds the nodes, with new sizes for the names in a mapping. It raises ShapeMismatch if shapes of the
+            claim disagree, and other errors if there is no claim with these sizes.
         parts: nodes with all named sizes.
 
     Returns:
-        The nodes, and their new names of sizes in terms of the old ones, None if the names stay; or a verdict.
+        The nodes, and their new sizes in terms of the old ones (None if the sizes stay); or a verdict.
     """
     try:
         return build({}), None
@@ -105,7 +105,7 @@ def _never(a: Shape, b: Shape) -> bool:
 
 
 def _choices(names: Sequence[str]) -> Iterator[dict[str, int]]:
-    """Yield different sizes, then equal ones, then all others up to a largest one."""
+    """Yield different sizes, then equal sizes, then all other sizes up to a largest one."""
     largest = _LARGEST.get(len(names), 2)
     rows = [tuple(range(start, start + len(names))) for start in (2, 3, 6)]
     rows += [(size,) * len(names) for size in range(1, 5)]

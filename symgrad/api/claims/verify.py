@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["validate_seconds", "equal", "decide_equality", "sides_of", "verify"]
 
-# What is imported in functions here is for start-up time: the provers.
+# What is imported in functions here would slow down `import symgrad`: the provers.
 
 _FIRST, _SECOND = "the first side", "the second side"
 
@@ -54,28 +54,27 @@ def equal(
 ) -> Verdict:
     """Decide whether two formulas are equal wherever both are defined.
 
-    Of sides that hold `stop_gradient` that is two questions: whether their values are equal, and whether their
-    gradients are, by every real input that is not random.
+    If a side contains `stop_gradient`, this is two questions: whether the values are equal, and whether the gradients
+    with respect to every real input that is not random are equal.
 
     Args:
-        a: an Expr, or text; names that are not declared in the other one are real.
-        b: likewise, of the same shape.
-        domain: for names, the domains that count instead of the declared ones, as in programs: ``"positive"``,
-            ``"real(0, 1)"``; or ``"complex"``. Text instead of a mapping is the domain of all real variables that are
-            not random. If a variable is complex, all values are complex numbers, and functions their principal
-            branches.
-        time_limit: seconds of work, as an ordinary machine does it: the work is counted, and the answer is the same on
-            a slow or busy machine. At four times as many seconds the search ends in any case.
+        a: an Expr, or text; names that neither side declares are real.
+        b: an Expr or text as for a, of the same shape.
+        domain: domains of names that replace the declared ones, as in programs: ``"positive"``, ``"real(0, 1)"``; or
+            ``"complex"``. A text instead of a mapping is the domain of all real variables that are not random. If a
+            variable is complex, all values are complex numbers, and functions have their principal branches.
+        time_limit: seconds of work on an ordinary machine. The work is counted, so the answer is the same on a slow or
+            busy machine. After four times as many seconds the search ends in any case.
         values_only: whether `stop_gradient` counts as its value, so that only values are compared.
 
     Returns:
         A `Verdict`: read its ``status``. With `stop_gradient` it is ``proved`` if both values and gradients are equal,
-        ``refuted`` if either differ; ``of_values`` and ``of_gradients`` have the answers, ``differ_by`` the inputs by
-        which gradients differ.
+        ``refuted`` if either differ. ``of_values`` and ``of_gradients`` have the separate answers; ``differ_by`` has
+        the inputs with respect to which the gradients differ.
 
     Raises:
-        UsageError, ShapeError: if these are no two formulas of one shape.
-        RedefinitionError: if both declare a name, and not the same; other errors of `parse` for text.
+        UsageError, ShapeError: if the arguments are not two formulas of one shape.
+        RedefinitionError: if both declare a name differently; other errors of `parse` for text.
 
     Example:
         >>> import symgrad as sg
@@ -143,7 +142,7 @@ def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None
     """Return the two sides of a claim and their new sizes as `fit_shapes` does, or an undecided verdict.
 
     Raises:
-        ShapeError: if they have no shape in common.
+        ShapeError: if the sides have no common shape.
     """
     found = fit_shapes(*_equation(a, b))
     if isinstance(found, tuple) or found.status == "undecided":
@@ -168,7 +167,7 @@ def decide_equality(
     Args:
         arguments: the sides as passed by the caller.
         sides: their nodes, in the domains of the claim.
-        sizes: their new names of sizes in terms of the old ones.
+        sizes: their new sizes in terms of the old ones.
         decide: decides a claim of such sides within a number of seconds.
         seconds: the time limit.
     """
@@ -219,20 +218,19 @@ def verify(
 ) -> Verdict:
     r"""Decide whether a claimed derivative is right.
 
-    What `stop_gradient` holds back counts as a frozen copy: in the claim its value appears plainly.
+    The argument of `stop_gradient` counts as a frozen copy; in the claim, write its value without `stop_gradient`.
 
     Args:
-        y: what is differentiated; or the text of a bare expression.
+        y: the function to differentiate; or the text of a bare expression.
         wrt: a name of its program or an Expr, an input or an intermediate value.
-        claim: the derivative as someone wrote it: an Expr, or text in the names of the program. Its shape is that of
-            ``wrt``; if y is an array, the shape of y and then that (the Jacobian).
-        domain: as for `equal`. With a complex variable the derivative is a complex one: of holomorphic functions, off
-            their branch cuts.
+        claim: the claimed derivative: an Expr, or text in the names of the program. It has the shape of ``wrt``; if y
+            is an array, it is the Jacobian, of shape ``y.shape + wrt.shape``.
+        domain: as for `equal`. If a variable is complex, the derivative is the complex derivative of a holomorphic
+            function, away from branch cuts.
         time_limit: seconds of work, as for `equal`.
 
     Returns:
-        A `Verdict`: read its ``status``. A claim whose shapes disagree, for some sizes at least, is refuted without a
-            witness.
+        A `Verdict`: read its ``status``. A claim whose shapes disagree for some sizes is refuted without a witness.
 
     Raises:
         UsageError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; the errors
@@ -371,7 +369,7 @@ def validate_seconds(limit: float) -> float:
     """Return a time limit.
 
     Raises:
-        UsageError: if it is no positive number.
+        UsageError: if it is not a positive number.
     """
     if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"time_limit is {limit!r}", expected="a positive number of seconds")

@@ -1,1 +1,1 @@
-"""The derivative verbs. Open `differentiate.py` first."""
+"""Functions that differentiate. Open `differentiate.py` first."""

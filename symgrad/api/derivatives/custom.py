@@ -1,4 +1,4 @@
-"""`custom_gradient`: a value with a pullback of one's own."""
+"""`custom_gradient`: a value with a user-defined pullback."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ Pulled: TypeAlias = "ExprLike | Callable[[Expr], ExprLike] | None"
 
 
 def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr | None = None) -> Expr:
-    r"""Return an expression with the value of f whose derivatives are what a pullback says.
+    r"""Return an expression with the value of f and with derivatives from a pullback.
 
-    Of the cotangent ``v`` of f, ``pullback[x]`` is what arrives at x; v has the shape of f, and what arrives that of x.
-    What the pullback does not name receives nothing. Order two differentiates the expressions of the pullback as they
-    stand, as TensorFlow's, torch's and JAX's custom gradients do. They must be linear in v: sums of products with it,
-    quotients by something else, choices, contractions, and what moves entries. So forward mode is there as well.
+    ``pullback[x]`` maps the cotangent ``v`` of f, of the shape of f, to the cotangent of x, of the shape of x.
+    Variables that the pullback does not name receive no gradient. Second derivatives differentiate the expressions of
+    the pullback as written, as the custom gradients of TensorFlow, torch and JAX do. These expressions must be linear
+    in v: sums of products with v, quotients of such sums, choices, contractions, and functions that move entries. So
+    forward mode works as well.
 
     Args:
         f: a scalar or an array.
-        pullback: by an input or intermediate value (or its name): a function of v that returns an expression, an
-            expression in ``cotangent``, or None for nothing.
-        cotangent: the input that stands for v in expressions; no function needs it.
+        pullback: for each input or intermediate value (or its name): a function of v that returns an expression, an
+            expression in ``cotangent``, or None for no gradient.
+        cotangent: the input that stands for v in expressions; functions do not need it.
 
     Returns:
         An Expr with the value of f, bit for bit.
 
     Raises:
-        ShapeError: if an expression has not the shape of what it is for, or the cotangent not that of f.
-        UsageError: if an expression is not seen to be linear in v.
+        ShapeError: if an expression does not have the shape of its variable, or the cotangent does not have the shape
+            of f.
+        UsageError: if an expression is not recognised as linear in v.
         NotDifferentiableError: for an int or bool, which have no derivative.
 
     Example:

@@ -1,4 +1,4 @@
-"""The derivative verbs on expressions."""
+"""Functions that differentiate expressions: `grad`, `gradients`, `vjp`, `jvp`, `derivatives`, ..."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
 
     Args:
         y: a scalar.
-        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them.
-            Each result is the total derivative. ``x[3]`` or ``x[1:4]`` of an input, if the program has no name for it,
-            stands for these entries of x wherever x is read.
-        expand: whether the result is printed over inputs alone, and what is derived from it; else in the names of the
-            program where that is shorter. The value is the same.
+        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them. Each result
+            is the total derivative. ``x[3]`` or ``x[1:4]`` of an input stands for these entries of x wherever x is
+            read, unless it has a name in the program.
+        expand: whether the result, and everything derived from it, prints in terms of the inputs only. Otherwise it
+            prints in the names of the program if that is shorter. The value is the same.
 
     Returns:
         An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero,
@@ -103,19 +103,19 @@ def gradients(
 ) -> list[Expr]:
     """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
 
-    Every entry of every y counts: the gradient of an array is that of the sum of its entries, and has the shape of x
-    alone. So a product of two such results is no chain rule (the axes of what stands between are summed away); `vjp`
-    and `jacobian` are.
+    Every entry of every y counts: the gradient of an array is the gradient of the sum of its entries, and has the shape
+    of x. So the product of two such results is not the chain rule, as the axes of the intermediate value are summed
+    away; use `vjp` or `jacobian` for that.
 
     Args:
-        ys: one or more expressions; what they hold is summed.
+        ys: one or more expressions; all their entries are summed.
         xs: inputs or intermediate expressions.
-        grad_ys: a cotangent for each of ys (an Expr, array or number; None for one).
-        stop_gradients: expressions to hold constant in every derivative. They receive their own gradient,
-            nothing flows beyond.
+        grad_ys: a cotangent for each of ys (an Expr, array or number; None stands for ones).
+        stop_gradients: expressions to hold constant in every derivative. They receive a gradient, but pass nothing on
+            to their inputs.
 
     Returns:
-        One Expr for each of xs, zero where TensorFlow says None; `Expr.nothing` says why.
+        One Expr for each of xs; zero where TensorFlow returns None, with the reason in `Expr.nothing`.
 
     Raises:
         NotInProgramError: if one of xs does not occur in the program of ys.
@@ -169,15 +169,16 @@ def vjp(y: Formula | Formulas, xs: Wrt, cotangent: Any = None) -> Expr: ...
 def vjp(y: Formula | Formulas, xs: Wrts, cotangent: Any = None) -> list[Expr]: ...
 @by_entries
 def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None) -> Any:
-    """Return a cotangent pulled back: the vector-Jacobian product.
+    """Pull back a cotangent: return the vector-Jacobian product.
 
     Args:
         y: an expression, or a list of them.
         xs: inputs or intermediate expressions; one or a list.
-        cotangent: an Expr or array of the shape of y, or a number for all its entries; one for each of y.
+        cotangent: an Expr or array of the shape of y, or a number for all its entries; for a list of y, a list of
+            these.
 
     Returns:
-        An Expr for each of xs, of its shape (one if xs is one).
+        A list with an Expr of the shape of x for each x of xs; a single Expr if xs is not a list.
 
     Raises:
         ShapeError: if the cotangent has another shape than y.
@@ -207,19 +208,19 @@ def jvp(y: Formula, xs: Wrt | Wrts, tangents: Any) -> Expr: ...
 def jvp(y: Formulas, xs: Wrt | Wrts, tangents: Any) -> list[Expr]: ...
 @by_entries
 def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
-    """Return tangents pushed forward: the Jacobian-vector product.
+    """Push tangents forward: return the Jacobian-vector product.
 
     Args:
         y: an expression, or a list of them.
-        xs: the inputs or intermediate expressions that move; these count as symbols.
-        tangents: an Expr or array of its shape, or a number for all entries, for each of xs. That of an int is not
-            read: an int has no tangent.
+        xs: the inputs or intermediate expressions that vary; they count as independent symbols.
+        tangents: for each of xs an Expr or array of its shape, or a number for all entries. The tangent of an int is
+            ignored: an int has no tangent.
 
     Returns:
-        The tangent of y, of its shape (a list for a list).
+        The tangent of y, of the shape of y; a list if y is a list.
 
     Raises:
-        ShapeError: if a tangent has another shape than what moves.
+        ShapeError: if a tangent has another shape than its variable.
 
     Example:
         >>> import symgrad as sg
@@ -267,14 +268,14 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
     Args:
         y: a scalar expression.
         wrt: inputs or intermediate expressions; they count as independent symbols, so mixed partials commute.
-        order: the highest order, at least 0; at most 1 by arrays.
+        order: the highest order, at least 0; at most 1 if a variable is an array.
         expand: as for `grad`.
 
     Returns:
         A mapping: ``()`` to y, ``(a,)`` to dy/da, of the shape of a, ``(a, b)`` to the mixed second partial, and so on.
 
     Raises:
-        NotScalarError: if ``y`` is an array, or for higher derivatives by arrays.
+        NotScalarError: if ``y`` is an array, or for higher derivatives with respect to arrays.
         NotInProgramError: if one of ``wrt`` does not occur in the program of ``y``.
 
     Example:
@@ -328,7 +329,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
 
 
 def stop_gradient(x: Operand) -> Expr:
-    """Return x as a value that differentiation takes for a constant, at every order.
+    """Return x, but as a constant for differentiation, at every order.
 
     Args:
         x: an expression or number.

@@ -1,7 +1,8 @@
 """Refuse derivatives by parameters of distributions, and suggest the reparametrised form.
 
-A draw is an input: its derivative by a parameter of its distribution is missing from any formula of the draw. The
-location-scale form ``z = mu + s*eps`` of a standard draw has that derivative. A discrete draw has no such form.
+A draw is an input, so no formula of the draw contains its derivative by a parameter of its distribution. The
+location-scale form ``z = mu + s*eps`` with a standard draw ``eps`` has that derivative. A discrete draw has no such
+form.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def differentiation_targets(
 
     Raises:
         NotInProgramError, UsageError: as `targets_of`.
-        RandomParameterError: if an output reads a random input whose distribution depends on one of them.
+        RandomParameterError: if an output reads a random input whose distribution depends on one of the variables.
     """
     found = targets_of(outputs, wrt)
     refuse_distribution_params(outputs, [e.node for e in found], stopped)
@@ -46,7 +47,7 @@ def differentiation_targets(
 def refuse_distribution_params(
     outputs: Expr | Sequence[Expr], wrt: Sequence[Node], stopped: Collection[Node] = ()
 ) -> None:
-    """Refuse derivatives of outputs that read a draw, outside of stop_gradient, by a node that its parameters read.
+    """Refuse derivatives by a node that parameters of a draw read, if outputs read the draw outside of stop_gradient.
 
     Raises:
         RandomParameterError: with the draw, the parameter, and a form that has the derivative.
@@ -64,7 +65,7 @@ def refuse_distribution_params(
 
 
 def _active_nodes(outputs: Iterable[Node], ends: Collection[Node]) -> Iterator[Node]:
-    """Yield the nodes that outputs reach outside of stop_gradient and not through the ends."""
+    """Yield the nodes that outputs depend on, except through stop_gradient or through the ends."""
     return walk(outputs, lambda n: () if n in ends or "stops" in n.op.facts else n.args)
 
 

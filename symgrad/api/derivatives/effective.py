@@ -1,4 +1,4 @@
-"""`effective`: resolve stop_gradient. The value and the backward function of a program as plain formulas."""
+"""`effective`: write the value and the backward function of a program as formulas without stop_gradient."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ __all__ = [
 _WORD = re.compile(r"[^\W\d]\w*")
 _HOLD = ("stop_gradient", "with_slope")
 _SHORT = 30
-"""Characters of a text that needs no shorter form."""
+"""Most characters of a text that needs no shorter form."""
 
 _WIDTH = 78
-"""Characters of a line of a formula with names for its parts."""
+"""Most characters of a line of a formula with names for its parts."""
 
 
 class Backward:
-    """The backward function of a program: from a cotangent of its value to the cotangents of variables.
+    """The backward function of a program: it maps a cotangent of its value to the cotangents of variables.
 
-    Call it with a cotangent, an Expr or numbers of the shape of the value, by default one named after it.
+    Call it with a cotangent: an Expr or numbers of the shape of the value; by default a symbol named after the value.
 
     Attributes:
         cotangent: the symbol that stands for the cotangent of the value.
@@ -73,7 +73,7 @@ class Backward:
         """Return the cotangent of the variable: an Expr, or a list of them for a list.
 
         Args:
-            cotangent: of the value; by default the symbol `cotangent`.
+            cotangent: the cotangent of the value; by default the symbol `cotangent`.
         """
         seed = self.cotangent if cotangent is None else cotangent
         found = [resolve_stops(g, self._y) for g in vjp(self._y, list(self.wrt), seed)]
@@ -127,7 +127,7 @@ class Effective(Reported):
         """The gradient of a scalar: an Expr of the shape of ``wrt``, or a list of them for a list.
 
         Raises:
-            NotScalarError: if the value is an array; `backward` takes its cotangent.
+            NotScalarError: if the value is an array; call `backward` with a cotangent.
         """
         if self._y.shape:
             raise NotScalarError(
@@ -138,12 +138,12 @@ class Effective(Reported):
         return self.backward(1)
 
     def derivative(self, *by: Wrt) -> Expr:
-        r"""Return a derivative of any order as a formula: of the shape of the value, then of each of ``by``.
+        r"""Return a derivative of any order as a formula, of the shape of the value followed by the shapes of ``by``.
 
         Each differentiation respects the stop_gradients of the program; they are resolved at the end.
 
         Args:
-            by: what to differentiate by, one after the other.
+            by: the variables to differentiate with respect to, one after the other.
 
         Example:
             >>> import symgrad as sg
@@ -160,7 +160,7 @@ class Effective(Reported):
     def derivatives(self) -> Mapping[tuple[str, ...], Expr]:
         """All derivatives up to `order`, by the names of their variables; ``()`` is the value.
 
-        Mixed derivatives of one function commute, so each is there once, in the order of ``wrt``. (Those of
+        Mixed derivatives of a function commute, so each is listed once, in the order of ``wrt``. (Mixed derivatives of
         a custom gradient need not commute; `derivative` takes any order.)
         """
         found: dict[tuple[str, ...], Expr] = {(): self.value}
@@ -186,7 +186,7 @@ class Effective(Reported):
         """Return the lines to print.
 
         Args:
-            lifted: of the same program with long numbers as symbols.
+            lifted: the result for the same program with long numbers as symbols.
             literals: these numbers.
         """
         if self._y.shape and self.order == 1:
@@ -206,16 +206,16 @@ class Effective(Reported):
 
 
 def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
-    r"""Return what a program with stop_gradient really computes, forward and backward, as plain formulas.
+    r"""Return the value and the backward function of a program with stop_gradient as plain formulas.
 
-    ``stop_gradient(e)`` is e with every input replaced by a frozen copy; the program is a function F(x, frozen x),
-    whose value is F(x, x), and whose derivatives are those of F by its first argument alone, at frozen x = x. These are
-    written out with nothing stopped in them.
+    ``stop_gradient(e)`` is e with every input replaced by a frozen copy. So the program is a function F(x, frozen x).
+    Its value is F(x, x); its derivatives are the derivatives of F with respect to the first argument, at frozen x = x.
+    The result has these formulas without stop_gradient.
 
     Args:
         y: an expression of any shape.
         wrt: an input or intermediate expression (or its name), or a list of them.
-        order: up to which order derivatives are listed in ``derivatives`` and in print.
+        order: the highest order of derivatives in ``derivatives`` and in print.
 
     Returns:
         An `Effective`, which unpacks into the value and the backward function.
@@ -223,7 +223,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     Raises:
         NotInProgramError: if ``wrt`` does not occur in the program of ``y``.
         NotDifferentiableError: if ``y`` is a truth value.
-        UsageError: for an order that is no positive integer, and by what takes no real values.
+        UsageError: for an order that is not a positive integer, and for variables without real values.
 
     Example:
         >>> import symgrad as sg
@@ -264,7 +264,7 @@ def resolve_stops(e: Expr, of: Expr) -> Expr:
 def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
     """Write formulas without stop_gradient in the names of a program (internal).
 
-    A name stands for its value here, also without stop_gradient.
+    A name stands here for its value without stop_gradient.
     """
     listing = joined_listing(y.listings)
     named = () if listing is None else listing.assignments
@@ -276,7 +276,7 @@ def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None =
 def resolve_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
-    """Return formulas over the names of a program, each with its text; None for a very long one (internal)."""
+    """Return formulas in the names of a program, each with its text, or with None if it is very long (internal)."""
     from symgrad.pretty.named_derivatives import values_in_names  # for start-up time
     from symgrad.pretty.simplify import simplest
 
@@ -290,7 +290,7 @@ def resolve_formulas(
 
 
 def _in_parts(formula: Node, taken: Collection[str]) -> str:
-    """Write a long formula with names for its subformulas, which follow in lines; or count its operations."""
+    """Write a long formula with names for its subformulas, defined in lines below; or count its operations."""
     naming, parts = Naming({}).with_parts([formula], taken, _WIDTH)
     if not parts:
         operations = sum(bool(n.args) for n in topological([formula]))
@@ -300,10 +300,10 @@ def _in_parts(formula: Node, taken: Collection[str]) -> str:
 
 
 def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
-    """Return the text of a derivative, or the shorter one that `grad` prints (internal).
+    """Return the text of a derivative, or the shorter text that `grad` prints (internal).
 
-    A stop_gradient makes names misleading: that of the value itself or of noise hides the inputs that a gradient reads.
-    Then the given text stays.
+    With stop_gradient, names can mislead: the name of the value itself, or of a noisy value, hides the inputs that a
+    gradient reads. In this case `text` stays.
 
     Args:
         y: the function.
@@ -323,7 +323,7 @@ def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
 
 
 def _hides(listing: Listing, y: Node, text: str) -> bool:
-    """Tell whether a text contains stop_gradient, the name of the value itself, or that of a value that reads noise."""
+    """Tell whether a text contains stop_gradient, the name of the value itself, or the name of a noisy value."""
     words = set(_WORD.findall(text))
     read = [e for name, e in listing.assignments.items() if name in words]
     return bool(
@@ -352,7 +352,7 @@ def value_text(y: Expr, text: str) -> str:
 
 
 def lift_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
-    """Replace the long numbers of a program by symbols; return it with their values, None without any (internal).
+    """Replace the long numbers of a program by symbols, and return their values too; None without any (internal).
 
     Args:
         y: the value of the program.

@@ -39,10 +39,10 @@ _SUMS_OF_VECTORS = ((((0,),), ()), (((0,), (0,)), ()))
 
 
 def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
-    """Let a verb of (y, wrt, ...) differentiate by entries and slices of inputs, such as x[3].
+    """Let a function of (y, wrt, ...) differentiate by entries and slices of inputs, such as x[3].
 
-    A subscript that a program names is an intermediate value. Any other stands for the entries of the input, also
-    where the program reads them in another way: x[3] in ``sum(x)``.
+    A subscript that has a name in the program is an intermediate value. Any other subscript stands for these entries of
+    the input, wherever the program reads them: x[3] also in ``sum(x)``.
     """
     names = list(signature(verb).parameters)[:2]
     plain = cast("Callable[..., Any]", verb)
@@ -84,7 +84,7 @@ def target_named(y: Expr, name: str) -> Expr:
 
 
 def _one_or_list(argument: Any, values: Sequence[Any]) -> Any:
-    """Return a list of values for an argument that was a list, else the one value."""
+    """Return a list of values if the argument was a list, else the single value."""
     return list(values) if isinstance(argument, list | tuple) else values[0]
 
 
@@ -107,7 +107,7 @@ def _parse_target(item: Any, known: Mapping[str, Expr], outputs: Sequence[Expr])
     except SymgradError:
         if item.partition("[")[0].strip() in known:
             raise
-        return item  # the verb raises the error
+        return item  # the caller raises the error
     return Expr(node, listings=listings_of(outputs))
 
 
@@ -155,7 +155,7 @@ class _SplitInputs:
         """Rewrite a result in the inputs themselves.
 
         Args:
-            result: over the inputs with new symbols.
+            result: an expression in the inputs with new symbols.
             outputs: the expressions that were differentiated.
             by: the targets.
             named: whether to print it in the names of the program.
@@ -181,7 +181,7 @@ def _same_entries(entry: Node, node: Node, bottom: Node | None = None) -> Node |
     Args:
         entry: takes entries of an input.
         node: a node that may take the same entries.
-        bottom: the input, if it is no symbol.
+        bottom: the input, if it is not a symbol.
     """
     while entry.args and entry is not bottom:
         if not node.args or (entry.op, entry.params, entry.args[1:]) != (node.op, node.params, node.args[1:]):
@@ -191,7 +191,7 @@ def _same_entries(entry: Node, node: Node, bottom: Node | None = None) -> Node |
 
 
 def _take_entries(entry: Node, array: Node) -> Node:
-    """Push taking entries through elementwise operations: f(x)[i] = f(x[i])."""
+    """Take entries before elementwise operations: f(x)[i] = f(x[i])."""
     root = _root(entry)
     assert root is not None
     result: dict[Node, Node] = {}
@@ -249,7 +249,7 @@ def _without_units(array: Node) -> Node:
 
 
 def _unit_product(factors: Sequence[Node]) -> Node | None:
-    """Return sum(e_i*x*y*...) = x[i]*y[i]*... of factors one of which is a unit vector e_i, else None."""
+    """Return sum(e_i*x*y*...) = x[i]*y[i]*... if one of the factors is a unit vector e_i, else None."""
     vectors = [f for f in factors if f.shape]
     unit, position = next(((f, p) for f in vectors if (p := _unit(f)) is not None), (None, None))
     if unit is None or any(f.shape != unit.shape for f in vectors):

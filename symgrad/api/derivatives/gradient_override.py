@@ -20,18 +20,18 @@ __all__ = ["fixed_at", "ignore_noise", "outside_domain", "with_gradient"]
 
 
 def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
-    r"""Return an expression with the value of one and the derivatives of another, at every order.
+    r"""Return an expression with the value of f and the derivatives of g, at every order.
 
     It is ``stop_gradient(f) - (stop_gradient(g) - g)``. The parenthesis is exactly zero wherever g is finite, so the
-    value is f bit for bit, signed zeros and infinities included. Where g is infinite or NaN there is no derivative
-    either, and the value is NaN.
+    value is f bit for bit, including signed zeros and infinities. Where g is infinite or NaN, the value is NaN, and
+    there is no derivative.
 
     Args:
-        forward: f, whose value it has.
-        backward_of: g, whose derivatives it has; of the shape of f. A number stands for all entries.
+        forward: f, which gives the value.
+        backward_of: g, which gives the derivatives; of the shape of f. A number stands for all entries.
 
     Returns:
-        An Expr of the shape of f: one like any other, to differentiate, explain, compile and compare.
+        An ordinary Expr of the shape of f, to differentiate, explain, compile and compare.
 
     Raises:
         ShapeError: if the shapes differ.
@@ -65,29 +65,30 @@ def ignore_noise(
 ) -> Expr:
     r"""Return y with its noisy value, and with the gradient as if the noise were fixed.
 
-    With ``c`` for y where the noise is fixed, ``local="clean"`` is ``with_gradient(y, c)``: every local derivative is
-    taken at the values without noise, and the whole gradient is that of c.
+    Let ``c`` be y with the noise fixed. ``local="clean"`` gives ``with_gradient(y, c)``: every local derivative is
+    taken at the values without noise, and the whole gradient is the gradient of c.
 
-    ``local="noisy"`` changes as little as can be: in each operation v = op(a, e) on a value a and on what is computed
-    of noise and numbers alone, e, the local derivative is that of op(a, e0) with e0 for the fixed noise; all values a
-    stay as they are. An operation that reads no noise itself keeps its local derivative, at the noisy value. So a layer
-    that adds or multiplies noise passes on what it would without; what comes after it is differentiated where it is.
+    ``local="noisy"`` changes as little as possible. In each operation v = op(a, e), where e depends only on noise and
+    numbers, the local derivative becomes the derivative of op(a, e0), with e0 for the fixed noise; all values a stay
+    noisy. An operation that does not read noise directly keeps its local derivative, at the noisy value. So a layer
+    that adds or multiplies noise passes on the same gradient as without noise; later layers are differentiated at the
+    noisy values.
 
     Args:
         y: an expression.
         noise: the inputs (or intermediate values) that are noise, one or a list, or their names.
-        at: what the noise is fixed at: ``"mean"`` for the mean of the declared distribution, a number or Expr for all
-            of them, or a mapping from each to its own.
+        at: the value of the fixed noise: ``"mean"`` for the mean of the declared distribution, a number or Expr for all
+            noise inputs, or a mapping from each noise input to its value.
         local: where local derivatives are taken.
 
     Returns:
-        An Expr with the value of y, bit for bit wherever what takes its place is finite (see `with_gradient`).
+        An Expr with the value of y, bit for bit wherever its replacement is finite (see `with_gradient`).
 
     Raises:
         NotInProgramError: if y does not read the noise.
-        UsageError: for noise without a declared distribution and no value to fix it at, or where y has no value with
-            the noise fixed there, such as a position between two entries.
-        ShapeError: for a value of another shape than the noise.
+        UsageError: for noise without a declared distribution and without a value in ``at``, or if y has no value at the
+            fixed noise (such as a position between two entries).
+        ShapeError: if a value in ``at`` has another shape than the noise.
 
     Example:
         >>> import symgrad as sg
@@ -186,7 +187,7 @@ def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
     """Replace each operation v = op(a, e) on noise e by the value of v with the derivatives of op(a, fixed e)."""
     order = topological([y], until=table)
     pure = _of_noise_alone(order, table)
-    fixed: dict[Node, Node] = dict(table)  # of the nodes of noise alone
+    fixed: dict[Node, Node] = dict(table)  # of the nodes that depend only on noise
     result: dict[Node, Node] = {}
     for n in order:
         if n in pure:
@@ -202,7 +203,7 @@ def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
 
 
 def _of_noise_alone(order: Sequence[Node], noise: Mapping[Node, Node]) -> set[Node]:
-    """Return the nodes that read noise and no other input."""
+    """Return the nodes that depend on noise and on no other input."""
     pure: set[Node] = set(noise)
     other: set[Node] = set()
     for n in order:

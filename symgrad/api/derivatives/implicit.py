@@ -1,4 +1,4 @@
-"""`implicit`: define unknowns as functions of the other inputs of equations. Check the arguments."""
+"""`implicit`: check the arguments, and define unknowns as functions of the other inputs of equations."""
 
 from __future__ import annotations
 
@@ -50,29 +50,30 @@ def implicit(
 ) -> Implicit:
     """Define unknowns as the functions of all other inputs that make equations zero.
 
-    Values are found by Newton's method, in NumPy with a kernel of the equations and their Jacobian, for all points of
-    an array at once. Steps are halved until the equations come nearer to zero; in a bracket the interval is halved
-    where steps leave it. The search ends where the next step is below two units in the last place, or where rounding
-    lets the equations come no nearer to zero and the step is below 1.5e-8 of the value; and this is a solution if
-    Newton's steps from both sides lead to it. Everything else is an error; at a double zero there is no derivative.
+    Newton's method finds the values for all points of an array at once, in NumPy, with a kernel of the equations and
+    their Jacobian. A step is halved until the residual becomes smaller; in a bracket, the interval is bisected if a
+    step leaves it. The search ends if the next step is below two units in the last place. It also ends if rounding
+    keeps the residual from shrinking and the step is below 1.5e-8 of the value. The end is a solution if Newton's steps
+    from both sides lead to it; anything else is an error. At a double zero there is no derivative.
 
     Args:
-        equations: an expression that is to be zero, or an equation such as ``x**2 == c``; or a list of them. Scalars of
-            scalar inputs.
-        unknowns: the input that solves it; a list of as many as there are equations.
-        start: where the search begins: a number or a formula of the other inputs; for a list, one for each unknown.
-            Which of several solutions is found depends on it.
+        equations: an expression to set to zero, or an equation such as ``x**2 == c``; or a list of these. All must be
+            scalars of scalar inputs.
+        unknowns: the input to solve for; for a list of equations, a list of as many inputs.
+        start: the start of the search: a number or a formula of the other inputs; for a list of unknowns, one for each.
+            If there are several solutions, the start decides which one is found.
         bracket: for one unknown, two numbers or formulas at which the equation has different signs; the solution is
             between them.
-        atol: how short a step of Newton's is short enough, also where a solution is 0 and rounding leaves a rest.
+        atol: a length of Newton's step that ends the search, also if the solution is 0 and rounding leaves a remainder.
 
     Returns:
-        An Implicit: call it with values for the unknowns, ``.grad`` for derivatives, ``.evaluate`` for their values.
+        An Implicit: call it with values of the inputs to get the unknowns; ``.grad`` returns derivatives, and
+        ``.evaluate`` their values.
 
     Raises:
         NotScalarError: if an equation is an array.
         NotInProgramError: for an unknown that no equation reads.
-        UsageError: if equations, unknowns and starts do not fit.
+        UsageError: if equations, unknowns and starts do not match.
         UnsupportedError: for arrays among the inputs, and for equations with stop_gradient.
 
     Example:

@@ -40,7 +40,7 @@ __all__ = ["Implicit"]
 
 
 class Implicit:
-    """Unknowns as functions of the other inputs of equations; made by `implicit`.
+    """Unknowns as functions of the other inputs of equations; `implicit` returns it.
 
     A formula of the solution reads the unknowns as inputs, by name. `grad` returns derivatives as such formulas;
     `evaluate` solves the equations and computes them. ``sg.grad`` treats an unknown as an independent input.
@@ -75,14 +75,15 @@ class Implicit:
         """Solve the equations.
 
         Args:
-            values: a number or array for every input, by name; they broadcast.
+            values: a number or array for every input, by name; these broadcast.
 
         Returns:
-            The unknown: a number, or an array of the shape to which the values broadcast. A tuple for several unknowns.
+            The unknown: a number, or an array of the shape to which the values broadcast. For several unknowns, a tuple
+            of these.
 
         Raises:
             MissingInputError: if an input has no value, or a value belongs to no input.
-            ConvergenceError: if there is a point at which no solution was found, with the point and the residual.
+            ConvergenceError: if no solution was found at some point, with the point and the residual.
         """
         found: Any = self._solve(self._bound(values))
         return found if len(found) > 1 else found[0]
@@ -96,7 +97,7 @@ class Implicit:
 
         Args:
             outputs: an expression of the unknowns and of inputs, or a list of them.
-            values: as for a call, and for inputs that only the outputs read.
+            values: the values of all inputs, including inputs that only the outputs read.
 
         Returns:
             An array or number, or a tuple of them for a list.
@@ -115,11 +116,11 @@ class Implicit:
     @overload
     def grad(self, y: Formula, wrt: Wrts) -> list[Expr]: ...
     def grad(self, y: Formula, wrt: Wrt | Wrts) -> Any:
-        """Return the derivative of a formula of the solution, in which the unknowns follow the inputs.
+        """Return the derivative of a formula of the solution; the unknowns depend on the inputs.
 
-        With F(z, x) = 0, dz/dx = -F_x/F_z, and so dy/dx = y_x - y_z*F_x/F_z; for several unknowns F_z is a matrix,
-        and the quotient a `solve`. The result is a formula of the unknowns and the inputs again, so there is no highest
-        order.
+        With F(z, x) = 0, dz/dx = -F_x/F_z, and so dy/dx = y_x - y_z*F_x/F_z; for several unknowns F_z is a matrix, and
+        the quotient a `solve`. The result is again a formula of the unknowns and the inputs, so derivatives of any
+        order are possible.
 
         Args:
             y: a scalar: an unknown, or a formula of unknowns and inputs.
@@ -127,7 +128,7 @@ class Implicit:
 
         Raises:
             NotScalarError: if y is an array.
-            NotInProgramError: for what is no input of y or of the equations.
+            NotInProgramError: for a variable that is not an input of y or of the equations.
             UsageError: for an unknown.
 
         Example:
@@ -168,7 +169,7 @@ class Implicit:
 
     @property
     def _readable(self) -> list[Expr]:
-        """The expressions whose names a text may read."""
+        """The expressions whose names a text may use."""
         return [*self.unknowns, *self.inputs]
 
     @property
@@ -215,7 +216,7 @@ class Implicit:
             found = self._kernel([e], symbols)(*(columns[s] for s in symbols))
             return np.broadcast_to(np.asarray(found, float), (count,))
 
-        # The search may pass undefined points; it must not end at one.
+        # The search may pass through undefined points, but must not end at such a point.
         with np.errstate(all="ignore"):
             ends = None if self._bracket is None else [computed(e)[None] for e in self._bracket]
             starts = [computed(e) if e is not None else None for e in self._start]
@@ -297,7 +298,7 @@ class Implicit:
         solution = self._in_names
         if solution is None:
             lines = [f"{names} with " + ", ".join(f"{f} = 0" for f in self.equations)]
-            if len(self.unknowns) <= 2:  # the derivatives of more are long
+            if len(self.unknowns) <= 2:  # derivatives of more unknowns are long
                 lines += [
                     f"  d{z}_d{x} = {self.grad(z, x).canonical()}" for z in self.unknowns for x in self._read
                 ]
@@ -308,7 +309,7 @@ class Implicit:
         return "\n".join([*lines, *(f"  {line}" for line in slopes.text(titles).split("\n") if titles)])
 
     def latex(self) -> str:
-        r"""Return the equations and, of one or two unknowns, their derivatives as LaTeX, an ``aligned`` environment.
+        r"""Return the equations and, for one or two unknowns, the derivatives as LaTeX, an ``aligned`` environment.
 
         Example:
             >>> import symgrad as sg
@@ -353,8 +354,8 @@ class Implicit:
 def _weights(jacobian: Sequence[Sequence[Node]], by_z: Sequence[Node]) -> list[Node]:
     """Return the solution w of transpose(J) w = dy/dz.
 
-    Two equations take Cramer's rule, which is forward stable (Higham, Accuracy and Stability of Numerical Algorithms,
-    section 1.10.1); more take elimination with pivots.
+    For two equations this is Cramer's rule, which is forward stable (Higham, Accuracy and Stability of Numerical
+    Algorithms, section 1.10.1); for more it is elimination with pivots.
     """
     if len(by_z) == 1:
         return [by_z[0] / jacobian[0][0]]
@@ -375,6 +376,6 @@ def _inner(a: Sequence[Node], b: Sequence[Node]) -> Node:
 
 @cache
 def _newton_step() -> Any:
-    """Return a kernel that solves J step = F for many points; a singular J gives NaN, where NumPy raises for all."""
+    """Return a kernel that solves J step = F for many points; a singular J gives NaN, where NumPy would raise."""
     J, F = tensor("J", ("n", "n")), tensor("F", ("n",))
     return compile(solve(J, F), inputs=[J, F])

@@ -48,19 +48,20 @@ def jacobian(y: Formulas, x: Wrt) -> list[Expr]: ...
 def jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
 @by_entries
 def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
-    """Return the derivative of every entry of y by every entry of x.
+    """Return the derivative of every entry of y with respect to every entry of x.
 
-    One symbolic pass for all entries of y: backwards with a stack of unit cotangents; or for all entries of x: forwards
-    with a stack of unit tangents, where x is known to have no more entries than y.
+    One symbolic pass gives all entries. If x is known to have no more entries than y, it is a forward pass with a stack
+    of unit tangents, one for each entry of x. Otherwise it is a backward pass with a stack of unit cotangents, one for
+    each entry of y.
 
     Args:
         y: an expression of any shape, or a list of them.
         x: an input or intermediate expression (or its name), or a list of them.
 
     Returns:
-        An Expr of shape ``y.shape + x.shape``; a list of them, one for each x, for a list of xs or one for each y for
-        a list of ys; for both a list of rows, row i the derivatives of y[i]. Functions take such lists as arrays:
-        ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.arrays.stack(rows)`` is the array itself.
+        An Expr of shape ``y.shape + x.shape``. For a list of x, a list with one Expr for each x; for a list of y, one
+        for each y; for both, a list of rows, where row i has the derivatives of y[i]. Functions accept such lists as
+        arrays: ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.arrays.stack(rows)`` is the array itself.
 
     Raises:
         NotInProgramError: if ``x`` does not occur in the program of ``y``.
@@ -97,15 +98,15 @@ def batch_jacobian(y: Formulas, x: Wrt) -> list[Expr]: ...
 def batch_jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
 @by_entries
 def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
-    """Return the derivative of every row of y by the same row of x, with TensorFlow's meaning.
+    """Return the derivative of every row of y with respect to the same row of x, as in TensorFlow.
 
     Args:
         y: an expression of shape (b, ...), or a list of them.
-        x: an input or intermediate expression of shape (b, ...), or a list of them. Row i of y depends on row i of x
-            alone.
+        x: an input or intermediate expression of shape (b, ...), or a list of them. Row i of y must depend only on row
+            i of x.
 
     Returns:
-        An Expr of shape ``(b,) + y.shape[1:] + x.shape[1:]``; for lists as `jacobian`.
+        An Expr of shape ``(b,) + y.shape[1:] + x.shape[1:]``; lists as in `jacobian`.
 
     Raises:
         ShapeError: if y and x do not have the same number of rows.
@@ -158,14 +159,14 @@ def hessian(y: Formula, x: Wrt) -> Expr: ...
 def hessian(y: Formula, x: Wrts) -> list[list[Expr]]: ...
 @by_entries
 def hessian(y: Formula, x: Wrt | Wrts) -> Any:
-    """Return all second derivatives of a scalar.
+    """Return the Hessian of a scalar: all its second derivatives.
 
     Args:
         y: a scalar expression.
         x: an input or intermediate expression (or its name), or a list of them.
 
     Returns:
-        An Expr of shape ``x.shape + x.shape``; for a list, a list of rows of blocks, block i, j of shape
+        An Expr of shape ``x.shape + x.shape``. For a list, a list of rows of blocks; block i, j has the shape
         ``x[i].shape + x[j].shape``.
 
     Raises:
@@ -184,7 +185,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
     by = differentiation_targets(expr, x)
     slopes = grad(expr, by)
     wrt = [e.node for e in by]
-    # A block that is nothing takes its kind from how y depends on both variables.
+    # The reason why a block is zero follows from how y depends on both variables.
     reasons = classify([expr.node], wrt, ())
     moving = list(dict.fromkeys(s.node for s in slopes if s.nothing is None))
     found = dict(zip(moving, _jacobians(moving, wrt), strict=True))
@@ -208,12 +209,12 @@ def hvp(y: Formula, x: Wrt, v: Any) -> Expr: ...
 def hvp(y: Formula, x: Wrts, v: Any) -> list[Expr]: ...
 @by_entries
 def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
-    """Return the Hessian times a vector, without the Hessian: the gradient's derivative along v.
+    """Return the Hessian times a vector, computed without the Hessian as the gradient's derivative along v.
 
     Args:
         y: a scalar expression.
         x: an input or intermediate expression (or its name), or a list of them.
-        v: an Expr or array of the shape of x (or a number for all its entries), one for each of x.
+        v: an Expr or array of the shape of x, or a number for all its entries; for a list of x, one of these for each.
 
     Returns:
         An Expr of the shape of x, or a list of them for a list.
@@ -274,7 +275,7 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
 
 
 def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
-    """Return a node as the derivative of y by x; of scalars it extends the order of the slope y."""
+    """Return an Expr of a node as the derivative of y by x; for scalars, extend the slope of y by one order."""
     known = y.slope if scalars else None
     slope = None if known is None else Derivative(known.y, (*known.by, x))
     return Expr(
@@ -288,17 +289,17 @@ def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
 
 
 def _no_derivative(y: Expr, x: Node, reason: str, shape: Shape | None = None) -> Expr:
-    """Return zeros of the shape of the derivative, with the reason why it is nothing."""
+    """Return zeros of the shape of the derivative, with the reason why it is zero."""
     zeros = full(as_node(0), (*y.node.shape, *x.shape) if shape is None else shape)
     return Expr(zeros, listings=y.listings, nothing=str(reason), origins=origins_of([y]), sources=(x,))
 
 
 def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]]:
-    """Return the Jacobian of each y by each x, of shape y.shape + x.shape; None for one that is nothing.
+    """Return the Jacobian of each y by each x, of shape y.shape + x.shape; None for Jacobians that are zero.
 
-    A pass forwards gives the Jacobians of all ys by one x; a pass backwards gives those of one y by all xs. A pair is
-    computed forwards if x has no more entries than y, all such xs together have no more than all ys, and the passes
-    are few.
+    A forward pass gives the Jacobians of all ys by one x; a backward pass gives the Jacobians of one y by all xs. A
+    pair is computed forwards if x has no more entries than y, all such xs together have no more entries than all ys,
+    and few passes are needed.
     """
     largest = max(map(_magnitude, ys), default=(0, 0))
     real = [x for x in xs if x.dtype == "real"]
@@ -320,7 +321,7 @@ def _entries(nodes: Sequence[Node]) -> tuple[int, int]:
 
 
 def _magnitude(node: Node) -> tuple[int, int]:
-    """Return the number of entries of a node: the highest power of named sizes (large) and its factor."""
+    """Return the number of entries of a node as the highest power of named sizes (which are large) and its factor."""
     return _highest(size_product(node.shape))
 
 
@@ -331,10 +332,10 @@ def _highest(size: Size) -> tuple[int, int]:
 
 
 def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]:
-    """Return a symbol for a tangent or cotangent of a node, and the values of it and its guard in the stack.
+    """Return a symbol for a tangent or cotangent of a node, and the values of the symbol and its guard in the stack.
 
-    The zeros of a unit array are strong zeros, which the guard marks: a plain zero times the infinite partial of
-    another entry, such as sqrt at 0, is NaN.
+    The guard marks the zeros of a unit array as strong zeros: a plain zero times the infinite partial of another entry
+    (such as sqrt at 0) is NaN.
     """
     one = placeholder(node)
     if stack.shape == node.shape or not node.shape:

@@ -1,7 +1,7 @@
 """Newton's method for many small systems of equations at once: one column of an array for each.
 
-A search ends where Newton's next step is as small as rounding. This also happens where a function underflows, beside a
-pole, and at a vertical tangent; so an end counts as a solution only if Newton's steps from both sides lead to it.
+A search ends where Newton's next step is as small as rounding. This also happens where a function underflows, near a
+pole, and at a vertical tangent. So an end counts as a solution only if Newton's steps from both sides lead to it.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ __all__ = ["Array", "Evaluate", "search_bracket", "newton"]
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 Evaluate: TypeAlias = "Callable[[Array, Array], tuple[Array, Array]]"
-"""From the unknowns (n, k) at the columns (k,): the residuals, and Newton's steps z - (next z), both (n, k)."""
+"""Map the unknowns (n, k) at columns (k,) to the residuals and to Newton's steps z - (next z), both (n, k)."""
 
 _EPSILON = float(np.finfo(float).eps)
 _NEAR = _EPSILON**0.5
-"""Relative length of a step that may be the last one if rounding keeps the residual from shrinking."""
+"""Relative length below which a step may be the last if rounding keeps the residual from shrinking."""
 
 _BESIDE = (2.0**-26, 2.0**-36, 2.0**-46)
-"""Distances of the neighbours of a solution at which it is tested, relative to it."""
+"""Distances, relative to a solution, of the neighbouring points that test it."""
 
 _BESIDE_ZERO = (1e-8, 1e-100, 1e-290)
-"""The same beside 0."""
+"""The absolute distances for a solution at 0."""
 
 
 def newton(
     evaluate: Evaluate, start: Array, inside: Callable[[Array], Array], atol: float
 ) -> tuple[Array, Array, Array]:
-    """Search from a start: halve each step until the residual becomes smaller.
+    """Search from a start; halve each step until the residual becomes smaller.
 
     Args:
         evaluate: the equations.
-        start: (n, k).
-        inside: tells which columns of unknowns (n, k) lie in the domain.
-        atol: length of a step that ends the search, besides two units in the last place.
+        start: the unknowns, of shape (n, k).
+        inside: returns a mask of the columns of unknowns (n, k) in the domain.
+        atol: a length of step that ends the search, in addition to two units in the last place.
 
     Returns:
-        The unknowns, which columns are solutions, and the residuals.
+        The unknowns, a mask of the columns that are solutions, and the residuals.
     """
     z, count = start.copy(), start.shape[1]
     residual, step = evaluate(z, _columns(z))
@@ -86,7 +86,7 @@ def search_bracket(
 
     Args:
         evaluate: the equation.
-        start: (1, k), between low and high.
+        start: the unknown, of shape (1, k), between low and high.
         low: the lower ends, (1, k).
         high: the upper ends.
         atol: as for `newton`.
@@ -121,7 +121,7 @@ def search_bracket(
 
 
 def _attracting(evaluate: Evaluate, z: Array, good: Array, atol: float) -> Array:
-    """Tell which ends of a search are solutions: those to which Newton's steps from both sides lead.
+    """Return a mask of the ends that are solutions: Newton's steps from both sides lead to them.
 
     At a distance d from a simple zero, the step is d up to terms of second order and rounding; from a double zero it is
     d/2, from a pole -d.

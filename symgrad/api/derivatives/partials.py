@@ -15,10 +15,10 @@ __all__ = ["Derivatives"]
 
 
 class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
-    r"""All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
+    r"""All distinct partial derivatives up to an order: a mapping from tuples of variables to derivatives.
 
-    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
-    Iteration gives each distinct one once, and ``print`` shows the derivatives.
+    ``ds[()]`` is the function, and ``ds[a, b]`` is the same as ``ds[b, a]``. Names work as well: ``ds["a", "b"]``.
+    Iteration yields each distinct derivative once; ``print`` shows all derivatives.
 
     Example:
         >>> import symgrad as sg
@@ -58,7 +58,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
 
     @property
     def equations(self) -> tuple[Equation[Expr], ...]:
-        """The equations of all partials together, arguments first, shared ones once."""
+        """The equations of all partials together, arguments first; shared equations are listed once."""
         return equations_of(Expr, list(self._partials.values()))
 
     def __contains__(self, key: object) -> bool:
@@ -72,10 +72,10 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         return self.text()
 
     def text(self, *, expand: bool = False) -> str:
-        """Return the derivatives, a line each, in one set of names: what ``print`` shows.
+        """Return the text that ``print`` shows: the derivatives, a line each, in one set of names.
 
         Args:
-            expand: whether over inputs alone, each by itself.
+            expand: whether to write each derivative by itself, in terms of the inputs only.
         """
         shown = self._shown()
         exprs, y = [e for _, e in shown], self._partials[()]
@@ -87,21 +87,21 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         """Return the derivatives as LaTeX, a row each.
 
         Args:
-            expand: whether over inputs alone, each by itself.
+            expand: whether to write each derivative by itself, in terms of the inputs only.
         """
         shown = self._shown()
         titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
         return latex_many([e for _, e in shown], titles, expand=expand)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
-        r"""Return a self-contained Python function over NumPy that computes the derivatives, as a tuple in their order.
+        r"""Return the source of a self-contained NumPy function that returns the derivatives, a tuple in their order.
 
         Args:
             name: the name of the function.
-            expand: whether over inputs alone; else the names of the program are its variables.
+            expand: whether to write it in terms of the inputs only; otherwise names of the program are its variables.
 
         Raises:
-            UsageError: if that is no identifier of Python, or one that the source needs itself.
+            UsageError: if the name is not a Python identifier, or is a name that the source uses itself.
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
 
         Example:

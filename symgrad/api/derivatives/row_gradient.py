@@ -1,4 +1,4 @@
-"""The gradient by an embedding table as its rows that are not zero."""
+"""Represent the gradient by an embedding table by its nonzero rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["RowGradient", "row_gradient"]
 
 
 class RowGradient(NamedTuple):
-    """A gradient by a table that is zero but in some rows.
+    """A gradient by a table, which is zero except in some rows.
 
     Attributes:
-        ids: the positions of these rows, int[k]. A row may be there several times: then its gradient is the sum; and
-            negative positions count from the end, if those of the program do.
-        rows: their gradients, of shape ``(k, *rest)``, the rest as in the shape of the table.
+        ids: the positions of these rows, int[k]. A row may occur several times; its gradient is then the sum. Negative
+            positions count from the end, if positions in the program may be negative.
+        rows: their gradients, of shape ``(k, *table.shape[1:])``.
         shape: the shape of the table.
     """
 
@@ -38,23 +38,24 @@ class RowGradient(NamedTuple):
 
 
 def row_gradient(y: Formula, table: Wrt) -> RowGradient:
-    """Return the gradient of a scalar by a table of which it reads rows alone, as these rows.
+    """Return the gradient of a scalar by a table of which it reads only rows, as these rows.
 
-    Wherever the program reads rows by their positions, ``E[ids]``, the gradient by that reading is formed and kept. The
-    gradient by the table, which has zeros everywhere else, is in no graph and no kernel, however long the table is.
+    Wherever the program reads rows by position, ``E[ids]``, the result keeps the gradient by ``E[ids]``. The gradient
+    by the whole table, which is zero elsewhere, is never part of a graph or kernel, so its cost does not depend on the
+    length of the table.
 
     Args:
         y: a scalar.
-        table: an input or intermediate value of at least one axis, or its name. Its gradient has to flow through
-            readings of rows, ``E[ids]`` with whole numbers of any shape; what flows elsewhere is refused.
+        table: an input or intermediate value of at least one axis, or its name. All its gradient must flow through
+            reads of rows, ``E[ids]`` with an int array of any shape; other reads are an error.
 
     Returns:
         A RowGradient: ``ids, rows = row_gradient(y, E)[:2]``, whose ``.dense()`` is ``grad(y, E)``.
 
     Raises:
-        NotScalarError: if ``y`` is no scalar.
+        NotScalarError: if ``y`` is not a scalar.
         NotInProgramError: if the table is not in the program of ``y``.
-        UnsupportedError: if the gradient is dense, naming what reads the table otherwise.
+        UnsupportedError: if the gradient is dense; the message names the other read of the table.
         UsageError: if the table is a scalar, or y has no gradient by it.
 
     Example:

@@ -1,4 +1,4 @@
-"""Check the arguments of derivative verbs: the outputs, and the variables to differentiate by."""
+"""Check the arguments of functions that differentiate: the outputs, and the variables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Wrts: TypeAlias = "Sequence[Expr | str]"
 
 
 def as_list(value: Any) -> Sequence[Any]:
-    """Return a list or tuple as it is, anything else as a list of one."""
+    """Return a list or tuple unchanged; put any other value into a list."""
     return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
 
 
@@ -94,7 +94,7 @@ def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
 
 
 def prints_in_names(outputs: Sequence[Expr]) -> bool:
-    """Tell whether derivatives of expressions print in the names of the program: one that does not prevents it."""
+    """Tell whether derivatives of expressions print in the names of the program: all the expressions must do so."""
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
 
@@ -109,7 +109,7 @@ def one_per_expression(given: Any, single: bool, count: int, what: str, of: str)
     """Return one value per expression; for a single expression, a list is the array of its entries.
 
     Args:
-        given: one value, or a list or tuple of them.
+        given: the argument: a value, or a list or tuple of values.
         single: whether the caller passed one expression instead of a list.
         count: the number of expressions.
         what: the noun for the values in a message.
@@ -130,8 +130,8 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
     """Return the variables of differentiation from Exprs or names, one or many, checked against the programs.
 
     Raises:
-        NotInProgramError: if one does not occur there.
-        UsageError: if one is no input or intermediate value.
+        NotInProgramError: if a variable does not occur there.
+        UsageError: if a variable is not an input or intermediate value.
     """
     outputs = [outputs] if isinstance(outputs, Expr) else outputs
     known: dict[str, Expr] = {}

@@ -1,4 +1,4 @@
-"""Explanations: the derivation of a gradient, step by step, and what the noise does to it."""
+"""Explain a gradient: its derivation step by step, and the effect of the noise on it."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 
-# What is imported in functions here is for start-up time: the printers.
+# What is imported in functions here would slow down `import symgrad`: the printers.
 
 
 class Derivation(Reported):
-    """How a gradient comes about, and which random inputs enter it.
+    """The derivation of a gradient, and the random inputs that enter it.
 
     Attributes:
         adjoints: the backward pass in the names of the program, from the output back: a line for each named value.
-        rules: the derivation as it is written by hand, a rule of calculus a line.
-        steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
+        rules: the derivation as written by hand, with one rule of calculus per line.
+        steps: the pullbacks, from the output back, each with rule, forward equation, inputs and results.
         noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
             ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
-        gaps: points at which the value or a gradient has no value (0/0, oo - oo), but a limit.
-        jumps: jumps that a random input crosses and a parameter moves: the gradient of the mean has a term more.
+        gaps: points at which the value or a gradient is undefined (0/0, oo - oo), but has a limit.
+        jumps: jumps that a random input crosses and a parameter moves; they add a term to the gradient of the mean.
         notes: where simplification made the domain larger.
     """
 
@@ -70,19 +70,20 @@ class Derivation(Reported):
     def adjoints(self) -> tuple[Adjoint, ...]:
         """The backward pass as lines in the names of the program, such as ``mu_bar = mu/n + zs_bar``.
 
-        From the output back, one line for each named value that leads to ``wrt``, with all that arrives there; each
-        reads names and lines above it alone, so that the lines read back as a program. The last are the gradients.
-        Empty where the program has no names that say it.
+        There is one line for each named value on a path to ``wrt``, from the output back, with the sum of all
+        contributions to its adjoint. A line uses only names of the program and earlier lines, so the lines can be
+        parsed as a program. The last lines are the gradients. Empty if the program names no intermediate values in
+        which the backward pass could be written.
         """
         return self._record.adjoints
 
     @property
     def rules(self) -> tuple[RuleLine, ...]:
-        r"""The derivation as it is written by hand: from the inside out, a rule of calculus a line.
+        r"""The derivation as written by hand: from the inside out, one rule of calculus per line.
 
-        Each has a ``.rule`` (``"product rule"``), what it is ``.of`` and ``.by``, what the rule gives (``.applied``),
-        and that in short (``.derivative``). Empty for arrays, stopped gradients and programs with random inputs, of
-        which there is more to say.
+        Each has a ``.rule`` (``"product rule"``), the function (``.of``), the variable (``.by``), the result of the
+        rule (``.applied``), and its short form (``.derivative``). Empty for arrays, stopped gradients, and programs
+        with random inputs, which need a longer explanation.
 
         Example:
             >>> import symgrad as sg
@@ -100,7 +101,7 @@ class Derivation(Reported):
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Points at which the value, or then a gradient, has no value, but a limit; see `check_domain`."""
+        """Points at which the value, or else a gradient, is undefined but has a limit; see `check_domain`."""
 
         def as_expr(n: Any) -> Any:
             return None if n is None else self._exprs([n])[0]
@@ -111,8 +112,8 @@ class Derivation(Reported):
     def jumps(self) -> tuple[MovedJump, ...]:
         """Jumps that a random input crosses and that a parameter moves, with the term that the gradient misses.
 
-        The gradient of the mean over the random input is the mean of the gradient, plus ``.terms[name]``, an Expr, or
-        None where no formula is known.
+        The gradient of the mean over the random input is the mean of the gradient plus ``.terms[name]``: an Expr, or
+        None if no formula is known.
         """
         return tuple(
             replace(j, terms={n: None if t is None else self._exprs([t])[0] for n, t in j.terms.items()})
@@ -131,12 +132,12 @@ class Derivation(Reported):
 
     @property
     def values(self) -> tuple[Expr, ...]:
-        """The gradients as values: stop_gradient(e) is e, which often simplifies further."""
+        """The values of the gradients: stop_gradient(e) is replaced by e, which often simplifies further."""
         return self._exprs(self._record.values)
 
     @property
     def nothing(self) -> tuple[str | None, ...]:
-        """For each gradient the kind of nothing it is, or None."""
+        """For each gradient the reason why it is zero (a `ZeroReason` as text), or None if it is not zero."""
         return tuple(None if n is None else str(n) for n in self._record.nothing)
 
     def _exprs(self, nodes: Sequence[Any]) -> tuple[Expr, ...]:
@@ -150,27 +151,28 @@ class Derivation(Reported):
         return f"<Derivation of {self._y.name or self._y} by {by}: {len(self.steps)} steps>"
 
     def text(self, *, steps: bool = False) -> str:
-        """Return it as text of at most 100 columns: what `print` shows.
+        """Return the text that `print` shows, of at most 100 columns.
 
         Args:
-            steps: list every pullback with its rule, also where names of the program or rules of calculus say it.
+            steps: whether to list every pullback with its rule, even if there are adjoints or rules to print.
         """
         from symgrad.printing.texts.derivation import derivation_text
 
         return derivation_text(self._record, steps=steps)
 
     def latex(self, *, steps: bool = False) -> str:
-        """Return it as LaTeX, an aligned line for each adjoint or rule.
+        """Return LaTeX with an aligned line for each adjoint or rule.
 
         Args:
-            steps: a line for each pullback instead; what has no names and no rules has these alone.
+            steps: whether to print a line for each pullback instead. A derivation without adjoints and rules always
+                prints pullbacks.
         """
         from symgrad.printing.texts.derivation import derivation_latex
 
         return derivation_latex(self._record, steps=steps)
 
     def report(self) -> Report:
-        """Return it as a report, with the picture: to be written as text, Markdown, LaTeX, HTML or JSON."""
+        """Return a report with the picture, which can be written as text, Markdown, LaTeX, HTML or JSON."""
         from symgrad.printing.reports.steps import derivation_report
 
         return derivation_report(self._record)
@@ -195,10 +197,10 @@ class Derivation(Reported):
         return derivation_svg(self._record, noise)
 
     def graph(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> Graph:
-        r"""Return the picture for notebooks and pages, in which boxes tell their values and gradients, and fold.
+        r"""Return a picture for notebooks and pages; its boxes show values and gradients, and fold.
 
         Args:
-            values: a value for each input, by name; with none the boxes tell their equations alone.
+            values: a value for each input, by name; without values, boxes show only equations.
             by_name: the same for names that are Python identifiers.
 
         Returns:
@@ -206,7 +208,7 @@ class Derivation(Reported):
 
         Raises:
             MissingInputError: if there are values, but not for each input.
-            SymgradError: for values that a call of the formula would not take.
+            SymgradError: for values that a call of the formula would refuse.
 
         Example:
             >>> import symgrad as sg
@@ -220,22 +222,22 @@ class Derivation(Reported):
 
     @property
     def lines(self) -> tuple[DerivationLine, ...]:
-        """The derivation line by line, from the output back: ``.name``, ``.formula``, and the ``.rule`` that gives it.
+        """The derivation line by line, from the output back, each with ``.name``, ``.formula``, and its ``.rule``.
 
-        These are the adjoints where the program has names, else the derivative by each value on the way.
+        The lines are the adjoints if the program has names, else the derivative by each value on the path.
         """
         return self._lesson.lines
 
     def hide_last(self) -> str:
-        """Return the derivation without its last line, as an exercise; `check_answer` tells whether one is right."""
+        """Return the derivation without its last line, as an exercise; `check_answer` checks an answer."""
         return self._lesson.hidden()
 
     def check_answer(self, answer: str) -> Verdict:
-        r"""Return whether a formula is the last line, with the mistake if it is not.
+        r"""Return the verdict whether a formula is the last line, with the mistake if it is not.
 
         Args:
-            answer: the formula, in the names of the program and of the lines above; what stands left of ``=`` is not
-                read.
+            answer: the formula, in the names of the program and of the lines above; a left side before ``=`` is
+                ignored.
 
         Raises:
             SymgradError: if it cannot be read.
@@ -249,16 +251,17 @@ class Derivation(Reported):
         return self._lesson.judged(answer)
 
     def next_step(self, lines: str | Sequence[str] = "") -> NextStep:
-        r"""Return the line of the derivation that comes after those that somebody has so far.
+        r"""Return the next line of the derivation after the lines of a student.
 
-        Each line is compared with the derivation as a formula: it may be written otherwise, and lines may be left out.
+        Each line is compared with the derivation as a formula. So it may be written differently, and lines may be left
+        out.
 
         Args:
-            lines: what is there: ``"z_bar = 1"``, ``"dz/ds = cos(s)"``, or a formula alone; in the names of the
+            lines: the lines so far: ``"z_bar = 1"``, ``"dz/ds = cos(s)"``, or just a formula; in the names of the
                 program, of the derivation, and of lines above.
 
         Returns:
-            A NextStep: the ``line``, with its ``rule``; or what is ``wrong``: the first line that does not hold.
+            A NextStep: the next ``line``, with its ``rule``; or in ``wrong`` the first line that is wrong.
 
         Raises:
             SymgradError: if a line cannot be read.
@@ -286,16 +289,17 @@ def explain(y: Formula, wrt: None = None) -> Any: ...
 @overload
 def explain(y: Formula, wrt: Wrt | Wrts) -> Derivation: ...
 def explain(y: Formula, wrt: Any = None) -> Any:
-    """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
+    """Derive a gradient step by step; tell for every random input whether it enters the gradient, and by which path.
 
     Args:
         y: a scalar expression.
         wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
-            not random. A gradient that `grad` made explains itself without it.
+            not random. If ``y`` is a gradient from `grad`, and ``wrt`` is omitted, its own derivation is explained.
 
     Returns:
-        A Derivation. For a product of gradients (``gradients(y, h)*gradients(h, x)``) and for gradients of components
-        that were joined, asked without ``wrt``: what was summed away and what was meant, with the shapes (a ByParts).
+        A Derivation. Without ``wrt``, the result is a ByParts for a product of gradients (``gradients(y,
+        h)*gradients(h, x)``) and for joined gradients of components: it tells which axes were summed away and which
+        product was probably meant, with the shapes.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -348,7 +352,7 @@ def _weighted_sum(y: Node, seed: Node) -> Node:
 
 
 def with_exprs(gap: Gap, as_expr: Callable[[Any], Any]) -> Gap:
-    """Return a gap with expressions in the place of its nodes (internal)."""
+    """Return a gap with expressions in place of its nodes (internal)."""
     return replace(
         gap, at=as_expr(gap.at), part=as_expr(gap.part), limit=as_expr(gap.limit), form=as_expr(gap.form)
     )

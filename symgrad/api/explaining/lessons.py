@@ -1,7 +1,7 @@
 """A derivation as an exercise: hide its last line, check an answer, return the next line after a student's lines.
 
 A line of a derivation is the adjoint of a value, from the output back. A student's line is parsed in the names of the
-program and of the lines above; `equal` finds the line of the derivation that it equals.
+program and of the lines above. `equal` finds the equal line of the derivation.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["DerivationLine", "Lesson", "NextStep", "WrongLine"]
 
-_SECONDS = 5.0  # of one comparison
-_LINES = 1000  # of a student, at most
+_SECONDS = 5.0  # time limit of one comparison
+_LINES = 1000  # most lines of a student
 _MEMBER = re.compile(r"(?<![=<>!])=(?!=)")
 
 
@@ -35,9 +35,9 @@ class DerivationLine:
     """A line of a derivation.
 
     Args:
-        name: its left side: ``mu_bar``, or ``dz/dx`` where nothing has a name.
+        name: its left side: ``mu_bar``, or ``dz/dx`` in a program without names.
         formula: its right side.
-        rule: the rules that give it, from the output back: ``mul``, ``sum``.
+        rule: the rules that lead to it, from the output back: ``mul``, ``sum``.
     """
 
     name: str
@@ -53,13 +53,13 @@ class DerivationLine:
 
 @dataclass(frozen=True, slots=True)
 class WrongLine:
-    """The first line that does not hold.
+    """The first wrong line.
 
     Args:
-        number: of the line in the text, from 1.
+        number: the number of the line in the text, from 1.
         text: the line.
-        wanted: what it should have been.
-        verdict: what refutes it, with the mistake where one is recognised.
+        wanted: the right line.
+        verdict: the verdict that refutes it, with the mistake if one is recognised.
     """
 
     number: int
@@ -79,10 +79,10 @@ class WrongLine:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """The next line of a derivation, or why there is none. It has no truth value.
+    """The next line of a derivation, or the reason why there is none. It has no truth value.
 
     Args:
-        line: the next line; None if all are there, or one is wrong.
+        line: the next line; None if the derivation is complete, or a line is wrong.
         reached: the lines of the derivation that the student's lines equal.
         wrong: the first of the student's lines that is wrong.
         remarks: notes on lines that are not in the derivation.
@@ -104,7 +104,7 @@ class NextStep:
         return "\n".join([*self.remarks, str(self.line), f"  rule: {self.line.rule}"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json.dumps` takes."""
+        """Return a dictionary that `json.dumps` accepts."""
         wrong = self.wrong
         return {
             "next": None
@@ -219,14 +219,14 @@ class Lesson:
         """Return the verdict on an answer for the hidden line.
 
         Raises:
-            SymgradError: if it cannot be read.
+            SymgradError: if the answer cannot be read.
         """
         _, formulas = _sides(answer)
         node = parse_expression(formulas[-1], self._own_symbols(), "the answer")
         return self._compare(node, self.last)
 
     def next_step(self, lines: str | Sequence[str]) -> NextStep:
-        """Return the line after those of a student."""
+        """Return the line after a student's lines."""
         rows = lines.splitlines() if isinstance(lines, str) else [str(row) for row in lines]
         if len(rows) > _LINES:
             raise UsageError(f"{len(rows):,} lines are given", expected=f"at most {_LINES:,}")
@@ -275,7 +275,7 @@ class Lesson:
         return tuple(self.lines[k] for k in sorted(reached))
 
     def _after(self, reached: Mapping[int, None]) -> int | None:
-        """Return the line after the furthest one, then missing gradients."""
+        """Return the line after the furthest line reached; at the end, a missing gradient."""
         furthest = max(reached, default=-1)
         if furthest + 1 < len(self.lines):
             return furthest + 1
@@ -285,7 +285,7 @@ class Lesson:
     # ----------------------------------------------------------------------------------------------------- comparison
 
     def _own_symbols(self) -> dict[str, Node]:
-        """Return all names that a line may read: of the program, of its sizes, and of the derivation."""
+        """Return all names that a line may use: of the program, of its sizes, and of the derivation."""
         known = names_in(self._y)
         sizes = {n: size_leaf(n) for n in size_names([self._y.node, *known.values()])}
         lines = {line.name: line.node for line in self.lines if line.symbol is not None}
@@ -362,7 +362,7 @@ def _sides(text: str) -> tuple[str | None, list[str]]:
 
 
 def _split(text: str) -> list[str]:
-    """Split a line at its equals signs outside of brackets; those inside precede keyword arguments."""
+    """Split a line at its equals signs, except inside brackets, where they precede keyword arguments."""
     found, depth, start = list[str](), 0, 0
     for m in re.finditer(r"[\[(]|[\])]|" + _MEMBER.pattern, text):
         if m.group() in "([":

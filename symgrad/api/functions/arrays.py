@@ -1,7 +1,7 @@
 """Reductions and contractions on expressions, under their NumPy and SciPy names.
 
-Each takes expressions and numbers, and means what the function of that name means in NumPy (softmax, log_softmax and
-logsumexp: in SciPy). Called as ``numpy.sum(x)`` on an expression, NumPy's function gives the same.
+Each takes expressions and numbers, and has the meaning of NumPy's function of the same name (for softmax, log_softmax
+and logsumexp: SciPy's). NumPy's function gives the same result on an expression, as in ``numpy.sum(x)``.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ def prod(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
 
 @refuse_torch_arguments
 def max(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
-    """Return the largest entry, as ``numpy.max``; arguments as for `sum`. Equal ones share the derivative equally."""
+    """Return the largest entry, as ``numpy.max``; arguments as for `sum`. Equal entries share the gradient equally."""
     return NUMPY["max"](Expr, x, axis, keepdims=keepdims)
 
 
 @refuse_torch_arguments
 def min(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
-    """Return the smallest entry, as ``numpy.min``; arguments as for `sum`. Equal ones share the derivative equally."""
+    """Return the smallest entry, as ``numpy.min``; arguments as for `sum`. Equal entries share the gradient equally."""
     return NUMPY["min"](Expr, x, axis, keepdims=keepdims)
 
 
@@ -111,12 +111,12 @@ def logsumexp(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
 
 @refuse_torch_arguments
 def var(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Expr:
-    """Return the variance, as ``numpy.var``: the squared distance from the mean, over count - ddof.
+    """Return the variance, as ``numpy.var``: the sum of squared distances from the mean, divided by count - ddof.
 
     Args:
         x: an array.
         axis: one axis, several, or None for all.
-        ddof: what is taken off the count; 1 for the unbiased estimate.
+        ddof: the number to subtract from the count; 1 for the unbiased estimate.
         keepdims: whether the reduced axes stay, with length 1.
     """
     return NUMPY["var"](Expr, x, axis, ddof=ddof, keepdims=keepdims)
@@ -130,7 +130,7 @@ def std(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False)
 
 @refuse_torch_arguments
 def norm(x: Operand, ord: Any = None, axis: Axis = None, *, keepdims: bool = False) -> Expr:
-    """Return a norm, as ``numpy.linalg.norm`` for those that need no decomposition.
+    """Return a norm, as ``numpy.linalg.norm``, if it needs no decomposition.
 
     Args:
         x: an array.
@@ -146,13 +146,13 @@ def norm(x: Operand, ord: Any = None, axis: Axis = None, *, keepdims: bool = Fal
 
 @refuse_torch_arguments
 def argmax(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> Expr:
-    """Return where the largest entry is (the first one), as ``numpy.argmax``: int, so no derivative passes."""
+    """Return the position of the first largest entry, as ``numpy.argmax``: an int, so no derivative passes."""
     return NUMPY["argmax"](Expr, x, axis, keepdims=keepdims)
 
 
 @refuse_torch_arguments
 def argmin(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> Expr:
-    """Return where the smallest entry is (the first one), as ``numpy.argmin``: int, so no derivative passes."""
+    """Return the position of the first smallest entry, as ``numpy.argmin``: an int, so no derivative passes."""
     return NUMPY["argmin"](Expr, x, axis, keepdims=keepdims)
 
 
@@ -162,7 +162,7 @@ def softmax(x: Operand, axis: Axis = None) -> Expr:
 
     Args:
         x: an array.
-        axis: over what the result sums to 1; None for all axes.
+        axis: the axes over which the result sums to 1; None for all axes.
 
     Example:
         >>> import symgrad as sg
@@ -186,7 +186,7 @@ def cumsum(x: Operand, axis: int | None = None, *, reverse: bool = False) -> Exp
     Args:
         x: an array.
         axis: the axis; None for the flattened array.
-        reverse: whether to sum from the end: every entry and all after it.
+        reverse: whether to sum from the end: each result is the sum of an entry and all later entries.
 
     Example:
         >>> import symgrad as sg
@@ -227,13 +227,13 @@ def matmul(a: Operand, b: Operand) -> Expr:
         b: an array of shape (..., k, m) or (k,).
 
     Raises:
-        ShapeError: if the shapes do not fit, with both.
+        ShapeError: if the shapes do not match; the message has both.
     """
     return NUMPY["matmul"](Expr, a, b)
 
 
 def dot(a: Operand, b: Operand) -> Expr:
-    """Return the product over the last axis of a and the last but one of b, as ``numpy.dot``."""
+    """Return the product over the last axis of a and the second last axis of b, as ``numpy.dot``."""
     return NUMPY["dot"](Expr, a, b)
 
 
@@ -243,7 +243,7 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Expr:
     Args:
         a: an array.
         b: an array.
-        axes: how many last axes of a and first ones of b, or a pair of lists of axes.
+        axes: the number of last axes of a and first axes of b to sum over, or a pair of lists of axes.
     """
     return NUMPY["tensordot"](Expr, a, b, axes)
 
@@ -254,7 +254,7 @@ def inner(a: Operand, b: Operand) -> Expr:
 
 
 def outer(a: Operand, b: Operand) -> Expr:
-    """Return all products of an entry of a and one of b (both flattened), as ``numpy.outer``."""
+    """Return all products of an entry of a and an entry of b (both flattened), as ``numpy.outer``."""
     return NUMPY["outer"](Expr, a, b)
 
 

@@ -22,11 +22,11 @@ __all__ = ["check_kinks", "check_partials", "generic_points", "in_floats", "refu
 mpmath: Any = typed_mpmath  # without annotations of its own
 
 _DIGITS = 50
-_TRIED, _WANTED, _LEAST = 120, 16, 3  # points: candidates, enough, too few
-_STABLE_DIGITS = 10  # digits that agree on every machine
-_STEP = 15  # digits of a step in exact numbers
+_TRIED, _WANTED, _LEAST = 120, 16, 3  # numbers of points: candidates, enough, fewest
+_STABLE_DIGITS = 10  # number of digits that agree on every machine
+_STEP = 15  # number of digits of a step in exact numbers
 _FAR = 100  # multiple of the error of a difference beyond which a partial is wrong
-_TELLS = 1e-2  # relative error of a difference beyond which it decides nothing
+_TELLS = 1e-2  # relative error beyond which a difference decides nothing
 _AGREE = (1e-12, 1e-20)  # tolerance relative to the slope, and to the rounding error value/argument
 _AGREE_IN_FLOATS = (1e-6, 1e-10)  # the same in floats
 _SAME_VALUE = 1e-8
@@ -56,17 +56,17 @@ def check_partials(
 
     Args:
         own: the op.
-        names: of its arguments.
+        names: the names of its arguments.
         points: sample points, as floats.
-        partials: for each argument the partial, and the symbols for the output and the arguments in it; or None.
+        partials: for each argument the partial with its symbols for the output and the arguments, or None.
         others: further implementations in floats, with their names in messages.
         from_user: whether the user chose the points, which must then all lie in the domain.
 
     Returns:
-        The values at these points, as text: they identify the function.
+        The values at these points as text, which identifies the function.
 
     Raises:
-        UsageError: if something differs, with the point and both numbers; or if too few points have a value.
+        UsageError: if values differ (the message has the point and both numbers), or if too few points have a value.
     """
     mp: Any = mpmath.MPContext()
     mp.dps = _DIGITS
@@ -175,7 +175,7 @@ def _compare_derivatives(
 def _difference(
     mp: Any, own: OwnOp, at: tuple[Any, ...], i: int, rounding: Rounding
 ) -> tuple[Any, Any, tuple[float, float]] | None:
-    """Return the slope by argument i from finite differences, its error, and the tolerances; None if none settles."""
+    """Return the slope by argument i from finite differences, its error, and the tolerances; None if none converges."""
 
     def f(x: Any) -> Any:
         return own.op.reference(mp, *at[:i], x, *at[i + 1 :])
@@ -186,7 +186,7 @@ def _difference(
         for scale in dict.fromkeys((max(1, size), mp.mpf(1), size or mp.mpf(1))):
             steps = [mp.mpf(10) ** -k * scale for k in (_STEP, _STEP - 3)]
             first, second = (_central(f, at[i], h) for h in steps)
-            # A reference may have the precision of floats only.
+            # A reference may have only the precision of floats.
             if mp.isfinite(first) and abs(first - second) <= 1e-14 * max(1, abs(first)):
                 return first, mp.mpf(0), _AGREE
     slope = slope_of(lambda x: float(f(mp.mpf(x))), float(at[i]), rounding)
@@ -198,7 +198,7 @@ def _central(f: Callable[[Any], Any], x: Any, h: Any) -> Any:
 
 
 def refuse(name: str, argument: str) -> Callable[..., Node]:
-    """Return a partial that raises: the argument has none."""
+    """Return a partial that raises an error, for an argument without a partial."""
 
     def partial(*_: Node) -> Node:
         raise UnsupportedError(
@@ -221,7 +221,7 @@ def check_kinks(
     reference: Callable[..., Any],
     name: str,
 ) -> None:
-    """Compare the values of partials at kinks with the declared ones.
+    """Compare the values of partials at kinks with the declared values.
 
     Raises:
         UsageError: if they differ.

@@ -20,11 +20,11 @@ def address_of(native: Any) -> int:
     """Return the address of a C function.
 
     Raises:
-        UsageError: if it is no C function.
+        UsageError: if it is not a C function.
     """
     is_address = isinstance(native, int) and not isinstance(native, bool)
     found = native if is_address else getattr(native, "address", None)
-    if found is None and isinstance(native, _FUNCTION):  # ctypes.cast also takes texts and arrays
+    if found is None and isinstance(native, _FUNCTION):  # ctypes.cast also accepts texts and arrays
         found = ctypes.cast(native, ctypes.c_void_p).value
     if not isinstance(found, int) or found <= 0:
         raise UsageError(

@@ -55,40 +55,42 @@ def register_op(
     latex: str | None = None,
     doc: str | None = None,
 ) -> Callable[..., Expr]:
-    r"""Register an op of one's own: a function of real numbers that acts entry by entry.
+    r"""Register a custom op: a function of real numbers that acts entry by entry.
 
-    From then on it is a function of the notation and of Python like any other: it is differentiated to every order by
-    its partials, printed by its name, explained and evaluated. Formulas are text over the names of the arguments (in
-    partials also ``out``, the value), or Python functions of expressions, which partials get ``out`` first.
+    Afterwards it is an ordinary function of the notation and of Python: it is differentiated to every order by its
+    partials, printed by its name, explained and evaluated. Formulas are text in the names of the arguments (partials
+    may also use ``out``, the value), or Python functions of expressions (partials get ``out`` as first argument).
 
-    A value is given in at least one of four ways; where several are, they are compared.
+    Define the value by at least one of value, reference, definition and native; several are compared with each other.
 
     Args:
-        name: its name, which nothing may have yet.
-        arguments: their names.
-        value: of NumPy arrays, ``value(x, y)``, float64.
-        reference: with mpmath at any precision, ``reference(mp, x, y)``, where ``mp`` is the context to compute in.
-        definition: a formula: kernels and NumPy sources are made from it, verdicts read it, and partials that are not
-            given follow from it.
-        native: a C function of doubles, for kernels: its address, a function of ctypes, or what has an ``.address``,
-            such as numba's ``cfunc``. It must need no Python, for it is called in several threads.
-        partials: for each argument the derivative by it; None for one by which there is no derivative: to ask for it is
-            an error. One that a mapping leaves out follows from the definition, or there is none.
-        domain: a condition under which it has a value; elsewhere it is NaN.
-        samples: points at which the partials are checked, in the domain; by default some are drawn.
-        kinks: ``(where, point, partials)`` for each place where it is not smooth: in words, one such point, and
-            the partials that its formulas give there (None where they have no finite value).
-        sympy: the name of SymPy's function for it, such as ``"hankel1"``.
-        latex: how it is written in LaTeX, such as ``r"\mathrm{Ai}"``.
-        doc: what it computes, in a line.
+        name: its name, which must be new.
+        arguments: the names of its arguments.
+        value: a function of float64 NumPy arrays, ``value(x, y)``.
+        reference: a function in mpmath at any precision, ``reference(mp, x, y)``, where ``mp`` is the context to
+            compute in.
+        definition: a formula. Kernels and NumPy sources contain it, verdicts use it, and missing partials follow from
+            it.
+        native: a C function of doubles, for kernels: its address, a function of ctypes, or an object with an
+            ``.address``, such as numba's ``cfunc``. It must not need Python, because several threads call it.
+        partials: for each argument the derivative with respect to it, or None if there is no derivative;
+            differentiating by that argument is then an error. A partial that a mapping leaves out follows from the
+            definition; without a definition there is none.
+        domain: the condition under which it has a value; elsewhere it is NaN.
+        samples: points in the domain at which the partials are checked; by default some are drawn.
+        kinks: a tuple ``(where, point, partials)`` for each place where it is not smooth: a description, one such
+            point, and the values of the partials there (None for a value that is not finite).
+        sympy: the name of the same function in SymPy, such as ``"hankel1"``.
+        latex: its LaTeX, such as ``r"\mathrm{Ai}"``.
+        doc: a description of one line.
 
     Returns:
         The function, of expressions and numbers.
 
     Raises:
-        RedefinitionError: if the name is taken; what is registered stays so.
-        UsageError: if what is given does not fit together; if a partial differs from differences of the value, with the
-            point and both numbers.
+        RedefinitionError: if the name is taken; a registered op cannot be replaced.
+        UsageError: if arguments contradict each other; if a partial differs from finite differences of the value (the
+            message has the point and both numbers).
 
     Example:
         >>> import symgrad as sg

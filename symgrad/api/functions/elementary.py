@@ -152,12 +152,12 @@ _Ternary: TypeAlias = Callable[[Operand, Operand, Operand], Expr]
 
 
 class _Several(Protocol):
-    """A function of one or two arguments, say."""
+    """A function of a variable number of arguments."""
 
     def __call__(self, *args: Operand) -> Expr: ...
 
 
-# Names of arguments that are not x, y, z.
+# Argument names other than x, y, z.
 _ARGUMENTS: dict[str, str] = {
     "ellipe": "m",
     "ellipeinc": "phi, m",
@@ -188,7 +188,7 @@ def _function(name: str) -> Callable[..., Expr]:
 
 
 def _written(name: str) -> Callable[..., Expr]:
-    """Return a function that is written in others (as an op where it is one of other arguments)."""
+    """Return a function that is defined by other functions (or by an op, for other arguments)."""
     forms = WRITTEN[name]
 
     def apply(*args: Any) -> Expr:
@@ -245,11 +245,11 @@ clip: _Ternary = _function("clip")
 def where(condition: Operand, x: Operand, y: Operand) -> Expr:
     """Return x where a condition holds, and y elsewhere.
 
-    One of x and y may be an infinity, which is no number otherwise: `softmax(where(mask, scores, -inf))`.
+    One of x and y may be an infinity, which formulas do not allow elsewhere: `softmax(where(mask, scores, -inf))`.
 
     Args:
         condition: a condition, or an expression of truth values.
-        x: an expression or number; it broadcasts with the others.
+        x: an expression or number; it broadcasts with the other arguments.
         y: an expression or number.
 
     Example:
@@ -330,7 +330,7 @@ arctanh: _Unary = _function("arctanh")
 ln: _Unary = _function("ln")
 expit: _Unary = _function("expit")
 pi = Expr(constant("pi"))
-"""The number π, exact until it is lowered."""
+"""The number π; it is exact until a kernel or a printer lowers it."""
 
 
 def polygamma(n: int, x: Operand) -> Expr:

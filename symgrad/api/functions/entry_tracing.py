@@ -1,7 +1,7 @@
-"""Trace an entry back through data movement: `x[1:][3]` is `x[4]`; an entry of the padding is 0.
+"""Trace an entry back through data movement: `x[1:][3]` is `x[4]`, and an entry of padding is 0.
 
-Evaluate the moves (slices, gathers and scatters at fixed positions) on an array whose entries are 1, 2, ..., so each
-result shows its source. Try named sizes as all small numbers: beyond the sum of all offsets nothing changes.
+Evaluate the moves (slices, gathers and scatters at fixed positions) on an array with entries 1, 2, ..., so that each
+result shows its source. Try all small numbers as named sizes: beyond the sum of all offsets nothing changes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOVES = frozenset(("slice", "gather", "reshape", "unslice", "scatter_add", "bro
 
 
 def entry_of(node: Node) -> Node | None:
-    """Return a scalar that data movement selects as a formula of the source entries; None if it depends on sizes.
+    """Return a scalar that data movement selects, as a formula of the source entries; None if it depends on sizes.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -43,7 +43,7 @@ def entry_of(node: Node) -> Node | None:
         return None
     found: set[tuple[int, ...]] = set()
     ends: set[tuple[int, ...]] = set()
-    ones: list[Mapping[str, int]] = []  # sizes at which it is not zero
+    ones: list[Mapping[str, int]] = []  # sizes at which the entry is not zero
     for sizes, shape, value in _trace_entries(node, leaf):
         if not value:
             found.add(())
@@ -73,7 +73,7 @@ def _common(axis: tuple[tuple[int, ...], tuple[int, ...]]) -> int | None:
 
 
 def unit_of(node: Node) -> list[int] | None:
-    """Return [i] for a unit vector e_i, counted from either end; None for any other node."""
+    """Return [i] for a unit vector e_i, where i counts from either end; None for any other node."""
     if len(node.shape) != 1:
         return None
     leaf = _moved_array(node)

@@ -1,4 +1,4 @@
-r"""Read LaTeX into expressions and programs, with a record of how each ambiguity was resolved."""
+r"""Parse LaTeX to expressions and programs, and record the resolution of each ambiguity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LatexReading", "differentiated_node", "parse_latex", "read_latex"]
 
-# What is imported in functions here is for start-up time: the LaTeX parser.
+# What is imported in functions here would slow down `import symgrad`: the LaTeX parser.
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class LatexReading:
 
     Attributes:
         text: the formulas.
-        program: what they define, with what was declared before.
-        expr: what they end with: the formula itself, if there is one.
-        readings: for each place that can be read otherwise how it was read, and which option changes that.
+        program: their definitions, with all earlier declarations.
+        expr: the last expression of the text; for a single formula, the formula itself.
+        readings: for each ambiguous place the chosen reading, and the option that changes it.
         defines: whether the text defines names, and so is a program.
     """
 
@@ -53,23 +53,23 @@ def read_latex(
     symbols: Mapping[str, Any] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> LatexReading:
-    r"""Read formulas in LaTeX, and tell how what is ambiguous in them was read. Nothing is evaluated or run.
+    r"""Parse formulas in LaTeX, and record the reading of each ambiguity. Nothing is evaluated or run.
 
     Args:
-        text: a formula, or lines that define names; ``$``, equation environments, alignment, labels and spaces are
-            passed over, and macros of the text are expanded.
-        declarations: a program of symgrad's notation that comes before it, such as ``"X : real[n, d]; w : real[d]"``,
-            or a Program. Without it every name is a real number, but for arrays that sums with limits read.
-        name: what messages call the text: a file name, say.
-        symbols: more names known beforehand, with their Exprs.
-        options: how to read what is ambiguous, as `docs/latex.md` tells: ``slash="product"``.
+        text: a formula, or lines that define names. ``$``, equation environments, alignment, labels and spaces are
+            ignored; macros of the text are expanded.
+        declarations: a program in symgrad's notation that precedes the text, such as ``"X : real[n, d]; w : real[d]"``,
+            or a Program. Without declarations every name is a real number, except arrays in sums with limits.
+        name: the name of the text in messages, such as a file name.
+        symbols: more known names, with their Exprs.
+        options: how to read ambiguous notation, as in `docs/latex.md`: ``slash="product"``.
 
     Returns:
         A LatexReading.
 
     Raises:
-        ProgramSyntaxError: for malformed LaTeX, with line, column and caret, and one of its kinds;
-            UnknownNameError, ShapeError and UnsupportedError likewise.
+        ProgramSyntaxError: for malformed LaTeX, with line, column and caret, or one of its subclasses;
+            UnknownNameError, ShapeError and UnsupportedError also have the place.
 
     Example:
         >>> import symgrad as sg
@@ -106,16 +106,16 @@ def parse_latex(
     symbols: Mapping[str, Any] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Any:
-    r"""Return what formulas in LaTeX mean: an Expr for one formula, a Program for lines that define names.
+    r"""Parse formulas in LaTeX to an Expr for one formula, or a Program for lines that define names.
 
-    `read_latex` takes the same arguments, and tells how what is ambiguous was read.
+    `read_latex` takes the same arguments, and also returns the reading of each ambiguity.
 
     Args:
         text: the formulas.
-        declarations: declarations and definitions in symgrad's notation that come before them.
-        name: what messages call the text.
-        symbols: more names known beforehand, with their Exprs.
-        options: how to read what is ambiguous.
+        declarations: declarations and definitions in symgrad's notation that precede the text.
+        name: the name of the text in messages.
+        symbols: more known names, with their Exprs.
+        options: how to read ambiguous notation.
 
     Raises:
         SymgradError: as `read_latex`.
@@ -134,7 +134,7 @@ def parse_latex(
 
 
 def differentiated_node(y: Node, x: Node) -> Node:
-    """Return the derivative of one node by another, as a formula in LaTeX writes it."""
+    """Return the derivative of one node by another, for a derivative in a LaTeX formula."""
     from symgrad.api.derivatives.differentiate import grad
     from symgrad.api.derivatives.jacobians import jacobian
 

@@ -32,15 +32,15 @@ def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, Values] | N
 def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
     """Return a SymPy expression as an Expr (a list for a list).
 
-    A matrix or array of known entries is an array of its shape. What `sympy.cse` returns, a pair of replacements and
-    expressions, is the list of the expressions, with the names of the replacements as those of intermediate values.
-    A function without a definition, theta(t), is an input ``theta``, and its derivatives are inputs ``dtheta_dt``,
-    ``d2theta_dt2``: so an expression cannot read t beside them.
+    A matrix or array of explicit entries becomes an array of its shape. The result of `sympy.cse`, a pair of
+    replacements and expressions, becomes the list of the expressions; the replacements become named intermediate
+    values. An undefined function theta(t) becomes an input ``theta``, and its derivatives become inputs ``dtheta_dt``,
+    ``d2theta_dt2``; so an expression that has them cannot also contain t.
 
     Args:
-        expr: a SymPy expression or matrix, a list of them, or what `sympy.cse` returns.
-        domains: the domain of symbols by name, or what they are drawn from, as `symgrad.symbols` takes it; others
-            follow the symbol's own assumptions, real by default.
+        expr: a SymPy expression or matrix, a list of them, or the result of `sympy.cse`.
+        domains: the domains or distributions of symbols by name, as for `symgrad.symbols`. Other symbols follow their
+            own assumptions in SymPy, real by default.
 
     Raises:
         UnsupportedError: for a SymPy head that symgrad does not have.
@@ -69,7 +69,7 @@ def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
 
 
 def _is_cse(expr: Any) -> bool:
-    """Tell whether it is a result of `sympy.cse`: pairs of symbols and formulas, and formulas."""
+    """Tell whether a value is a result of `sympy.cse`: pairs of symbols and formulas, and formulas."""
     if not isinstance(expr, tuple) or len(cast("tuple[Any, ...]", expr)) != 2:
         return False
     replacements, formulas = cast("tuple[Any, Any]", expr)
@@ -108,7 +108,7 @@ def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> list[Node]:
 
 
 def _is_array(e: Any) -> bool:
-    """Tell whether it is a SymPy matrix or array with explicit entries."""
+    """Tell whether a value is a SymPy matrix or array with explicit entries."""
     known = hasattr(e, "tolist") and hasattr(e, "shape") and type(e).__module__.startswith("sympy.")
     return known and all(str(size).isdecimal() for size in e.shape) and bool(e.shape)
 

@@ -1,4 +1,4 @@
-"""Functions that move, pick and place entries, on expressions, under their NumPy names; and arrays of constants."""
+"""Functions of expressions that move, select and place entries, under their NumPy names; arrays of constants."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def reshape(x: Operand, shape: Any) -> Expr:
 
 
 def broadcast_to(x: Operand, shape: Any) -> Expr:
-    """Return the array repeated along axes of length 1 and new leading ones, as ``numpy.broadcast_to``."""
+    """Return the array repeated along axes of length 1 and along new leading axes, as ``numpy.broadcast_to``."""
     return NUMPY["broadcast_to"](Expr, x, shape)
 
 
 def transpose(x: Operand, axes: Sequence[int] | None = None) -> Expr:
-    """Return the array with its axes in another order (reversed, if none is given), as ``numpy.transpose``."""
+    """Return the array with its axes in another order (by default reversed), as ``numpy.transpose``."""
     return NUMPY["transpose"](Expr, x, axes)
 
 
@@ -86,7 +86,7 @@ def expand_dims(x: Operand, axis: Any) -> Expr:
 
 
 def squeeze(x: Operand, axis: Axis = None) -> Expr:
-    """Return the array without axes of length 1, as ``numpy.squeeze``; a named size is not taken for 1."""
+    """Return the array without axes of length 1, as ``numpy.squeeze``; axes with named sizes stay."""
     return NUMPY["squeeze"](Expr, x, axis)
 
 
@@ -106,16 +106,16 @@ def pad(
 
     Args:
         x: an array.
-        pad_width: how many zeros stand before and after, along each axis; one pair, or one number, for all axes.
-            A width may be the size of an axis, which is known when values arrive.
-            An axis of ``maximum(n - k, 0)`` entries, as slices have, gets n with k more: where n is less than k,
-            there is nothing to pad.
-        mode: "constant", the only one.
-        constant_values: 0, the only one.
+        pad_width: the numbers of zeros before and after, for each axis; or one pair or one number for all axes. A width
+            may be the size of an axis, which is known when values arrive. An axis of ``maximum(n - k, 0)`` entries,
+            such as the axis of a slice, has n entries after padding with k zeros; if n is less than k, there is nothing
+            to pad.
+        mode: only "constant".
+        constant_values: only 0.
 
     Raises:
-        ShapeError: for widths that do not fit the axes of x.
-        UnsupportedError: for another mode, or another value than 0.
+        ShapeError: for widths that do not match the axes of x.
+        UnsupportedError: for another mode, or for a value other than 0.
 
     Example:
         >>> import symgrad as sg
@@ -127,7 +127,7 @@ def pad(
 
 
 def concatenate(arrays: Sequence[Operand], axis: int = 0) -> Expr:
-    """Return arrays one after the other along an axis, as ``numpy.concatenate``.
+    """Return arrays joined along an axis, as ``numpy.concatenate``.
 
     Args:
         arrays: arrays whose other sizes are equal.
@@ -155,7 +155,7 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Expr:
 
     Args:
         x: an array.
-        indices: an int array (an Expr), an int, or a list of ints; negative ones count from the end.
+        indices: an int array (an Expr), an int, or a list of ints; negative positions count from the end.
         axis: the axis, or None for the flattened array.
 
     Raises:
@@ -171,12 +171,12 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Expr:
 
 
 def take_along_axis(x: Operand, indices: Expr, axis: int) -> Expr:
-    """Return one entry for each position, the other axes side by side, as ``numpy.take_along_axis``."""
+    """Return the entry at each position along an axis, with other axes matched, as ``numpy.take_along_axis``."""
     return NUMPY["take_along_axis"](Expr, x, indices, axis)
 
 
 def scatter_add(values: Operand, indices: Expr, shape: Any) -> Expr:
-    """Return zeros of a shape with rows of values added at positions of axis 0; equal positions add up.
+    """Return zeros of a shape with rows of values added at positions of axis 0; rows at equal positions add up.
 
     Args:
         values: an array of shape ``indices.shape + shape[1:]``.
@@ -237,10 +237,10 @@ def arange(stop: SizeLike) -> Expr:
 
 
 def size(of: SizeLike) -> Expr:
-    """Return a size as a number of a formula: the length of an axis, known when values arrive.
+    """Return a size as a number in a formula: the length of an axis, known when values arrive.
 
     Args:
-        of: the name of a size, or what ``shape`` has for an axis.
+        of: the name of a size, or an entry of a ``shape``.
 
     Example:
         >>> import symgrad as sg

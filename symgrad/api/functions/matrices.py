@@ -1,4 +1,4 @@
-"""Linear algebra on expressions, under NumPy's names: of square matrices in the last two axes, stacks before them."""
+"""Linear algebra on expressions, under NumPy's names; matrices are in the last two axes, stacks in the others."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def inv(a: Operand) -> Expr:
 def det(a: Operand) -> Expr:
     """Return the determinant, as ``numpy.linalg.det``.
 
-    Its derivative is det(a)*trace(inv(a) @ da) (the Matrix Cookbook, equation 41). It is written with the inverse, so
-    at a singular matrix it is NaN.
+    Its derivative is det(a)*trace(inv(a) @ da) (the Matrix Cookbook, equation 41). It contains the inverse, so at a
+    singular matrix it is NaN.
 
     Args:
         a: square matrices, an array of shape (..., n, n).
@@ -93,14 +93,14 @@ def logdet(a: Operand) -> Expr:
 
 
 def solve(a: Operand, b: Operand) -> Expr:
-    """Return the x with a @ x = b, as ``numpy.linalg.solve``; NaN for a singular matrix, where NumPy raises an error.
+    """Return x with a @ x = b, as ``numpy.linalg.solve``; NaN for a singular matrix, where NumPy raises an error.
 
     Args:
         a: square matrices, an array of shape (..., n, n).
         b: a vector of shape (n,), or matrices of shape (..., n, k).
 
     Raises:
-        ShapeError: if the matrices are not square, or b has not as many rows.
+        ShapeError: if the matrices are not square, or b has another number of rows.
 
     Example:
         >>> import symgrad as sg
@@ -112,15 +112,15 @@ def solve(a: Operand, b: Operand) -> Expr:
 
 
 def matrix_power(a: Operand, n: int) -> Expr:
-    """Return products of a matrix with itself, as ``numpy.linalg.matrix_power``.
+    """Return a power of a matrix, as ``numpy.linalg.matrix_power``.
 
     Args:
         a: square matrices, an array of shape (..., m, m).
-        n: how often; 0 for the identity, negative for products of the inverse.
+        n: the exponent; 0 gives the identity, a negative one powers of the inverse.
 
     Raises:
         ShapeError: if the matrices are not square.
-        UsageError: if n is no whole number.
+        UsageError: if n is not a whole number.
 
     Example:
         >>> import symgrad as sg
@@ -132,7 +132,7 @@ def matrix_power(a: Operand, n: int) -> Expr:
 
 
 def kron(a: Operand, b: Operand) -> Expr:
-    """Return the Kronecker product, as ``numpy.kron``: a block of b, times an entry of a, in the place of each entry.
+    """Return the Kronecker product, as ``numpy.kron``: each entry of a is replaced by a block, the entry times b.
 
     Example:
         >>> import symgrad as sg
@@ -149,7 +149,7 @@ def trace(x: Operand) -> Expr:
 
 
 def expm(a: Operand) -> Expr:
-    """Return the exponential of a matrix, the power series of exp, as ``scipy.linalg.expm``.
+    """Return the exponential of a matrix, by the power series of exp, as ``scipy.linalg.expm``.
 
     Args:
         a: square matrices, an array of shape (..., n, n).
@@ -172,20 +172,20 @@ def expm(a: Operand) -> Expr:
 
 
 def sinm(a: Operand) -> Expr:
-    """Return the sine of a matrix, the power series of sin, as ``scipy.linalg.sinm``; see `expm`."""
+    """Return the sine of a matrix, by the power series of sin, as ``scipy.linalg.sinm``; see `expm`."""
     return build_expr(lambda: matrices.sinm(node_of(a)), [a])
 
 
 def cosm(a: Operand) -> Expr:
-    """Return the cosine of a matrix, the power series of cos, as ``scipy.linalg.cosm``; see `expm`."""
+    """Return the cosine of a matrix, by the power series of cos, as ``scipy.linalg.cosm``; see `expm`."""
     return build_expr(lambda: matrices.cosm(node_of(a)), [a])
 
 
 def expm_frechet(a: Operand, b: Operand) -> Expr:
-    """Return the derivative of expm at a in the direction b, as the second result of ``scipy.linalg.expm_frechet``.
+    """Return the derivative of expm at a in the direction b, like the second result of ``scipy.linalg.expm_frechet``.
 
-    It is linear in b, and b.T instead of b at a.T gives the transpose. Its own derivatives are those of expm of
-    second order (N. J. Higham, Functions of Matrices, SIAM 2008, sections 3.1 and 10.6).
+    It is linear in b, and its value at a.T, b.T is the transpose. Its own derivatives are the second derivatives of
+    expm (N. J. Higham, Functions of Matrices, SIAM 2008, sections 3.1 and 10.6).
 
     Args:
         a: square matrices, an array of shape (..., n, n).

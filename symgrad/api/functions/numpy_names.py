@@ -1,6 +1,6 @@
 """Implement NumPy's functions for expressions (the `__array_function__` and ufunc protocols), by name.
 
-A function takes the class of the expression that it makes, then what NumPy's takes: expressions, numbers and lists.
+Each function takes the class of its result, then the arguments of NumPy's function: expressions, numbers and lists.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def slogdet(kind: type[E], a: Any) -> tuple[E, E]:
 
 
 def where(kind: type[E], condition: Any, x: Any, y: Any) -> E:
-    """Return x where a condition holds, else y; one of them may be an infinity."""
+    """Return x where a condition holds, else y; one of x and y may be an infinity."""
     above, below = _infinity(x), _infinity(y)
     if below and not above:
         return make(kind, lambda: where_infinite(node_of(condition), node_of(x), below), [condition, x])

@@ -1,4 +1,4 @@
-"""Read sizes of axes (numbers, names, entries of shapes, formulas of these) and subscripts from Python values."""
+"""Convert Python values to sizes of axes (numbers, names, entries of shapes, formulas of these) and to subscripts."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def length_of(value: Any) -> Size:
     """Return the length of an axis, read by `size_of`.
 
     Raises:
-        UsageError: also for a negative number.
-        ShapeError: if it is larger than that of any array.
+        UsageError: as for `size_of`, and for a negative number.
+        ShapeError: if it is larger than any array.
     """
     size = size_of(value)
     if isinstance(size, int) and size < 0:
@@ -96,10 +96,10 @@ def widths_of(value: Any) -> Any:
 
 
 def subscript_of(item: Any) -> Any:
-    """Return one subscript with nodes for expressions and sizes for the ends of slices.
+    """Convert one subscript: expressions to nodes, and ends of slices to sizes.
 
     Raises:
-        UsageError: if it is no subscript.
+        UsageError: if it is not a subscript.
     """
     if isinstance(item, Handle):
         return item.node

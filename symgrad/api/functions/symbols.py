@@ -25,9 +25,9 @@ from symgrad.support.errors import UsageError
 __all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]
 
 Values: TypeAlias = "str | Domain | tuple[Any, ...]"
-"""A domain, or a distribution: as a text, or by its name with parameters that are expressions."""
+"""A domain or distribution: a text, or a tuple of a distribution's name and parameters (possibly expressions)."""
 
-# What is imported in functions here is for start-up time, the parser: plain domains do without it.
+# What is imported in functions here would slow down `import symgrad`: the parser, which plain domains do not need.
 
 
 def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
@@ -35,17 +35,17 @@ def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
 
     Args:
         names: names separated by spaces or commas.
-        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``,
-            which is open, or ``int(0, 9)``, to which both ends belong; of random inputs the distribution,
-            ``Normal(0, 1)``, or, where parameters are expressions, its name with these: ``("Normal", mu, 1)``.
-        assumptions: none: SymPy's ``positive=True`` is ``domain="positive"`` here.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``, which
+            is open, or ``int(0, 9)``, which contains both ends. For random inputs, the distribution ``Normal(0, 1)``,
+            or a tuple of its name and parameters if these are expressions: ``("Normal", mu, 1)``.
+        assumptions: none are allowed; SymPy's ``positive=True`` is ``domain="positive"`` here.
 
     Returns:
-        An Expr, or a tuple of Exprs; to a type checker an Expr, which unpacks too. The same name and domain always
+        An Expr, or a tuple of Exprs (type checkers see an Expr, which also unpacks). The same name and domain always
         give the same Expr.
 
     Raises:
-        UsageError: for a text that is not a name, or an unknown domain.
+        UsageError: for an invalid name, or an unknown domain.
         DeclarationError: for parameters that no distribution has.
 
     Example:
@@ -89,22 +89,23 @@ def tensor(
 
     Args:
         name: its name.
-        shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
-            size wherever the name stands; a formula or kernel is the same for all its values.
+        shape: a tuple of sizes: whole numbers, or names. The arrays of a call set a named size, and it is the same
+            wherever the name occurs; a formula or kernel works for all its values.
         domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
-            ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, to which both ends belong and which
-            may have sizes in them: labels of ``k`` classes. Of an array of random inputs, each drawn on its own, the
-            distribution, ``Normal(0, 1)``, or its name with parameters that broadcast, ``("Bernoulli", p)``.
-        symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
-            Derivatives by it still count its entries as independent.
+            ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, which contain both ends. The ends may
+            contain sizes (labels of ``k`` classes). For an array of independent random inputs, the distribution
+            ``Normal(0, 1)``, or a tuple of its name and parameters that broadcast, ``("Bernoulli", p)``.
+        symmetric: whether it is a symmetric matrix; in programs ``S : real[n, n] symmetric``. For derivatives, its
+            entries still count as independent.
 
     Returns:
         An Expr. The same name, shape, domain and symmetry always give the same Expr.
 
     Raises:
-        UsageError: for a text that is not a name, a size that is none, or an unknown domain.
-        DeclarationError: if it is to be symmetric and is no square matrix, or for parameters that no distribution has.
-        ShapeError: if the shapes of parameters do not broadcast to that of the array.
+        UsageError: for an invalid name, an invalid size, or an unknown domain.
+        DeclarationError: for a symmetric array that is not a square matrix, or for parameters that the distribution
+            does not have.
+        ShapeError: if the shapes of parameters do not broadcast to the shape of the array.
 
     Example:
         >>> import symgrad as sg
@@ -180,7 +181,7 @@ def declaration(name: str, domain: Values, shape: Shape = (), *, symmetric: bool
 
     Raises:
         UsageError: for an unknown domain.
-        DeclarationError, ShapeError: for parameters that do not fit the distribution.
+        DeclarationError, ShapeError: for invalid parameters of the distribution.
     """
     values = _values(domain)
     if isinstance(values, Distribution):
@@ -189,10 +190,10 @@ def declaration(name: str, domain: Values, shape: Shape = (), *, symmetric: bool
 
 
 def domain_named(domain: str | Domain) -> Domain:
-    """Return a domain by its name in programs; a Domain itself.
+    """Return a domain by its name in programs; return a Domain unchanged.
 
     Raises:
-        UsageError: if there is none of that name.
+        UsageError: if there is no domain of that name.
     """
     if isinstance(domain, Domain):
         return domain

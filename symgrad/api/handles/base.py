@@ -21,9 +21,9 @@ Number: TypeAlias = "int | float | Fraction | Decimal | np.number[Any] | np.bool
 
 
 class Handle:
-    """A node and its origin, without any verb: the base of `Expr`.
+    """A node and its origin, without the functions of formulas: the base of `Expr`.
 
-    Modules that `Expr` imports work with Handles, and construct others of the class of their operands.
+    Modules that `Expr` imports work with Handles; their results have the class of their operands.
     """
 
     __slots__ = (
@@ -73,7 +73,7 @@ class Handle:
 
     @property
     def name(self) -> str | None:
-        """The name, for a symbol or a named intermediate value of a program; None for anything else."""
+        """The name of a symbol or of a named intermediate value of a program; None for anything else."""
         if self._node.op is SYMBOL:
             return self._node.name
         names = (listing.name_of() for listing in self._listings)
@@ -81,22 +81,22 @@ class Handle:
 
     @property
     def nothing(self) -> str | None:
-        """For a derivative that is nothing, which kind: zero, disconnected, stopped or no tangent; else None."""
+        """The reason why a derivative is zero: ``zero``, ``disconnected``, ``stopped`` or ``no tangent``; else None."""
         return self._nothing
 
     @property
     def derived(self) -> bool:
-        """Whether it is a derivative that symgrad made, whose arrangement is symgrad's own (internal)."""
+        """Whether it is a derivative from symgrad, whose form symgrad may choose (internal)."""
         return bool(self._origins)
 
     @property
     def origins(self) -> tuple[Node, ...]:
-        """What it is a derivative of (internal)."""
+        """The nodes of which it is a derivative (internal)."""
         return self._origins
 
     @property
     def sources(self) -> tuple[Node, ...]:
-        """Nodes whose shapes give its sizes, whether or not it reads their entries (internal)."""
+        """Nodes whose shapes define its sizes, even if it does not read their entries (internal)."""
         return (*self._origins, *self._sources)
 
     @property
@@ -116,7 +116,7 @@ class Handle:
 
     @property
     def traces(self) -> tuple[BackwardTrace, ...]:
-        """The records of the backward passes that made it (internal)."""
+        """The records of the backward passes that produced it (internal)."""
         return self._traces
 
     @property
@@ -135,7 +135,7 @@ class Handle:
         return self
 
     def _in_form(self, node: Node, *, derived: bool) -> Self:
-        """Return another form: still the same derivative, or a formula that is computed as written."""
+        """Return another form: it stays a derivative, or becomes a formula that is computed as written."""
         if not derived:
             return type(self)(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
         return type(self)(

@@ -1,4 +1,4 @@
-"""Build handles from handles: build the node, join the origins, name the operands in errors."""
+"""Build handles from handles: build the node, join the origins, and name the operands in errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["lift", "make", "make_op"]
 
 
 def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
-    """Build a node of expressions and other values; return it as a handle, with their origins joined.
+    """Build a node from expressions and other values; return a handle with their joined origins.
 
     Args:
         kind: the class of the handle.
@@ -27,7 +27,7 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
         args: the operands.
 
     Raises:
-        ShapeError: if the shapes do not fit, with the names of the operands.
+        ShapeError: if the shapes do not match, with the names of the operands.
     """
     exprs = list(expressions_in(args))
     try:
@@ -43,19 +43,19 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
 
 
 def make_op(kind: type[E], name: str, *args: Any, params: tuple[Any, ...] = ()) -> E:
-    """Apply an op, or a function that is written in ops, to expressions and numbers, with their origins joined."""
+    """Apply an op, or a function composed of ops, to expressions and numbers; join their origins."""
     nodes = tuple(node_of(a) for a in args)
     how = form_of(name, len(nodes))
     return make(kind, lambda: OPS[name](*nodes, params=params) if how is None else how.build(*nodes), args)
 
 
 def lift(kind: type[E], value: Any) -> E:
-    """Return a handle itself, a number as an exact constant, a list as the array that it spells."""
+    """Return a handle unchanged, a number as an exact constant, and a list as an array."""
     return value if isinstance(value, kind) else make(kind, lambda: node_of(value), [value])
 
 
 def _explain_product(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
-    """Extend an error about the shapes of gradients by the reason why their product does not fit."""
+    """Extend an error about shapes of gradients by the reason why their product is wrong."""
     traces = [t for e in operands for t in e.traces]
     if not traces:
         return error

@@ -23,7 +23,7 @@ __all__ = ["expressions_in", "is_foreign", "defers_to_class", "node_of", "seed_o
 
 
 def node_of(value: Any) -> Node:
-    """Return the node of an Expr, of a Python or NumPy number, or of nested lists of them, which spell an array.
+    """Return the node of an Expr, of a Python or NumPy number, or of nested lists of these (an array).
 
     Raises:
         UsageError: for anything else.
@@ -41,7 +41,7 @@ def seed_of(value: Any) -> Node:
     """Return the node of a cotangent or tangent: an argument of `node_of`, or a NumPy array of numbers.
 
     Raises:
-        UsageError: for anything else, and for an array of too many entries for a formula.
+        UsageError: for anything else, and for an array with too many entries for a formula.
         ShapeError: for a list of arrays of different shapes.
     """
     array = cast("np.ndarray[Any, Any]", value)
@@ -66,8 +66,8 @@ def _nested_list(array: Any) -> Any:
 def is_foreign(value: Any) -> bool:
     """Tell whether operators return NotImplemented for a value, so that Python asks its class.
 
-    Complex numbers are not foreign: the operator refuses them, with a cure. Lists are, because ``+`` and ``*`` of lists
-    have another meaning.
+    Complex numbers are not foreign: the operator refuses them, with a cure. Lists are foreign, because ``+`` and ``*``
+    have another meaning for lists.
     """
     if isinstance(value, np.generic):
         return not isinstance(value, np.number | np.bool_)

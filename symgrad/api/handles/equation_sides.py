@@ -1,4 +1,4 @@
-"""Read the two sides of an equation: shared names, and declarations that must agree."""
+"""Read the two sides of an equation, which share names, and whose declarations must agree."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FIRST, _SECOND = "the first side", "the second side"
 
 
 def side_nodes(a: SideLike, b: SideLike) -> tuple[Node, Node]:
-    """Return the nodes of two sides; a text without declarations reads the names of the other side.
+    """Return the nodes of two sides; a text without declarations uses the names of the other side.
 
     Raises:
-        RedefinitionError: if their declarations of a name differ; other errors of reading a text.
+        RedefinitionError: if their declarations of a name differ; other errors of parsing a text.
     """
     first, second = parse_closed(a, _FIRST), parse_closed(b, _SECOND)
     texts = isinstance(a, str) and isinstance(b, str)
@@ -43,10 +43,10 @@ def side_nodes(a: SideLike, b: SideLike) -> tuple[Node, Node]:
 def side_sources(
     a: SideLike, b: SideLike
 ) -> tuple[tuple[Sequence[Listing], Sequence[Listing]], dict[Node, str]]:
-    """Return the programs of each of two sides, and the names of values in either; arguments as for `side_nodes`.
+    """Return the programs of each side, and the names of values in either side; arguments as for `side_nodes`.
 
     Raises:
-        SymgradError: errors of reading a text.
+        SymgradError: errors of parsing a text.
     """
     first, second = parse_closed(a, _FIRST), parse_closed(b, _SECOND)
     known = {
@@ -68,7 +68,7 @@ def _text_within(side: SideLike, known: Mapping[str, Node], name: str, *, free: 
 
 
 def mistaken_constant(a: SideLike, b: SideLike) -> str | None:
-    """Return a hint if texts raise ``e`` or ``E``, which are variables, to a power without a declaration."""
+    """Return a hint if texts raise an undeclared ``e`` or ``E``, which is a variable, to a power."""
     if not (isinstance(a, str) and isinstance(b, str)):
         return None
     read = [p for p in (_program(a, _FIRST), _program(b, _SECOND)) if p is not None]
@@ -91,7 +91,7 @@ def _program(text: str, name: str) -> Program | None:
 
 
 def _parse_in_names(side: SideLike, known: Mapping[str, Node], name: str, *, free: bool) -> Node:
-    """Read a text in the names of the other side; ``free`` allows further names, which are real."""
+    """Parse a text in the names of the other side; ``free`` allows further names, which are real."""
     text = cast("str", side)
     try:
         return parse_expression(text, known, name)

@@ -1,4 +1,4 @@
-"""`Expr`: a node of the graph with its origin, and the operators and verbs of formulas."""
+"""`Expr`: a node of the graph with its origin, and the operators and methods of formulas."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | Number"
-"""An argument of operators and verbs. Numbers are among them because Python's sum of no expressions is 0."""
+"""An argument of operators and public functions. Numbers are allowed because Python's sum of no expressions is 0."""
 
 Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
-"""An argument of functions: an argument of operators, or lists that spell an array."""
+"""An argument of functions: an argument of operators, or nested lists as an array."""
 
-_SHOWN = 1_000  # nodes of a formula beyond which a notebook shows text alone
+_SHOWN = 1_000  # number of nodes of a formula above which a notebook shows only text
 
 
 class Expr(FormMethods, Reported):
     """A formula: an immutable handle on one node of the graph.
 
-    Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
-    subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: it holds the operations that
-    you write.
+    Build expressions with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with
+    operators, subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: an expression holds the
+    operations that you write.
 
-    ``==``, ``<`` and the like give elementwise conditions, whose Python truth value is an error; compare
-    structure with `same`.
+    ``==``, ``<`` and other comparisons give elementwise conditions, which have no Python truth value; compare structure
+    with `same`.
 
     Example:
         >>> import symgrad as sg
@@ -70,19 +70,19 @@ class Expr(FormMethods, Reported):
     __slots__ = ()
     __array_priority__ = 1000
 
-    # -- what it is ------------------------------------------------------------------------------------------
+    # -- parts -----------------------------------------------------------------------------------------------
 
     @property
     def inputs(self) -> tuple[Expr, ...]:
-        """The symbols it needs: in the order of the program's declarations, else of first appearance.
+        """The symbols that it needs, in the order of the program's declarations, else of first appearance.
 
-        It reads them, or needs a named size that their shapes alone give.
+        It needs symbols that it reads, and symbols whose shapes are the only source of a named size.
         """
         return tuple(self._with(s) for s in inputs_of([self]))
 
     @property
     def equations(self) -> tuple[Equation[Expr], ...]:
-        """The equations it consists of, arguments first, shared ones once."""
+        """The equations of which it consists, arguments first; shared equations are listed once."""
         return equations_of(Expr, [self])
 
     def same(self, other: ExprLike) -> bool:
@@ -97,10 +97,10 @@ class Expr(FormMethods, Reported):
         return self._node is node_of(other)
 
     def graph(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> Graph:
-        r"""Return its graph, for notebooks and pages: boxes tell their values and gradients, and fold.
+        r"""Return its graph for notebooks and pages; boxes show values and gradients, and fold.
 
         Args:
-            values: a value for each input, by name; with none the boxes tell their equations alone.
+            values: a value for each input, by name; without values, boxes show only equations.
             by_name: the same for names that are Python identifiers.
 
         Returns:
@@ -108,7 +108,7 @@ class Expr(FormMethods, Reported):
 
         Raises:
             MissingInputError: if there are values, but not for each input.
-            SymgradError: for values that `__call__` would not take.
+            SymgradError: for values that `__call__` would refuse.
 
         Example:
             >>> import symgrad as sg
@@ -135,27 +135,27 @@ class Expr(FormMethods, Reported):
         """Evaluate without compiling, in NumPy float64.
 
         Args:
-            args: values in the order of `inputs`, if not by name.
-            values: a number or array for every input, by name. In an elementwise formula they broadcast; in an
-                array program they have the declared shapes. Inputs of the program that the result does not need
-                may be given too. A size that no input has in its shape is given by name, as a whole number.
+            args: values in the order of `inputs`, as an alternative to names.
+            values: a number or array for every input, by name. In an elementwise formula these broadcast; in an array
+                program they must have the declared shapes. Inputs of the program that the result does not need are also
+                allowed. A size that no input has in its shape is passed by name, as a whole number.
 
         Returns:
-            A NumPy scalar or array; NaN where an operation leaves the reals. An array of torch, JAX or TensorFlow if
-            there is one among the values.
+            A NumPy scalar or array; NaN where an operation leaves the reals. If there is an array of torch, JAX or
+            TensorFlow among the values, the result is such an array.
 
         Raises:
             MissingInputError: if an input has no value or a name is not an input.
             ArrayTypeError, ComplexInputError, ShapeError: for values that are not real arrays of the
                 declared shapes.
-            DomainError: for a value beyond the ends of a declared domain, such as -1 of what is positive.
+            DomainError: for a value beyond the ends of a declared domain, such as -1 for a positive input.
             IndexRangeError: for a position outside its axis.
             NumberTooLargeError: if a constant does not fit a float.
         """
         inputs = inputs_of([self], values)
         needed = {s.name for s in inputs}
         if not values.keys() <= needed:
-            # A value for an input of the program that the gradient does not read is no mistake.
+            # Values for inputs of the program that the gradient does not read are allowed.
             known = {s.name for s in known_symbols([self])}
             values = {name: value for name, value in values.items() if name in needed or name not in known}
         sizes = sizes_by_name(self, inputs, values)
@@ -192,20 +192,20 @@ class Expr(FormMethods, Reported):
     def subs(
         self, replacements: Mapping[Any, ExprLike] | None = None, /, *more: Any, **by_name: ExprLike
     ) -> Expr:
-        """Replace inputs, or intermediate expressions, by other expressions or exact numbers, all at once.
+        """Replace inputs or intermediate expressions by other expressions or exact numbers, all at once.
 
-        A random input whose parameters read what is replaced is then drawn with the new parameters.
+        If parameters of a random input depend on a replaced expression, the input has the new parameters afterwards.
 
         Args:
             replacements: from Expr (or name) to its replacement.
-            more: nothing; SymPy's ``subs(x, 2)`` is ``subs({x: 2})`` here.
+            more: not allowed; SymPy's ``subs(x, 2)`` is ``subs({x: 2})`` here.
             by_name: the same for names that are Python identifiers.
 
         Raises:
-            UsageError: for something else than a mapping.
+            UsageError: if the replacements are not a mapping.
             NotInProgramError: if a name is not an input.
-            ShapeError: if a replacement has a shape that does not fit; a number stands for all entries.
-            DeclarationError: if a distribution has no such parameters.
+            ShapeError: if a replacement has another shape; a number stands for all entries.
+            DeclarationError: if the new parameters are invalid for the distribution.
 
         Example:
             >>> import symgrad as sg
@@ -334,15 +334,15 @@ def handle(node: Node) -> Expr:
 
 
 def as_expr(value: Any) -> Expr:
-    """Return an Expr itself, a number as an exact constant, a list as the array that it spells."""
+    """Return an Expr unchanged, a number as an exact constant, and a list as an array."""
     return lift(Expr, value)
 
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
-    """Apply an op, or a function that is written in ops, to expressions and numbers, with their origins joined."""
+    """Apply an op, or a function composed of ops, to expressions and numbers; join their origins."""
     return make_op(Expr, name, *args, params=params)
 
 
 def build_expr(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
-    """Build a node of expressions and other values, see `api.handles.construction.make`."""
+    """Build a node from expressions and other values; see `api.handles.construction.make`."""
     return make(Expr, build, args)

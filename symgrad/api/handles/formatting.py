@@ -9,7 +9,7 @@ from symgrad.api.handles.named_derivatives import named_together
 
 __all__ = ["latex_many", "leibniz_of", "title", "format_many"]
 
-# What is imported in functions here is for start-up time: the LaTeX printer.
+# What is imported in functions here would slow down `import symgrad`: the LaTeX printer.
 
 
 def format_many(
@@ -17,7 +17,7 @@ def format_many(
 ) -> tuple[list[str], list[str], list[Sequence[str]]]:
     """Return the texts of expressions, the lines that define new names, and notes on each.
 
-    Derivatives of one program are in its names if that is shorter; other expressions are over inputs.
+    Derivatives of one program are written in its names if that is shorter; other expressions in terms of the inputs.
     """
     found = None if expand else named_together(exprs)
     if found is None:
@@ -34,7 +34,7 @@ def format_many(
 
 
 def latex_many(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = False) -> str:
-    """Return expressions as LaTeX behind titles such as ``f_{x} = ``, in one set of names as by `format_many`.
+    """Return expressions as LaTeX after titles such as ``f_{x} = ``, in one set of names as in `format_many`.
 
     Several expressions are rows of an ``aligned`` environment.
     """

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FormMethods"]
 
-# What is imported in functions here is for start-up time: the printers.
+# What is imported in functions here would slow down `import symgrad`: the printers.
 
 
 class FormMethods(ArrayMethods):
-    """The methods of `Expr` that give it in another form."""
+    """The methods of `Expr` that return another form of it."""
 
     __slots__ = ()
 
@@ -36,11 +36,11 @@ class FormMethods(ArrayMethods):
         return f"Expr({text if len(text) <= 200 else text[:197] + '...'})"
 
     def text(self, *, expand: bool = False) -> str:
-        r"""Return it as text that `parse` reads, given its symbols: what ``print`` shows.
+        r"""Return the text that ``print`` shows; `parse` can read it, with the same symbols.
 
         Args:
-            expand: whether over inputs alone. Else a derivative is in the names of its program where that is shorter,
-                with lines below that say what new names stand for.
+            expand: whether to write it in terms of the inputs only. Otherwise a derivative is written in the names of
+                its program if that is shorter, with lines below that define new names.
 
         Example:
             >>> import symgrad as sg
@@ -62,10 +62,11 @@ class FormMethods(ArrayMethods):
     def canonical(self) -> Self:
         r"""Return it as a person would write it: collected, cancelled, ordered.
 
-        Every rule keeps the value wherever the original is defined; `domain_notes` tells where one is
-        defined at more points. stop_gradient stays, so the result may be differentiated again; by a matrix that is
-        declared symmetric, differentiate what it was made of: where one entry is read for its mirror image, the
-        derivative by the two has the same sum, but is parted otherwise between them.
+        No rule changes the value where the original is defined; `domain_notes` tells where the result is defined at
+        additional points. The result keeps every stop_gradient, so it may be differentiated again. There is one
+        exception: with respect to a matrix that is declared symmetric, differentiate the original expression. The
+        canonical form may read A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the
+        same.
 
         Example:
             >>> import symgrad as sg
@@ -79,12 +80,13 @@ class FormMethods(ArrayMethods):
             return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
 
     def stable(self) -> Self:
-        """Return a form that is equal in exact arithmetic and loses fewer digits in floating point.
+        """Return a form that is equal in exact arithmetic, and loses fewer digits in floating point.
 
-        `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by how many bits
-        are wrong at sample points of the declared domains, so declare them; one that helps at some points and harms at
-        others is not taken. `stable_notes` tells where the result is defined at more points. A derivative starts from
-        its canonical form; the result is computed as it stands.
+        `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by the number of
+        wrong bits at sample points of the declared domains, so declare them. A form that is better at some points and
+        worse at others is not chosen. `stable_notes` tells where the result is defined at additional points. A
+        derivative starts from its canonical form. The stable form is computed exactly as written, without further
+        rewriting.
 
         Example:
             >>> import symgrad as sg
@@ -96,7 +98,7 @@ class FormMethods(ArrayMethods):
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
-        """Where the stable form is defined although the one it starts from is not, one sentence each."""
+        """Conditions under which the stable form is defined although the starting form is not, one sentence each."""
         return tuple(self._stable().notes)
 
     def _stable(self) -> Stable:
@@ -113,9 +115,9 @@ class FormMethods(ArrayMethods):
             return remembered(formula, "stable derivative", lambda: stable(formula, others))
 
     def simplify(self) -> Self:
-        """Return it in the form that is easiest to read, of those that are looked at in bounded time.
+        """Return the most readable form that is found in bounded time.
 
-        It is equal wherever the original is defined; `simplified_notes` tells where it is defined at more points.
+        It is equal wherever the original is defined; `simplified_notes` tells where it is defined at additional points.
 
         Example:
             >>> import symgrad as sg
@@ -130,7 +132,7 @@ class FormMethods(ArrayMethods):
 
     @property
     def simplified_notes(self) -> tuple[str, ...]:
-        """Where the simplified form is defined although the expression is not, one sentence each."""
+        """Conditions under which the simplified form is defined although the expression is not, one sentence each."""
         from symgrad.pretty.simplify import simplified
 
         with keeping(self.answers):
@@ -138,7 +140,7 @@ class FormMethods(ArrayMethods):
 
     @property
     def domain_notes(self) -> tuple[str, ...]:
-        """Where what is printed is defined although the expression as built is not, one phrase each."""
+        """Conditions under which the printed form is defined but the original expression is not, one phrase each."""
         said = named_together([self])
         if said is not None:
             return tuple(said.notes([self.node])[0])
@@ -147,7 +149,7 @@ class FormMethods(ArrayMethods):
 
     @property
     def form_notes(self) -> tuple[str, ...]:
-        r"""What would be shorter in what is printed of a derivative if more were known, one sentence each.
+        r"""Hints, one sentence each: parts of the printed derivative that would be shorter with more declarations.
 
         Example:
             >>> import symgrad as sg
@@ -171,7 +173,7 @@ class FormMethods(ArrayMethods):
 
     @property
     def expanded_notes(self) -> tuple[str, ...]:
-        """Where the canonical form is defined although the expression as built is not, one phrase each."""
+        """Conditions under which the canonical form is defined but the original expression is not, one phrase each."""
         from symgrad.pretty.simplify import domain_gains
         from symgrad.rewrite.pipeline import canonical
 
@@ -183,7 +185,7 @@ class FormMethods(ArrayMethods):
         """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
 
         Raises:
-            UnsupportedError: if an array is in it: SymPy's symbols are numbers.
+            UnsupportedError: if it contains an array: SymPy's symbols are numbers.
 
         Example:
             >>> import symgrad as sg
@@ -204,15 +206,15 @@ class FormMethods(ArrayMethods):
         return to_sympy([node])[0]
 
     def _sympy_(self) -> Basic:
-        """Return what ``sympy.sympify`` makes of it, and so SymPy's functions and operators: see `sympy`."""
+        """Return it as a SymPy expression, for ``sympy.sympify`` and SymPy's functions and operators; see `sympy`."""
         return self.sympy()
 
     def latex(self, *, expand: bool = False) -> str:
         r"""Return it as LaTeX.
 
         Args:
-            expand: whether over inputs alone; else a derivative is in the names of its program where that is shorter,
-                in an ``aligned`` environment if there are lines that say what new names stand for.
+            expand: whether to write it in terms of the inputs only. Otherwise a derivative is written in the names of
+                its program if that is shorter, in an ``aligned`` environment if there are lines that define new names.
 
         Example:
             >>> import symgrad as sg
@@ -230,15 +232,15 @@ class FormMethods(ArrayMethods):
         return latex(readable(self)) if found is None else named_latex(found.formula, found.spelling)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
-        """Return a self-contained Python function over NumPy that computes it.
+        """Return the source of a self-contained NumPy function that computes it.
 
         Args:
             name: the name of the function.
-            expand: whether over inputs alone; else the names of a derivative's program are variables, where that is
-                shorter.
+            expand: whether to write it in terms of the inputs only. Otherwise names of a derivative's program are
+                variables if that is shorter.
 
         Raises:
-            UsageError: if that is no identifier of Python, or one that the source needs itself.
+            UsageError: if the name is not a Python identifier, or is a name that the source uses itself.
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
         from symgrad.printing.numpy.source import numpy_source
@@ -248,22 +250,23 @@ class FormMethods(ArrayMethods):
         return numpy_source([readable(self)], name=name) if said is None else formulas_source(said, name)
 
     def framework_source(self, framework: str, name: str = "f", *, gradient: bool | int = False) -> str:
-        r"""Return a Python function in the operations of JAX, torch, TensorFlow or Keras: to paste there, or to commit.
+        r"""Return the source of a Python function in the operations of JAX, torch, TensorFlow or Keras.
 
-        Named values of the program are lines. As plain operations, stop_gradient is the framework's own, so that the
-        derivatives there are those of this expression, at every order; at kinks it takes its own side. With
-        ``gradient=True`` the function has the gradient that symgrad derived, told to the framework as
-        ``jax.custom_vjp``, ``torch.autograd.Function``, ``tf.custom_gradient`` or ``keras.ops.custom_gradient``; the
-        second derivative is the framework's, of that. Where symgrad's is wanted to order k, ``gradient=k``.
+        Each named value of the program is a line. By default, the function has only plain operations and uses the
+        framework's stop_gradient. So the framework's derivatives agree with the derivatives of this expression at every
+        order; at kinks the framework's convention applies. With ``gradient=True`` the function has the gradient that
+        symgrad derived, registered by ``jax.custom_vjp``, ``torch.autograd.Function``, ``tf.custom_gradient`` or
+        ``keras.ops.custom_gradient``; the framework derives the second derivative from that gradient. With
+        ``gradient=k``, symgrad derives all derivatives up to order k.
 
         Args:
             framework: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"`` (all backends that have gradients).
             name: the name of the function.
-            gradient: whether, and to which order, the function has symgrad's derivatives.
+            gradient: whether the function has symgrad's derivatives, or up to which order.
 
         Raises:
-            UsageError: for another framework, or for a name that is no identifier of Python.
-            UnsupportedError: for operations that the framework has no function for; it names them all.
+            UsageError: for another framework, or for a name that is not a Python identifier.
+            UnsupportedError: if the framework has no function for some operations; the message names all of them.
 
         Example:
             >>> import symgrad as sg

@@ -1,7 +1,7 @@
-"""Read the formula arguments of all verbs: an expression, the text of a program, or a program.
+"""Read the formula arguments of public functions: an expression, the text of a program, or a program.
 
-Operators and functions of expressions (``x + ...``, ``sg.sin(...)``) take no texts, see `convert`: a text among
-operands could be a name, a size or a formula.
+Operators and functions of expressions (``x + ...``, ``sg.sin(...)``) accept no texts (see `convert`), because a text
+among operands could be a name, a size or a formula.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, Symgra
 __all__ = ["Formula", "Formulas", "parse_closed", "formula", "formulas", "names_in"]
 
 Formula: TypeAlias = "ExprLike | str | Program"
-"""The argument of a verb of one formula."""
+"""The argument of a function of one formula."""
 
 Formulas: TypeAlias = "Sequence[Operand | str | Program]"
-"""The argument of a verb that returns a list for a list."""
+"""The argument of a function that returns a list for a list."""
 
 
 def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
     r"""Read one formula argument as an Expr.
 
     Args:
-        value: an Expr, a number, a list that spells an array; the text of a program or a Program, for the value that
-            it ends with.
-        beside: expressions whose names a text without declarations reads.
+        value: an Expr, a number, or a list as an array; or the text of a program or a Program, which stands for its
+            last value.
+        beside: expressions whose names a text without declarations may use.
 
     Raises:
         UsageError: for anything else.
-        NotInProgramError: for a program that computes nothing.
-        ProgramSyntaxError: for a text that is no program; other errors of reading one likewise.
+        NotInProgramError: for a program without values.
+        ProgramSyntaxError: for a text that is not a program; other errors of parsing.
 
     Example:
         >>> formula("x : positive\ny = log(x)\nz = y**2")
@@ -49,14 +49,14 @@ def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
 
 
 def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
-    r"""Read several formula arguments as Exprs; texts read the names of the others.
+    r"""Read several formula arguments as Exprs; texts may use the names of the other arguments.
 
     Args:
         values: as for `formula`. A text beside expressions or programs is one formula in their names.
-        beside: more expressions whose names texts may read.
+        beside: more expressions whose names texts may use.
 
     Raises:
-        UnknownNameError: for a text with a name that the others do not have; errors of `formula` likewise.
+        UnknownNameError: for a text with a name that no other argument has; errors of `formula`.
 
     Example:
         >>> p = parse("x : positive\ny = log(x)")
@@ -97,7 +97,7 @@ def _parse_in_names(text: str, known: Mapping[str, Node]) -> Node:
 
 
 def parse_closed(value: Any, name: str = "<text>") -> Expr | None:
-    """Parse a formula that needs no names of others; None for a text without declarations or with errors.
+    """Parse a formula that needs no other names; return None for a text without declarations or with errors.
 
     Args:
         value: as for `formula`.

@@ -1,4 +1,4 @@
-"""Find the inputs of a call: symbols that are read, and those needed for their shapes only."""
+"""Find the inputs of a call: symbols that are read, and symbols that only provide sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def ordered_symbols(exprs: Iterable[Handle]) -> list[Node]:
-    """Return the symbols that expressions read: declared ones in the order of their program, others by first use."""
+    """Return the symbols that expressions read: declared symbols in program order, then others by first use."""
     exprs = list(exprs)
     return _ordered(exprs, symbols_of([e.node for e in exprs]))
 
@@ -61,7 +61,7 @@ def known_symbols(exprs: Iterable[Handle]) -> list[Node]:
 
 
 def listings_of(exprs: Iterable[Handle]) -> tuple[Listing, ...]:
-    """Return the programs that expressions come from, each once."""
+    """Return the programs of expressions, each once."""
     return tuple({id(listing): listing for e in exprs for listing in e.listings}.values())
 
 
@@ -75,7 +75,7 @@ def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
 
 
 def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
-    """Return the names of the sizes that the outputs need and that no input has in its shape."""
+    """Return the names of sizes that the outputs need and no input has in its shape."""
     bound = {size for s in inputs for size in s.shape}
     found: dict[str, None] = {}
     for node in topological(outputs):
@@ -85,12 +85,12 @@ def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
 
 
 def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any]) -> dict[str, int]:
-    """Return sizes passed as numbers: required where no input has them in its shape, optional elsewhere.
+    """Return sizes passed as numbers; they are required if no input has them in its shape, else optional.
 
     Raises:
         MissingInputError: if a size that no input has is missing.
-        ArrayTypeError: if one is no whole number.
-        ShapeError: if one is negative, or larger than any array.
+        ArrayTypeError: if a size is not a whole number.
+        ShapeError: if a size is negative, or larger than any array.
     """
     unbound = unbound_sizes([expr.node], inputs)
     shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]

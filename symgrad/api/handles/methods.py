@@ -1,4 +1,4 @@
-"""The methods that arrays have in NumPy, for expressions: each is the function of that name."""
+"""The methods of NumPy's arrays, for expressions: each is the function of the same name."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class ArrayMethods(Operators):
 
     @property
     def size(self) -> Size:
-        """The number of elements; `symgrad.size` makes it a number of a formula."""
+        """The number of elements; `symgrad.size` turns it into a number in a formula."""
         found = size_product(self.node.shape)
         return _Number(found) if isinstance(found, int) else _Name(found) if isinstance(found, str) else found
 
     def __getitem__(self, key: Any) -> Self:
-        """Return entries, with NumPy's subscripts to the letter: ints, slices, None, ``...``, int arrays.
+        """Return entries by NumPy's subscripts, with the same meaning: ints, slices, None, ``...``, int arrays.
 
         Index arrays are int expressions or lists of ints. Ends of slices may be sizes: ``x[1:sg.size("n") - 1]``.
 
@@ -94,7 +94,7 @@ class ArrayMethods(Operators):
         return self._numpy("transpose", (self, _spread(axes) or None))
 
     def reshape(self, *shape: Any) -> Self:
-        """Return the array with another shape, given as one tuple or as sizes: see `symgrad.reshape`."""
+        """Return the array with another shape, passed as one tuple or as sizes; see `symgrad.reshape`."""
         return self._numpy("reshape", (self, _spread(shape)))
 
     @property
@@ -125,7 +125,7 @@ class ArrayMethods(Operators):
         return self._numpy("take", (self, indices, axis))
 
     def clip(self, min: Any = None, max: Any = None) -> Self:
-        """Return the entries within bounds, of which one may be None: see `symgrad.clip`."""
+        """Return the entries clipped to bounds, one of which may be None; see `symgrad.clip`."""
         if min is not None and max is not None:
             return self._apply("clip", self, min, max)
         if max is not None:
@@ -210,7 +210,7 @@ class ArrayMethods(Operators):
 
 
 class _Number(int):
-    """A number of entries; calling it, as in torch, is an error."""
+    """A number of entries; a call, as in torch, is an error."""
 
     __slots__ = ()
     __call__ = not_called

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["name_derivative", "readable", "named_together"]
 
-# What is imported in functions here is for start-up time: the printers.
+# What is imported in functions here would slow down `import symgrad`: the printers.
 
 
 def readable(expr: Handle) -> Node:
-    """Return the printed form over inputs alone: canonical for a derivative, else the node itself."""
+    """Return the printed form in terms of the inputs: canonical for a derivative, else the node itself."""
     if not expr.derived:
         return expr.node
     from symgrad.rewrite.pipeline import canonical
@@ -29,7 +29,7 @@ def readable(expr: Handle) -> Node:
 
 
 def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
-    """Return the derivatives among expressions in the names of their program, None if that is no shorter."""
+    """Return the derivatives among expressions in the names of their program; None if that is not shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
     listings = listings_of(exprs)
     if not slopes or len(listings) != 1:

@@ -29,11 +29,11 @@ _BINARY: dict[str, Callable[[Operators, Operators], Operators]] = {
 }
 
 _DEFER: Any = NotImplemented
-"""Makes Python ask the class of the other operand."""
+"""Makes Python call the method of the other operand."""
 
 
 def _spelling(function: Callable[..., Any]) -> str:
-    """Return the call of a function of `NUMPY`: without types, and without the class, its first argument."""
+    """Return the signature of a function of `NUMPY` without types and without its first argument, the class."""
     _, *parameters = signature(function).parameters.values()
     plain = [p.replace(annotation=Parameter.empty) for p in parameters]
     return f"{function.__name__}{Signature(plain)}"
@@ -49,7 +49,7 @@ class Operators(Handle):
         return make_op(type(self), name, *args)
 
     def _lift(self, value: Any) -> Self:
-        """Return an expression itself, a number as a constant."""
+        """Return an expression unchanged, a number as a constant."""
         return lift(type(self), value)
 
     def _minus(self, value: Any) -> Self:

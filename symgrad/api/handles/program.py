@@ -18,7 +18,7 @@ from symgrad.support.errors import NotInProgramError, UsageError
 
 __all__ = ["Program", "nodes_by_name", "parse"]
 
-# What is imported in functions here is for start-up time: the parser and the printer.
+# What is imported in functions here would slow down `import symgrad`: the parser and the printer.
 
 _FILE = re.compile(r"\S+\.(sg|txt|py|tex)")
 
@@ -50,7 +50,7 @@ class Program(Reported):
 
     def __init__(self, listing: Listing, known: tuple[Listing, ...] = ()) -> None:
         self._listing = listing
-        self._known = known  # programs whose names the text may read; derivatives print in them too
+        self._known = known  # programs whose names the text may use; derivatives print in them too
         listings = (listing, *known)
         self._exprs = {name: Expr(listing[name], listings=listings) for name in listing.names}
         self._result = None if listing.result is None else Expr(listing.result, listings=listings)
@@ -59,8 +59,8 @@ class Program(Reported):
         """Return the expression of a name.
 
         Raises:
-            NotInProgramError: if there is none.
-            UsageError: if it is no text.
+            NotInProgramError: if there is no such name.
+            UsageError: if the name is not a text.
         """
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
             raise UsageError(
@@ -169,15 +169,15 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
         text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y =
             x**2``), comments, and at most one bare expression as the last line. A text that is one bare
             expression declares its names as real symbols.
-        name: what messages call the text: a file name, say.
-        symbols: names known beforehand, with their Exprs.
+        name: the name of the text in messages, such as a file name.
+        symbols: known names, with their Exprs.
 
     Returns:
         A Program.
 
     Raises:
-        ProgramSyntaxError: with line, column and caret, or one of its kinds; UnknownNameError,
-            RedefinitionError, CycleError, DeclarationError, DomainError and ShapeError likewise.
+        ProgramSyntaxError: for malformed text, with line, column and caret, or one of its subclasses. UnknownNameError,
+            RedefinitionError, CycleError, DeclarationError, DomainError and ShapeError also have the place.
 
     Example:
         >>> import symgrad as sg
@@ -200,10 +200,10 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
 
 
 def nodes_by_name(symbols: Mapping[str, Any] | None) -> dict[str, Node] | None:
-    """Return the nodes of known names, None for None.
+    """Return the nodes of known names; None for None.
 
     Raises:
-        UsageError: if it is no mapping, or a value is no expression.
+        UsageError: if it is not a mapping, or a value is not an expression.
     """
     if symbols is None:
         return None

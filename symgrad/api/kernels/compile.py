@@ -66,31 +66,31 @@ def compile(
 ) -> Kernel | CudaKernel:
     r"""Compile expressions to native code: all outputs in one pass over the inputs.
 
-    What you wrote is computed operation by operation as written, with the bits of NumPy for ``+ - * /`` and
-    sqrt; derivatives, whose arrangement is symgrad's own, are brought to canonical form first, and to stable forms
-    where those lose fewer digits.
+    Your own expressions are computed operation by operation as written, with the same bits as in NumPy for ``+ - * /``
+    and sqrt. Derivatives are brought to canonical form first, and to stable forms if those lose fewer digits.
 
     Args:
         outputs: one expression or several.
-        inputs: the symbols, or their names, in the order of the kernel's arguments; by default all that are needed,
-            in the order of the program's declarations. Needed is what is read, and for every named size an array
-            that has it: the gradient of sum(X) reads no entry of X, but X says how many ones it has.
+        inputs: the symbols, or their names, in the order of the kernel's arguments; by default all symbols that are
+            needed, in the order of the program's declarations. The outputs need the symbols that they read, and for
+            every named size an array with that size: the gradient of sum(X) reads no entry of X, but needs the number
+            of its entries.
         dtype: ``float64`` or ``float32``.
-        threads: in how many threads a call with large arrays runs, at most as many as there are processors. Results
-            have the same bits with any number. Arrays are cut along their longest axis, those of array programs along
-            the batch; nothing is started for small ones.
-        accuracy: ``high``, or ``fast``: what you wrote may be rearranged too, as derivatives are, and products and sums
-            may be rounded once together; and functions are within four units of the last place, instead of one. It is
-            equal in exact arithmetic, but no longer NumPy's bits; a difference such as ``g - stop_gradient(g)`` that is
-            exactly zero as written may become a rounding error.
-        effort: ``auto``, or ``high``. An elementwise kernel is compiled quickly at first, to code that takes up to
-            twice the time. Once it has computed so many elements that better code would have paid, or is called with so
-            many, the next call compiles that first. Results have the same bits before and after. ``high`` compiles the
-            better code at once: for measuring, and where no call may pause. What other processes compiled before is
-            better code from the disk, or becomes it at once.
+        threads: the number of threads of a call with large arrays, at most the number of processors. Results have the
+            same bits with any number of threads. Arrays are cut along their longest axis, in array programs along the
+            batch; small arrays use one thread.
+        accuracy: ``high``, or ``fast``. With ``fast``, your own expressions may also be rearranged like derivatives,
+            products and sums may become fused multiply-adds, and functions are within four units of the last place
+            instead of one. Results are equal in exact arithmetic, but no longer have NumPy's bits; a difference such as
+            ``g - stop_gradient(g)`` that is exactly zero as written may become a rounding error.
+        effort: ``auto``, or ``high``. With ``auto``, an elementwise kernel is compiled quickly at first, to code that
+            takes up to twice the time. If the elements of earlier calls and of the current call are so many that better
+            code pays, the current call compiles the better code first. Results have the same bits before and after.
+            ``high`` compiles the better code at once, for measurements, and if no call may pause. A kernel that another
+            process compiled before uses better code at once, from the disk if possible.
         name: the name of the kernel and of the symbols in its object file.
-        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: a `CudaKernel`, which takes arrays that lie
-            there. Threads and effort mean nothing then.
+        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs (an experiment). The result is then a `CudaKernel`, whose
+            arguments are arrays on the GPU; threads and effort are ignored.
 
     Returns:
         A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.
@@ -98,10 +98,10 @@ def compile(
 
     Raises:
         NotInProgramError: if a name among the inputs is not an input of the program.
-        MissingInputError: if an expression reads a symbol that is not among the inputs, or needs a size that none
-            of them has.
+        MissingInputError: if an expression reads a symbol that is not among the inputs, or needs a size that no input
+            has.
         NumberTooLargeError: if a constant does not fit the dtype.
-        UsageError, UnsupportedError: for arguments that do not fit.
+        UsageError, UnsupportedError: for invalid arguments.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -188,7 +188,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
 
 
 def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
-    """Return the nodes to compile, and those whose products and sums may be fused.
+    """Return the nodes to compile, and the nodes whose products and sums may be fused.
 
     Args:
         exprs: the expressions.

@@ -1,8 +1,8 @@
-"""Cache compiled kernels on disk: another process loads them without derivation, lowering and LLVM.
+"""Cache compiled kernels on disk, so that another process loads them without derivation, lowering and LLVM.
 
-The key is a digest of everything that determines a kernel: the arguments of `compile`, the functions whose derivatives
-they are, the declarations of the inputs, the options that change code, the processor, and the versions of the
-compilers. The value is machine code, written by this user (`symgrad/compiler/llvm/engine/disk_cache.py`).
+The key is a digest of everything that determines a kernel: the arguments of `compile`, the differentiated functions,
+the declarations of the inputs, the options that change code, the processor, and the versions of the compilers. The
+value is machine code, written by this user (`symgrad/compiler/llvm/engine/disk_cache.py`).
 
 The first process that compiles an elementwise formula leaves a mark. The second finds the mark, compiles optimised code
 and caches it. An array program has one kind of code, which the first process caches. Errors of the disk cost only time.
@@ -48,7 +48,7 @@ _ELEMENTWISE, _OF_ARRAYS = "kernels of formulas", "kernels of array programs"
 _SHARED, _MARKS = "functions that kernels share", "formulas that were compiled once"
 
 _PACKAGES = ("api/kernels", "autodiff", "compiler", "ir", "ops", "rewrite")
-"""Packages that determine the code of a kernel of given formulas."""
+"""Packages whose source determines the code of a kernel."""
 
 _marked: set[bytes] = set()
 """Keys that this process marked itself."""
@@ -83,14 +83,14 @@ class CachedKernel:
 
     @property
     def again(self) -> bool:
-        """Whether another process has compiled it before: then optimised code is worth its time."""
+        """Whether another process has compiled it before; then optimised code is worth its compile time."""
         return self._found == _MARK and self._key not in _marked
 
     def load(self, make: Callable[[bytes], KernelT]) -> KernelT | None:
-        """Rebuild the kernel from its cache entry; None without an entry, or if it does not fit this machine.
+        """Rebuild the kernel from its cache entry; return None without an entry, or if it is for another machine.
 
         Args:
-            make: builds a kernel of the cached code.
+            make: builds a kernel from the cached code.
         """
         if self._found in (None, _MARK, _TOO_LARGE):
             return None
@@ -142,7 +142,7 @@ def _node_groups(output: Output) -> Iterator[tuple[bytes, Sequence[Node]]]:
 
 
 def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence[object]) -> bytes:
-    """Return a digest of labels, lengths and digests of nodes: an injective encoding of all that determines code."""
+    """Return a digest of an injective encoding (labels, lengths, digests of nodes) of everything that sets the code."""
     key = blake2b(digest_size=32)
     for label, nodes in [*(g for o in outputs for g in _node_groups(o)), (b"inputs", inputs)]:
         key.update(b"%b%d:" % (label, len(nodes)) + b"".join(map(digest, nodes)))
@@ -153,7 +153,7 @@ def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence
 
 @cache
 def _versions() -> tuple[object, ...]:
-    """Identify this installation, except LLVM: symgrad's sources, and NumPy, SciPy and libc, which fold constants."""
+    """Identify this installation without LLVM: symgrad's sources, and NumPy, SciPy and libc, which fold constants."""
     libc = (
         os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()) else ""
     )
@@ -162,7 +162,8 @@ def _versions() -> tuple[object, ...]:
 
 def _scipy() -> tuple[int, int] | None:
     """Identify the installed SciPy without importing it."""
-    # An installer writes version.py. Trying each directory takes a tenth of the time of importlib, the fallback.
+    # An installer writes version.py. A look into each directory takes a tenth of the time of importlib, which is the
+    # fallback.
     for folder in sys.path:
         with suppress(OSError, ValueError):
             return _state(f"{folder or os.curdir}/scipy/version.py")
@@ -180,7 +181,7 @@ def _state(path: str) -> tuple[int, int]:
 def _sources() -> tuple[object, ...]:
     """Identify symgrad's own sources.
 
-    An installer writes all files at once, so one represents them; in a checkout, each file counts.
+    An installer writes all files at once, so one file represents them. In a checkout, each file counts.
     """
     above, name, *_ = __file__.rsplit(os.sep, 4)
     package = f"{above}{os.sep}{name}"

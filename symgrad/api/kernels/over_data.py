@@ -1,7 +1,7 @@
 """`over_data`: a loss summed over rows of data, with its gradient, in blocks and a fixed tree of additions.
 
-One kernel computes each block of a fixed number of rows; a binary tree that depends only on the number of blocks adds
-the results. So the bits depend neither on the place nor on the order of the computations.
+One kernel computes each block of a fixed number of rows. A binary tree, which depends only on the number of blocks,
+adds the results. So the bits depend neither on the place nor on the order of the computations.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Data: TypeAlias = "Mapping[str, Any] | Callable[[int, int], Mapping[str, Any]]"
 
 @final
 class OverData:
-    """A loss that is a sum, or the mean, over rows of data, with its gradient; made by `over_data`.
+    """A loss that is a sum or mean over rows of data, with its gradient; `over_data` returns it.
 
     Attributes:
         kernel: computes a block: the sum over its rows, and its gradients.
         data: the names of the inputs with rows, and the axis of the rows.
         parameters: the names of the other inputs.
-        rows: how many rows a block has; the last one may have fewer.
+        rows: the number of rows of a block; the last block may have fewer.
         mean: whether the loss is the mean.
     """
 
@@ -67,16 +67,16 @@ class OverData:
         self._single = single
 
     def __call__(self, data: Data, count: int | None = None, /, **parameters: Any) -> tuple[Any, Any]:
-        """Compute the loss and its gradient, one block after the other, in the memory of one.
+        """Compute the loss and its gradient block by block, in the memory of one block.
 
         Args:
-            data: arrays by name (in memory, of `numpy.memmap`, or whatever gives its rows when it is sliced); or a
-                function of two numbers that reads the rows from the first to the one before the second.
-            count: how many rows there are; not needed with arrays.
+            data: arrays by name (in memory, from `numpy.memmap`, or any object whose slices are rows); or a function
+                that reads the rows ``first, ..., last - 1`` for two numbers ``first`` and ``last``.
+            count: the number of rows; not needed with arrays.
             parameters: values of the other inputs, by name.
 
         Returns:
-            The loss, and its gradient: one array, or a list of them if `over_data` was given a list.
+            The loss, and its gradient: one array, or a list of arrays if ``wrt`` of `over_data` was a list.
 
         Raises:
             MissingInputError: for a name that is missing or unknown.
@@ -86,7 +86,7 @@ class OverData:
         total = self.count(data, count)
         self.check(parameters)
         blocks = self.blocks(total)
-        waiting: list[tuple[int, Part]] = []  # sums of 2**level blocks, the highest level first
+        waiting: list[tuple[int, Part]] = []  # sums of 2**level blocks, highest level first
         for first, last in steps("kernel", "computing blocks of data", blocks):
             part, level = self.part(self.read(data, first, last), parameters), 0
             while waiting and waiting[-1][0] == level:
@@ -104,7 +104,7 @@ class OverData:
     # Steps, for distributed computation
 
     def count(self, data: Data, count: int | None = None) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         if not isinstance(data, Mapping):
             if count is None:
                 raise UsageError("nothing says how many rows there are", cure="total(read, 1_000_000, ...)")
@@ -124,11 +124,11 @@ class OverData:
         self._check_names(parameters, self.parameters, "value")
 
     def blocks(self, count: int) -> list[tuple[int, int]]:
-        """Return where blocks begin and end."""
+        """Return the first row and the end of each block."""
         return [(k, min(k + self.rows, count)) for k in range(0, max(count, 1), self.rows)]
 
     def read(self, data: Data, first: int, last: int) -> Mapping[str, Any]:
-        """Return the rows from one number to another, by name."""
+        """Return the rows of a range, by name."""
         if isinstance(data, Mapping):
             return {name: rows_of(data[name], axis, first, last) for name, axis in self.data.items()}
         found = data(first, last)
@@ -149,7 +149,7 @@ class OverData:
         )
 
     def finished(self, part: Part, count: int) -> tuple[Any, Any]:
-        """Return the loss and its gradient of the sum of all parts."""
+        """Return the loss and its gradient from the sum of all parts."""
         if self.mean:
             with np.errstate(invalid="ignore"):  # the mean of no rows is NaN
                 part = tuple(p / count for p in part)
@@ -206,25 +206,25 @@ def over_data(
 ) -> OverData:
     """Return a loss that is a sum over rows of data, with its gradient, for data of any length.
 
-    The rows are cut into blocks, and their results added in a fixed tree: the bits depend on the data and on ``rows``,
-    and not on where the blocks are computed (`to_dask`). That the loss is a sum is verified: the loss of two parts of
-    data together against the sum of their losses.
+    The rows are cut into blocks, and a fixed tree adds their results. So the bits depend on the data and on ``rows``,
+    but not on the place where blocks are computed (`to_dask`). It is verified that the loss is a sum: the loss of two
+    joined parts of the data must equal the sum of the losses of the parts.
 
     Args:
         loss: a scalar expression.
-        wrt: the inputs whose gradients are wanted, one or a list; none that has rows.
+        wrt: the inputs to differentiate with respect to, one or a list; they must not have rows.
         over: the name of the size that counts rows; inputs with it in their shapes are data.
-        rows: how many rows a block has.
-        reduce: ``sum`` or ``mean``, which the loss then is taken to be unless that is refuted; None to find out.
+        rows: the number of rows of a block.
+        reduce: ``sum`` or ``mean``: the loss counts as this unless it is refuted; None to decide between both.
         dtype: ``float64`` or ``float32``.
-        time_limit: seconds for finding out.
+        time_limit: seconds for this decision.
 
     Returns:
         An OverData: call it with data and parameters for the loss and its gradient.
 
     Raises:
-        NotScalarError: for a loss that is no scalar.
-        UsageError: if the loss is no sum over rows, or nobody knows; for other arguments that do not fit.
+        NotScalarError: if the loss is not a scalar.
+        UsageError: if the loss is not a sum over rows, or that is undecided; for other invalid arguments.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -280,7 +280,7 @@ def _with_rows(e: Expr, over: str) -> list[Node]:
 
 
 def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_limit: float) -> bool:
-    """Tell whether the loss is the mean over rows; it is the sum if not."""
+    """Tell whether the loss is the mean over rows; otherwise it is the sum."""
     witnesses: list[str] = []
     for kind in (reduce,) if reduce else ("sum", "mean"):
         whole, first, second = _split(e * size(over) if kind == "mean" else e, over, data)
@@ -304,7 +304,7 @@ def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_
 
 
 def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
-    """Return the loss of two concatenated parts of the data, and the loss of each."""
+    """Return the loss of two concatenated parts of the data, and the losses of the parts."""
     taken = {*size_names([e.node, *data])}
     names = [free_name(f"{over}_{k}", taken) for k in (1, 2)]
     counts: list[Size] = [size_sum(names), *names]

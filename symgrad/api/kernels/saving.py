@@ -24,7 +24,7 @@ def save(
     cpu: str = "host",
     triple: str | None = None,
 ) -> tuple[Path, ...]:
-    """Write a kernel in the format of the suffix of a path, see `Kernel.save`."""
+    """Write a kernel in the format that the suffix of a path selects; see `Kernel.save`."""
     path = Path(path)
     if path.suffix != ".py":
         return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)

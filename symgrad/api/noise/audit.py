@@ -24,11 +24,11 @@ from symgrad.support.progress import reports_progress
 __all__ = ["Audit", "NoiseAudit", "audit"]
 
 _INTEGRATED = 60
-"""Nodes of the gradients above which symbolic integration is skipped, because it does not terminate in time."""
+"""Number of nodes of the gradients above which symbolic integration is skipped: it would not finish in time."""
 
 
 class _Moments:
-    """The moments of a gradient over some random inputs; the others remain symbols."""
+    """The moments of a gradient over some random inputs; other random inputs remain symbols."""
 
     def __init__(self, question: AuditQuestion, single: bool) -> None:
         self._question, self._single = question, single
@@ -56,22 +56,22 @@ class _Moments:
 
     @property
     def variance(self) -> Any:
-        """The variance of the gradient, entry by entry; as `expectation`."""
+        """The variance of the gradient, entry by entry; of the same kind as `expectation`."""
         return self._results(self._question.variance)
 
     @property
     def bias(self) -> Any:
-        """The mean less the reference; as `expectation`."""
+        """The mean minus the reference; of the same kind as `expectation`."""
         return self._results(self._question.bias)
 
     @property
     def reference(self) -> Any:
-        """The reference of the bias; as `expectation`."""
+        """The reference of the bias; of the same kind as `expectation`."""
         return self._results([r.moment for r in self._question.references])
 
     @property
     def how(self) -> How:
-        """The method of its moments: the least certain of several."""
+        """The method of its moments; of several methods, the least certain."""
         return self._question.how
 
     @property
@@ -85,7 +85,7 @@ class _Moments:
         """Return mean, variance and bias at numbers, each with an interval and the method.
 
         Args:
-            values: of every input that stays a symbol, by name.
+            values: the value of every input that stays a symbol, by name.
 
         Returns:
             An `Estimate` for ``"expectation"``, ``"variance"`` and ``"bias"``: ``value``, ``low``, ``high``, ``how``,
@@ -114,10 +114,10 @@ class _Moments:
 
 
 class NoiseAudit(_Moments):
-    """One random input of a gradient: whether it enters, by which path, and the moments over it alone.
+    """One random input of a gradient: whether it enters, by which path, and the moments over just this input.
 
     Attributes:
-        verdict: whether it enters, and why: see `explain`.
+        verdict: whether it enters, and the reason; see `explain`.
     """
 
     def __init__(self, verdict: NoiseVerdict, question: AuditQuestion, single: bool) -> None:
@@ -126,22 +126,22 @@ class NoiseAudit(_Moments):
 
     @property
     def name(self) -> str:
-        """The random input."""
+        """The name of the random input."""
         return self.verdict.name
 
     @property
     def enters(self) -> bool | None:
-        """Whether it enters the gradient, after simplification; None if that is not decided."""
+        """Whether it enters the gradient, after simplification; None if that is undecided."""
         return self.verdict.enters
 
     @property
     def path(self) -> tuple[str, ...]:
-        """From the value that a pullback reads to the random input, along value edges."""
+        """The path from a value that a pullback reads to the random input, along value edges."""
         return self.verdict.path
 
     @property
     def reason(self) -> str:
-        """Why it enters, or why not, in a sentence."""
+        """The reason why it enters or does not enter, as a sentence."""
         return self.verdict.reason
 
     def __repr__(self) -> str:
@@ -152,7 +152,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
     """The random inputs of a gradient: a mapping by their names, and the moments over all of them together.
 
     Attributes:
-        derivation: the derivation of the gradient: see `explain`.
+        derivation: the derivation of the gradient; see `explain`.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.noise_audit:audit_report"
@@ -181,7 +181,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
 
     @property
     def gradient(self) -> Any:
-        """The gradient as its value: an Expr, or a list of them for a list of ``wrt``."""
+        """The value of the gradient: an Expr, or a list of them for a list of ``wrt``."""
         y = self._question.y
         found = [Expr(g, listings=y.listings, origins=(y.node,)) for g in self._question.gradients]
         return found[0] if self._single else found
@@ -222,25 +222,25 @@ def audit(
     samples: int = 2**18,
     seed: int = 0,
 ) -> Audit:
-    r"""Tell what random inputs make of a gradient: whether they enter it, its mean, its variance and its bias.
+    r"""Tell how random inputs affect a gradient: whether they enter it, and its mean, variance and bias.
 
-    Moments are closed forms where there are any. Others are computed at numbers, by Gauss quadrature where that
-    converges, else from draws, with an interval; each says by which. Random inputs are independent, of one another and
-    of what one differentiates by; where a parameter of a distribution depends on that, draws count as data, and the
-    reference ``"expected value"`` has the term of the score function.
+    Moments are closed forms if they exist. Other moments are computed at numbers, with an interval: by Gauss quadrature
+    if it converges, else from draws; each moment tells its method. Random inputs are independent of each other and of
+    ``wrt``. If a parameter of a distribution depends on ``wrt``, draws count as data, and the reference ``"expected
+    value"`` contains the score-function term.
 
     Args:
         y: a scalar expression.
         wrt: an input or intermediate expression (or its name), or a list of them.
-        reference: what the mean of the gradient is held against: ``"noise at its mean"``, the gradient where each
-            random input is its mean; or ``"expected value"``, the gradient of the mean of y.
-        seconds: for symbolic integration, of each integral that has no entry in the tables.
-        samples: draws of an estimate from draws.
-        seed: of these draws.
+        reference: the reference for the mean of the gradient: ``"noise at its mean"``, the gradient with each random
+            input at its mean; or ``"expected value"``, the gradient of the mean of y.
+        seconds: the time limit of symbolic integration, for each integral that is not in the tables.
+        samples: the number of draws of an estimate from draws.
+        seed: the seed of these draws.
 
     Returns:
-        An `Audit`: for each random input, ``audit(...)["u"]``, whether it enters and the moments over it alone; on
-        itself the moments over all of them.
+        An `Audit`. For each random input, ``audit(...)["u"]`` tells whether it enters, and has the moments over just
+        this input. The `Audit` itself has the moments over all random inputs.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -282,7 +282,7 @@ def audit(
     symbols = {s.name: s for s in known_symbols([expr])}
     noise = tuple(symbols[name] for name in record.noise)
 
-    # An input that enters some of several gradients may cancel in others.
+    # An input that enters some of several gradients may cancel in other gradients.
     cancelling = frozenset(
         u for u in noise if (e := record.noise[u.name].enters) is False or (e and len(record.values) > 1)
     )

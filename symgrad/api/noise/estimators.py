@@ -34,7 +34,7 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 
-_SECONDS = 4.0  # of the proof that an estimator is unbiased
+_SECONDS = 4.0  # time limit of the proof that an estimator is unbiased
 _NUMERIC = "numeric"
 _WHY_NUMERIC = "numeric: no closed form is known; at() computes it at numbers, by quadrature or from draws"
 _SHORTER = 2 / 3  # largest relative length of a formula in names that replaces one in symbols
@@ -71,14 +71,14 @@ class Estimator:
 
     @cached_property
     def total_variance(self) -> Any:
-        """The sum of the variances of its entries, which is the trace of its covariance; of a scalar its variance."""
+        """The sum of the variances of its entries, which is the trace of its covariance; for a scalar, its variance."""
         if not self.gradient.shape:
             return self.variance
         return _short(self.audit.result(_total(self.moments["variance"])))
 
     @cached_property
     def bias(self) -> Any:
-        """Its mean less the gradient of the target: an Expr, or an `Estimated`."""
+        """Its mean minus the gradient of the target: an Expr, or an `Estimated`."""
         return _short(self.audit.result(self.moments["bias"]))
 
     @cached_property
@@ -91,13 +91,13 @@ class Estimator:
 
     @property
     def operations(self) -> int:
-        """The number of operations of value and gradient for one draw; shared ones and array operations count once."""
+        """The number of operations of value and gradient for one draw; shared and array operations count once."""
         question = self.audit.question
         return sum(bool(n.args) for n in topological([question.y.node, *question.gradients]))
 
     @property
     def how(self) -> str:
-        """The method of bias and variance: the less certain of both."""
+        """The method of bias and variance; of two methods, the less certain."""
         return least_certain([m.how for m in self.moments.values()])
 
     @cached_property
@@ -111,7 +111,7 @@ class Estimator:
         """Return bias and variance at numbers, each an `Estimate` with an interval and the method.
 
         Args:
-            values: of every input that is not random, by name.
+            values: the value of every input that is not random, by name.
 
         Returns:
             Estimates ``"bias"`` and ``"variance"``, entry by entry, and ``"total variance"``, their sum.
@@ -177,14 +177,14 @@ class Comparison(Mapping[str, Estimator], Reported):
 
     @property
     def target(self) -> Any:
-        """The estimated gradient, that of a mean: an Expr, or an `Estimated`."""
+        """The estimated gradient, the gradient of a mean: an Expr, or an `Estimated`."""
         return _short(self._truth.reference)
 
     def __str__(self) -> str:
         return comparison_text(*self.table())
 
     def table(self) -> tuple[str, list[ComparisonRow], tuple[str, list[ComparisonRow]] | None, list[str]]:
-        """Return the printed table: a head, rows, rows at numbers, and notes (internal)."""
+        """Return the printed table: its header, rows, rows at numbers, and notes (internal)."""
         notes = dict.fromkeys(n for e in self.values() for m in e.moments.values() for n in m.notes)
         if any(m.how not in ("closed form", "none") for e in self.values() for m in e.moments.values()):
             notes[_WHY_NUMERIC] = None
@@ -208,9 +208,10 @@ class Comparison(Mapping[str, Estimator], Reported):
         ]
 
     def spreads(self) -> tuple[float, dict[str, float], list[tuple[str, float, float]]] | None:
-        """Return the gradient at numbers, these, and each estimator's mean and standard deviation there (internal).
+        """Return the gradient at numbers, the numbers, and each estimator's mean and standard deviation (internal).
 
-        Without numbers, choose some if all moments have closed forms. None for arrays, and if none are found.
+        Without numbers from the caller, choose some if all moments have closed forms. Return None for arrays, and if no
+        numbers are found.
         """
         closed = all(m.how == "closed form" for e in self.values() for m in e.moments.values())
         if self._truth.gradient.shape or not (self._values or closed):
@@ -267,13 +268,13 @@ class Comparison(Mapping[str, Estimator], Reported):
     def svg(self, along: str, between: tuple[float, float], points: int = 61, **values: Any) -> str:
         """Return a picture of bias and standard deviation along one input, as SVG.
 
-        Of an array these are the length of the bias and the root of the total variance.
+        For an array these are the length of the bias and the square root of the total variance.
 
         Args:
             along: the name of a scalar input.
-            between: its ends.
-            points: how many values of it are computed.
-            values: of all other inputs.
+            between: the ends of its range.
+            points: the number of its values.
+            values: the values of all other inputs.
 
         Raises:
             UsageError: without matplotlib.
@@ -304,7 +305,7 @@ def _lines(found: Any, y: Expr) -> list[str]:
 
 
 def _bias_lines(e: Estimator) -> list[str]:
-    """Return the printed lines of a bias: 0 if that is proved, else a formula and the verdict."""
+    """Return the printed lines of a bias: 0 if it is proved to be zero, else a formula and the verdict."""
     verdict = e.unbiased
     if verdict is not None and verdict.status == "proved":
         return ["0 (proved)"]
@@ -326,28 +327,28 @@ def compare_estimators(
     samples: int = 2**18,
     seed: int = 0,
 ) -> Comparison:
-    r"""Compare estimators of the gradient of a mean: their bias, variance and cost, in closed form where there is one.
+    r"""Compare estimators of the gradient of a mean: their bias, variance and cost, in closed form if possible.
 
-    An estimator is a program whose gradient, for one draw of its random inputs, estimates that of ``E[target]``. A draw
-    counts as data, also where its distribution depends on ``wrt``, as in a score-function estimator.
+    An estimator is a program whose gradient, for one draw of its random inputs, estimates the gradient of
+    ``E[target]``. A draw counts as data, even if its distribution depends on ``wrt``, as in a score-function estimator.
 
     Args:
-        programs: by name, scalar expressions.
-        wrt: by what one differentiates.
+        programs: scalar expressions, by name.
+        wrt: the variable of differentiation.
         target: an expression whose mean over its random inputs is differentiated; by default the first program.
-        at: numbers for the inputs that are not random, at which bias and variance are told as well.
-        seconds: for symbolic integration, of each integral that has no entry in the tables.
-        samples: draws of an estimate from draws.
-        seed: of these draws.
+        at: numbers for the inputs that are not random; the result then also has bias and variance at these numbers.
+        seconds: the time limit of symbolic integration, for each integral that is not in the tables.
+        samples: the number of draws of an estimate from draws.
+        seed: the seed of these draws.
 
     Returns:
-        A `Comparison`: of each program gradient, mean, bias, variance and total variance, whether it is unbiased (a
-        verdict), and the number of operations. What it prints has formulas in the names of the program.
+        A `Comparison`: for each program the gradient, its mean, bias, variance and total variance, a verdict whether it
+        is unbiased, and the number of operations. It prints formulas in the names of the program.
 
     Raises:
         UsageError: if there are no programs.
         NotScalarError: if a program is not a scalar.
-        NotInProgramError: if one has nothing of the name ``wrt``, or another ``wrt`` of that name.
+        NotInProgramError: if a program has no ``wrt``, or a different variable of that name.
         ShapeError: if gradients have different shapes.
 
     Both estimators of the example are in Mohamed, Rosca, Figurnov and Mnih, "Monte Carlo gradient estimation in machine

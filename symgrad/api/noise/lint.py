@@ -50,13 +50,13 @@ class Findings(Sequence[Finding], Reported):
         return tuple(f.code for f in self._found)
 
     def report(self) -> Report:
-        """Return them as a report, each with its line."""
+        """Return a report of the findings, each with its line."""
         from symgrad.printing.reports.lint import findings_report  # for start-up time
 
         return findings_report(self)
 
     def json(self) -> list[dict[str, Any]]:
-        """Return them as plain values, keyed by attribute names; ``repaired`` is text."""
+        """Return the findings as plain values, keyed by attribute names; ``repaired`` is text."""
         return [f.json() for f in self._found]
 
     def __str__(self) -> str:
@@ -76,26 +76,27 @@ def lint(
     ignore: Collection[str] = (),
     time_limit: float = 5,
 ) -> Findings:
-    r"""Look for what in a program may give another gradient, or another value, than its author meant.
+    r"""Find places in a program whose gradient or value may differ from the author's intention.
 
     Args:
-        y: what is differentiated, of any shape.
+        y: the function to differentiate, of any shape.
         wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
-            not random. What is named here and receives nothing is a finding.
-        noise: random inputs that the gradient is not to carry.
-        frozen: inputs or values that are to receive no gradient.
-        variables: what an optimiser moves: those that y does not read are findings.
-        ignore: codes of checks that are left out, as ``("SG101",)``.
-        time_limit: seconds, about. What is not proved in them is not claimed.
+            not random. A variable in ``wrt`` that receives no gradient is a finding.
+        noise: random inputs that must not enter the gradient.
+        frozen: inputs or values that must not receive a gradient.
+        variables: the variables of an optimiser; variables that y does not read are findings.
+        ignore: codes of checks to skip, such as ``("SG101",)``.
+        time_limit: approximate seconds. Only findings that are proved in this time are reported.
 
     Returns:
-        A `Findings`: each with ``code``, ``message``, ``reason``, ``places``; where there is a repair with ``repaired``
-        (the whole program as an Expr), ``cure`` (what to write) and ``verdict`` (that the repair is what is said).
+        A `Findings`. Each finding has ``code``, ``message``, ``reason``, ``places``. If there is a repair, it also has
+        ``repaired`` (the whole program as an Expr), ``cure`` (the text to write) and ``verdict`` (whether the repair is
+        correct).
 
     Raises:
-        NotInProgramError: if something named does not occur in the program.
+        NotInProgramError: if a name does not occur in the program.
         NotDifferentiableError: if ``y`` is a truth value.
-        UsageError: for an unknown code, noise that is no random input, or that one differentiates by.
+        UsageError: for an unknown code, for noise that is not a random input, or noise in ``wrt``.
 
     Example:
         >>> import symgrad as sg
@@ -151,7 +152,7 @@ def lint(
 
 
 def _with_expr(finding: Finding, of: Expr) -> Finding:
-    """Return a finding with an Expr in the place of the repaired node."""
+    """Return a finding with an Expr in place of the repaired node."""
     if finding.repaired is None:
         return finding
     return replace(finding, repaired=Expr(finding.repaired, listings=of.listings))

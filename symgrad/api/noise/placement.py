@@ -29,7 +29,7 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["Placement", "StopEdge", "placement"]
 
-_WIDTH = 200  # characters of a line
+_WIDTH = 200  # most characters of a line
 _REFERENCE = "noise at its mean"
 
 
@@ -39,9 +39,9 @@ class StopEdge:
 
     Attributes:
         equation: the equation, with its name if it has one; None for the result itself, which no equation reads.
-        argument: what it reads, by name or as an expression.
-        position: as which of its arguments, from 0.
-        places: the lines that compute both, of a program that was read from other code.
+        argument: the argument that it reads, by name or as an expression.
+        position: the position among its arguments, from 0.
+        places: the lines that compute both, if the program was imported from other code.
     """
 
     equation: str | None
@@ -55,20 +55,21 @@ class StopEdge:
 
 @dataclass(frozen=True, slots=True)
 class Placement(Reported):
-    """Where stop_gradients belong in a program, or why they do not help, and what does.
+    """The places for stop_gradients in a program, or the reason why they do not help and a rewrite that does.
 
     Attributes:
-        possible: whether stop_gradients alone can do it: True and False are proved, None is not known.
-        edges: the places, as few as will do; empty where nothing has to be done, or none was found.
-        program: the value with them; None where none was found.
-        removed: stop_gradients of the program that have to go for that, as expressions.
-        verdict: that the gradient of ``program``, or else of ``rewrite``, is the reference.
-        minimal: ``"proved"``: no smaller set will do. Else in words what is known. Empty where there is no set.
-        reason: why no set will do, what is not known, or that there is nothing to do.
-        rewrite: where there is no set, the program with the smallest part of it replaced by its outer form
-            ``stop_gradient(f) - (stop_gradient(g) - g)``: the same value bit for bit where g is finite.
-        lines: the lines of the program that change, for ``program`` or else for ``rewrite``.
-        tried: how many sets of each size were compared at exact points; edges in series count once.
+        possible: whether stop_gradients are sufficient; True and False are proved, None is unknown.
+        edges: the places, as few as possible; empty if none are needed or found.
+        program: the value with these stop_gradients; None if no set of places was found.
+        removed: existing stop_gradients of the program that must be removed, as expressions.
+        verdict: the verdict that the gradient of ``program``, or else of ``rewrite``, is the reference.
+        minimal: ``"proved"`` if it is proved that no smaller set works; else a description of the known facts. Empty if
+            no set was found.
+        reason: why no set works, what is unknown, or that no set is needed.
+        rewrite: if there is no set, the program in which the smallest possible part is replaced by ``stop_gradient(f) -
+            (stop_gradient(g) - g)``: the same value bit for bit where g is finite.
+        lines: the changed lines of the program, for ``program`` or else for ``rewrite``.
+        tried: the number of sets of each size that were compared at exact points; edges in series count once.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.gradients:placement_report"
@@ -113,7 +114,7 @@ class Placement(Reported):
         return "\n".join(said)
 
     def json(self) -> dict[str, Any]:
-        """Return it as what `json.dumps` takes; expressions are program text."""
+        """Return a dictionary that `json.dumps` accepts; expressions are program text."""
         return {
             "possible": self.possible,
             "edges": [
@@ -145,30 +146,30 @@ def placement(
     reference: str = _REFERENCE,
     time_limit: float = 10,
 ) -> Placement:
-    r"""Find the fewest stop_gradients with which a gradient is that of the program without noise.
+    r"""Find the fewest stop_gradients that turn a gradient into the gradient of the program without noise.
 
-    The reference is the gradient of the program with the noise fixed, as `ignore_noise` has it; a gradient that has
-    lost the noise and something else does not count. Places are the edges of the program, where an equation reads an
-    argument, on derivative paths from y to wrt. Values stay as they are, noise included.
+    The reference is the gradient of the program with the noise fixed, as in `ignore_noise`. A gradient that has lost
+    the noise but also another term is not accepted. Places are the edges of the program (an equation reads an argument)
+    on derivative paths from y to wrt. Values stay as they are, including noise.
 
     Args:
-        y: an expression of any shape; of an array the derivative of every weighted sum of its entries counts.
-        wrt: an input or intermediate expression (or its name), or a list of them. One that is computed of the noise
+        y: an expression of any shape; for an array, the derivative of every weighted sum of its entries must be right.
+        wrt: an input or intermediate expression (or its name), or a list of them. A value that depends on the noise
             counts as an input.
-        noise: the inputs (or intermediate values) that are noise, one or a list, or their names. It has to be said.
-        at: what the noise is fixed at, as for `ignore_noise`: ``"mean"``, a number or Expr, or a mapping.
-        reference: ``"noise at its mean"``, the only one there is.
-        time_limit: seconds, about.
+        noise: the inputs (or intermediate values) that are noise, one or a list, or their names. It is required.
+        at: the value of the fixed noise, as for `ignore_noise`: ``"mean"``, a number or Expr, or a mapping.
+        reference: only ``"noise at its mean"``.
+        time_limit: approximate seconds.
 
     Returns:
-        A `Placement`. Its ``str`` says the places and the lines that change; or the proof that there are none, and the
-        smallest part to rewrite.
+        A `Placement`. It prints the places and the changed lines; or the proof that there are none, and the smallest
+        part to rewrite.
 
     Raises:
-        NotInProgramError: for what is not in the program.
+        NotInProgramError: for a name or expression that is not in the program.
         NotDifferentiableError: if y is a truth value.
-        UsageError: for ``wrt`` that is noise; for noise without a declared distribution and no value to fix it at; for
-            another reference.
+        UsageError: for ``wrt`` that is noise; for noise without a declared distribution and without a value in ``at``;
+            for another reference.
 
     Example:
         >>> import symgrad as sg

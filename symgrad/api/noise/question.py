@@ -43,7 +43,7 @@ class Estimated:
 
     Attributes:
         how: ``"quadrature"``, ``"monte carlo"``, or ``"none"`` for a moment that does not exist.
-        reason: why it does not exist.
+        reason: the reason why it does not exist.
     """
 
     def __init__(self, moment: Moment, question: AuditQuestion) -> None:
@@ -52,7 +52,7 @@ class Estimated:
         self.reason = moment.reason
 
     def at(self, **values: Any) -> Estimate:
-        """Return it at numbers, with the interval in which it lies and the method."""
+        """Return the moment at numbers, with an interval that contains it and the method."""
         return self._moment.at(*self._question.bound([self._moment], values))
 
     def __call__(self, **values: Any) -> Any:
@@ -82,7 +82,7 @@ class AuditQuestion:
 
     @cached_property
     def _averaged(self) -> list[Node]:
-        """The gradients, with a number for each random input that provably cancels."""
+        """The gradients, in which a number replaces each random input that provably cancels."""
         found: list[Node] = []
         for gradient in self.gradients:
             read = set(symbols_of([gradient]))
@@ -117,7 +117,7 @@ class AuditQuestion:
         needed = symbols_needed(moments, self.gradients, self.over)
         names = {s.name for s in needed}
         others = [s for s in known_symbols([self.y]) if s.name not in names]
-        # Values of inputs that no moment reads still give sizes.
+        # Values of inputs that no moment reads still define sizes.
         unread = [s for s in others if s.name in values]
         lengths = check_shapes(unread, [values[str(s.name)] for s in unread], together=False)
         values = {name: value for name, value in values.items() if name not in {s.name for s in others}}
@@ -147,7 +147,7 @@ class AuditQuestion:
 
     @cached_property
     def _lifted(self) -> tuple[AuditQuestion, Literals] | None:
-        """The same question about the program with long numbers as symbols, for printing; None without any."""
+        """The same question about the program with long numbers as symbols, for printing; None without long numbers."""
         found = lift_constants(self.y, self.wrt)
         if found is None:
             return None
@@ -179,7 +179,7 @@ class AuditQuestion:
     def _text(
         self, moment: Moment, question: AuditQuestion, lifted: Moment, literals: Literals | None
     ) -> str:
-        """Return a moment as text, by the formula of the lifted question if that depends on any input."""
+        """Return a moment as text, from the formula of the lifted question if that formula depends on an input."""
         from symgrad.printing.texts.audit import with_decimals  # for start-up time
 
         formula, y = moment.formula, self.y

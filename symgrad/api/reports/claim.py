@@ -18,7 +18,7 @@ from symgrad.support.errors import SymgradError
 
 __all__ = ["claimed_derivative", "claimed_equality"]
 
-_CHARACTERS = 120  # of a claim in a title
+_CHARACTERS = 120  # most characters of a claim in a title
 
 
 def claimed_derivative(value: Expr, target: Expr, claim: Expr | str) -> Subject:
@@ -58,7 +58,7 @@ def _claim_latex(claim: Expr | str, value: Expr, target: Expr) -> str | None:
     known = {**names_in(target), **names_in(value)}
     if not isinstance(claim, str):
         return latex(claim.node, {n: name for name, n in known.items() if n.args})
-    # Symbols in the place of named values keep the text of the claim: names stay names, formulas stay formulas.
+    # Symbols in place of named values keep the text of the claim: names stay names, and formulas stay formulas.
     names = {
         name: symbol(Declaration(name, shape=n.shape))
         if (n.args or n.is_number()) and n.dtype == "real"

@@ -214,7 +214,7 @@ def _spreads_figure(found: Comparison) -> Figure | None:
     """Return a figure of the mean and standard deviation of each estimator; None without finite numbers."""
     try:
         known = found.spreads()
-    except SymgradError:  # one of them has no value at the numbers
+    except SymgradError:  # a formula has no value at the numbers
         return None
     if known is None or not all(map(isfinite, (known[0], *(v for _, *pair in known[2] for v in pair)))):
         return None

@@ -47,8 +47,8 @@ def _graph(
     """Return the graph of a formula, with values and gradients at a point.
 
     Args:
-        y: the formula; boxes of an array show values alone.
-        values: a value for each input, by name; without any, boxes show equations alone.
+        y: the formula; boxes of an array show only values.
+        values: a value for each input, by name; without values, boxes show only equations.
         names: the names of nodes.
         highlight: the paths to emphasise.
         title: a line above the picture.

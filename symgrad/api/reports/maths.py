@@ -25,7 +25,7 @@ def expression(e: Expr) -> Maths:
 
 
 def listing_of(exprs: Sequence[Expr]) -> Listing | None:
-    """Return the program of expressions, the first one where there are several."""
+    """Return the program of expressions; of several programs, the first."""
     return next((listing for e in exprs for listing in e.listings), None)
 
 
@@ -41,7 +41,7 @@ def program_blocks(
     """Return the inputs of a program, and its lines that lead to outputs.
 
     Args:
-        listing: the program; None where there is none.
+        listing: the program, or None.
         outputs: its outputs.
         more: formulas to append.
     """
@@ -65,7 +65,7 @@ def program_blocks(
 
 
 def _names_in_formulas(names: Mapping[Node, str], listing: Listing | None) -> dict[Node, str]:
-    """Return the names that replace their values in formulas: all but those of short numbers such as 2."""
+    """Return the names that replace their values in formulas: all except names of short numbers such as 2."""
     if listing is None:
         return {}
     literals = Literals.of(listing)

@@ -29,7 +29,7 @@ _HEADS: Mapping[Established, str] = {
 }
 
 _POINTS = 400
-"""Points of the curve of a training."""
+"""Most points of the curve of a training."""
 
 
 def minimum_report(found: Minimum) -> Report:

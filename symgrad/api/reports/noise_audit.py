@@ -1,4 +1,4 @@
-"""A noise audit as a report: the gradient, then for each random input whether it enters, and the moments over it."""
+"""A noise audit as a report: the gradient, then for each random input whether it enters, and its moments."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Ite
             shown = prose(text)
             if moment.formula is not None:
                 ((node, short),) = resolve_formulas(question.y, [moment.formula])
-                # Decimals follow a formula of numbers alone.
+                # Decimals follow a formula that contains only numbers.
                 short = short if short is not None and text.startswith(f"{short}, ") else text
                 shown = prose(Maths(short, latex(node)), text[len(short) :])
             rows.append((prose(f"{label} by {w}" if several else label), shown, prose(moment.how)))

@@ -32,19 +32,19 @@ def feed(
     seed: int,
     dtype: np.dtype[Any],
 ) -> Iterator[Values]:
-    """Yield the values of each step, as long as there are data.
+    """Yield the values of each step until the data end.
 
     Args:
-        data: values by name, or such mappings one after the other.
+        data: values by name, or an iterable of such mappings.
         symbols: the inputs that need values.
         known: further names that data may have.
         parameters: the values of the parameters, whose sizes are the same in every step.
-        batch: how many rows a step reads, for the only size that can be cut or by the names of sizes; or None.
-        seed: of the order of the rows and of the draws.
+        batch: the number of rows of a step, for the only size that can be cut or by the names of sizes; or None.
+        seed: the seed of the order of the rows and of the draws.
         dtype: of real numbers.
 
     Raises:
-        MissingInputError, ShapeError, UsageError: for what does not fit together; see `train`.
+        MissingInputError, ShapeError, UsageError: for values that do not match; see `train`.
     """
     rows, noise = np.random.default_rng(seed).spawn(2)
     if isinstance(data, Mapping) or data is None:
@@ -80,7 +80,7 @@ def bind_values(
         what: the name of the argument in messages.
 
     Raises:
-        MissingInputError: if a value is missing, or a name unknown.
+        MissingInputError: if a value is missing, or a name is unknown.
         ShapeError: if a value does not have the declared shape.
     """
     names, taken = [s.name for s in symbols], {s.name for s in parameters}
@@ -112,7 +112,7 @@ def check_scalar(s: Node, value: Any) -> None:
     """Check that a scalar input has one value.
 
     Raises:
-        ShapeError: if it has an array of them.
+        ShapeError: if its value is an array.
     """
     if not s.shape and np.shape(value):
         raise ShapeError(
@@ -132,7 +132,7 @@ def _bind_data(
     parameters: Values,
     dtype: np.dtype[Any],
 ) -> tuple[list[Node], Values]:
-    """Return the random inputs that are not among the data, and the values of all other inputs."""
+    """Return the random inputs that have no data, and the values of all other inputs."""
     sampled = [s for s in symbols if s.declaration.distribution is not None and s.name not in data]
     return sampled, bind_values([s for s in symbols if s not in sampled], data, known, parameters, dtype)
 
@@ -305,7 +305,7 @@ def _rows(value: Any) -> int:
 
 
 def count_from_one(name: str, value: Any, otherwise: str = "") -> int:
-    """Return an argument as a positive integer; a UsageError names it, and its alternatives."""
+    """Return an argument as a positive integer; a UsageError names the argument and its alternatives."""
     try:
         count = index(value)
     except TypeError:

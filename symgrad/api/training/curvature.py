@@ -15,7 +15,7 @@ __all__ = ["Curvature", "curvature_at"]
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
 _FLAT = 1e-9
-"""Curvature relative to the largest one that may be a rounding error of the Hessian."""
+"""Largest curvature, relative to the largest curvature, that may be a rounding error of the Hessian."""
 _SCALINGS = 12
 
 
@@ -26,12 +26,12 @@ class Curvature:
     Args:
         step: Newton's step with the absolute values of curvatures, which leads away from saddle points.
         gain: the decrease of the loss by this step, in the model.
-        gain_of: the same for another gradient.
+        gain_of: returns the gain for another gradient.
         unit: the unit of each variable in which the Hessian has entries of size 1; 1 for fixed variables.
         falling: a direction of the lowest curvature, if that is negative.
         flat: directions of zero or unknown curvature.
         all_rise: whether the curvature is known and positive in every direction.
-        all_fall: whether it is known and negative in every direction.
+        all_fall: whether the curvature is known and negative in every direction.
     """
 
     step: Vector
@@ -50,10 +50,10 @@ def curvature_at(
     """Return the curvature of a loss at a point.
 
     Args:
-        product: the Hessian at a point times a vector; None if there is none.
+        product: returns the Hessian at a point times a vector; None if there is no Hessian.
         x: the point.
         slope: the gradient there.
-        free: which variables may move.
+        free: a mask of the variables that may move.
     """
     places = np.flatnonzero(free)
     here = slope[places]
@@ -83,7 +83,7 @@ def curvature_at(
 
 
 def _from_matrix(matrix: Vector, slope: Vector, places: Vector, count: int) -> Curvature:
-    # Units of the variables do not change the signs of curvatures, but balance their rounding errors.
+    # Units of the variables do not change the signs of curvatures, but they balance rounding errors.
     unit = np.ones(len(slope))
     for _ in range(_SCALINGS):
         rows = np.max(np.abs(matrix * unit * unit[:, None]), axis=1, initial=0.0)
@@ -143,7 +143,7 @@ def _krylov(times: Callable[[Vector], Vector], first: Vector) -> tuple[Vector, V
         image = times(rows[-1])
         images.append(image)
         rest = image
-        for _ in range(2):  # twice is enough for orthogonality to rounding
+        for _ in range(2):  # twice is enough for orthogonality up to rounding
             for row in rows:
                 rest = rest - (row @ rest) * row
         norm = float(np.linalg.norm(rest))

@@ -1,4 +1,4 @@
-"""Minimisation: the compiled value and derivatives of a loss, handed to SciPy."""
+"""Minimise a loss with SciPy, using its compiled value and derivatives."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Minimum(Reported):
     """The end of a search for a minimum.
 
     Attributes:
-        solution: the value of each variable by name, in its own shape; ``m["w"]`` is one of them.
+        solution: the value of each variable by name, in its declared shape; ``m["w"]`` is the value of w.
         value: the loss there.
-        success: whether this may be a minimum: ``established`` is one of the first three below.
-        message: SciPy's reason for stopping, what was established, and which variable left its domain.
-        established: ``minimum`` (the gradient is zero, every curvature positive), ``no lower value`` (none was found
-            beside it: at a kink, in a flat valley, or among too many variables to look at every curvature),
-            ``stationary`` (with constraints: SciPy's own test, which looks at no curvature), ``saddle`` or ``maximum``
-            (the loss falls along a direction of negative curvature), ``nothing`` (the loss still falls, the search was
+        success: whether this may be a minimum: ``established`` has one of the first three values below.
+        message: SciPy's reason for stopping, the classification, and any variable that left its domain.
+        established: ``minimum`` (the gradient is zero, every curvature positive), ``no lower value`` (no lower value
+            was found near it: at a kink, in a flat valley, or with too many variables to compute every curvature),
+            ``stationary`` (with constraints: SciPy's own test, which ignores curvature), ``saddle`` or ``maximum`` (the
+            loss falls along a direction of negative curvature), ``nothing`` (the loss still falls, the search was
             stopped, or a variable is outside its domain).
-        scipy: SciPy's own result, its ``x`` the variables one after the other, at the end that was found.
+        scipy: SciPy's own result; its ``x`` has all variables at the final point, one after the other.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.minima:minimum_report"
@@ -60,7 +60,7 @@ class Minimum(Reported):
     scipy: Any = field(repr=False)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of a variable, by its name."""
+        """Return the value of a variable by name."""
         return self.solution[name]
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ _HEADS: Mapping[Established, str] = {
     "maximum": "a maximum, no minimum",
     "nothing": "no minimum",
 }
-"""The names of the ends of a search."""
+"""The names of the classifications of an end."""
 
 
 def minimize(
@@ -87,32 +87,33 @@ def minimize(
     method: str | None = None,
     **options: Any,
 ) -> Minimum:
-    """Minimise a scalar over some of its inputs, with ``scipy.optimize.minimize``.
+    """Minimise a scalar over some of its inputs with ``scipy.optimize.minimize``.
 
     SciPy receives one compiled kernel for the value and the gradient. The methods Newton-CG, trust-ncg, trust-krylov
-    and trust-constr also receive a kernel for Hessian-vector products, dogleg and trust-exact one for the Hessian; all
-    come from the same graph. Nelder-Mead, Powell, COBYLA and COBYQA read values alone.
+    and trust-constr also receive a kernel for Hessian-vector products; dogleg and trust-exact receive a kernel for the
+    Hessian. All kernels come from the same graph. Nelder-Mead, Powell, COBYLA and COBYQA use only values.
 
-    SciPy's search runs on the loss over the size of its gradient at the start, so its tolerances are relative, and
-    the unit of the loss does not matter. Where it stops, exact second derivatives tell what that place is: Newton's
-    steps go on until it is known, and from a saddle point or a maximum the search goes on along the negative
-    curvature. A ``tol`` of yours, or one in ``options``, counts for the loss in that unit, without further steps;
-    ``maxiter`` or a callback ends all of it.
+    SciPy's search minimises the loss divided by the size of its gradient at the start. So its tolerances are relative,
+    and the unit of the loss does not matter. Exact second derivatives classify the point at which it stops: Newton's
+    steps follow until the classification is known, and from a saddle point or a maximum the search continues along
+    negative curvature. If you set ``tol`` (or a tolerance in ``options``), it applies to the divided loss, and no
+    further steps follow; ``maxiter`` or a callback ends the whole search.
 
     Declared domains become bounds where the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
-    SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed and domains but
-    ``nonnegative`` are open: a bound lies inside by 2.2e-16, or by 2.2e-16 of the distance from the end to the start if
-    that is less than 1. Other methods search without bounds; if they end outside a domain, ``success`` is False and
-    ``message`` says so.
+    SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed, but all domains except
+    ``nonnegative`` are open. So a bound lies inside the domain by 2.2e-16 (times the distance from the end of the
+    domain to the start, if that is less than 1). Other methods search without bounds; if they end outside a domain,
+    ``success`` is False and ``message`` names the variable.
 
     Args:
         loss: a scalar expression.
-        over: the real inputs to minimise over, or their names; one or several.
-        start: where to start: a value of the declared shape for each of them, by name.
+        over: the real inputs to minimise over, or their names; one input or several.
+        start: the start of the search: a value of the declared shape for each of these inputs, by name.
         data: the values of all other inputs that the loss needs, by name.
-        method: one of SciPy's methods; by default BFGS, or L-BFGS-B with bounds or for more than 1,000 variables (whose
-            square matrix BFGS keeps), or SLSQP with constraints.
-        options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``, which see all variables as one vector.
+        method: a method of SciPy. The default is BFGS; it is L-BFGS-B with bounds or for more than 1,000 variables
+            (BFGS stores a square matrix), and SLSQP with constraints.
+        options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``; the last two get all variables as one
+            vector.
 
     Returns:
         A Minimum: ``.solution`` by name in the declared shapes, ``.value``, ``.success``, ``.message``,
@@ -120,10 +121,10 @@ def minimize(
 
     Raises:
         NotScalarError: if the loss is an array.
-        MissingInputError: if an input has no value, two values, or is none of the loss.
-        ShapeError: if a value has not the declared shape.
-        UsageError: if there is nothing to minimise over, start or data is no dictionary, a start lies outside its
-            domain, or the method is unknown or takes more memory than there is.
+        MissingInputError: if an input has no value or two values, or a name is not an input of the loss.
+        ShapeError: if a value does not have the declared shape.
+        UsageError: if there is nothing to minimise over, start or data is not a dictionary, a start lies outside its
+            domain, or the method is unknown or needs more memory than the machine has.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -157,7 +158,7 @@ def minimize(
 
 
 class _Problem:
-    """A loss of one flat vector: the variables one after the other, all other inputs fixed."""
+    """A loss of one flat vector: all variables one after the other, with all other inputs fixed."""
 
     def __init__(
         self, loss: Expr, variables: Sequence[Expr], inputs: Sequence[Node], values: Mapping[Node, Any]
@@ -180,7 +181,7 @@ class _Problem:
         return parts
 
     def function(self, outputs: Sequence[Expr], extra: Sequence[Expr] = ()) -> Callable[..., Sequence[Any]]:
-        """Compile outputs to a function of a vector (and of further vectors, for extra inputs)."""
+        """Compile outputs to a function of a vector (and of more vectors, for extra inputs)."""
         kernel = compile(list(outputs), inputs=[*self._symbols, *extra])
 
         def call(flat: Any, *directions: Any) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""The methods of `train`: a step of each is an elementwise program in symgrad's own notation, compiled once.
+"""The methods of `train`: each step is an elementwise program in symgrad's own notation, compiled once.
 
 A program reads a parameter ``w``, its gradient ``g``, the step size ``rate``, its state and its options, and assigns
 ``w_new``, and ``s_new`` for every state ``s``. ``beta1_t`` is beta1 to the power t, where t = 1, 2, ... counts steps.
@@ -27,7 +27,7 @@ class Method:
 
     Args:
         program: the assignments of a step.
-        source: its publication.
+        source: the publication of the method.
         state: the names of its state variables, all 0 before the first step.
         options: its options with their defaults; None for a required one.
         powers: options whose power t the program reads.
@@ -56,7 +56,7 @@ _ADAM_OPTIONS = (("beta1", 0.9), ("beta2", 0.999), ("epsilon", 1e-8))
 
 METHODS: dict[str, Method] = {
     "sgd": Method("w_new = w - rate*g", "Robbins and Monro (1951)"),
-    # w - (the previous w) is the velocity, so this is w + momentum*(w - previous w) - rate*g.
+    # The velocity is w - (previous w), so this is w + momentum*(w - previous w) - rate*g.
     "momentum": Method(
         "velocity_new = momentum*velocity - rate*g\nw_new = w + velocity_new",
         "Polyak (1964), Some methods of speeding up the convergence of iteration methods, equation 9",
@@ -93,7 +93,7 @@ _BELOW_ONE = {"momentum", "beta1", "beta2"}
 
 @cache
 def step_kernel(name: str, dtype: str) -> Kernel:
-    """Return the kernel of a step: the parameter and then the state after it, from `Method.inputs`."""
+    """Return the kernel of a step, which computes the new parameter and the new state from `Method.inputs`."""
     method = METHODS[name]
     program = parse("".join(f"{i} : real\n" for i in method.inputs) + method.program, name)
     outputs = [program[f"{output}_new"] for output in ("w", *method.state)]
@@ -113,7 +113,7 @@ def options_of(name: Any, options: Mapping[str, Any]) -> dict[str, float]:
     """Return the options of a method with their values.
 
     Raises:
-        UsageError: for an unknown method, an option it does not have, a missing one, or a value out of range.
+        UsageError: for an unknown method, an unknown or missing option, or a value out of range.
     """
     if not isinstance(name, str) or name not in METHODS:
         raise UsageError(
@@ -146,7 +146,7 @@ def number_in(option: str, value: Any, below: float | None = None) -> float:
     """Return an option as a finite nonnegative number.
 
     Raises:
-        UsageError: for any other value, or one that is not below a limit.
+        UsageError: for any other value, or a value that is not below a limit.
     """
     try:
         number = float(value)

@@ -1,4 +1,4 @@
-"""The methods of `minimize`: the derivatives that each of SciPy's reads, and the default for a problem."""
+"""The methods of `minimize`: the derivatives that each method of SciPy uses, and the default for a problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = ["BOUNDED", "READS", "choose_method", "method_name"]
 
-# The derivatives that each of SciPy's methods reads.
+# The derivatives that each method of SciPy uses.
 READS: dict[str, str] = {
     "nelder-mead": "value",
     "powell": "value",
@@ -33,7 +33,7 @@ READS: dict[str, str] = {
 BOUNDED = {"nelder-mead", "powell", "cobyla", "cobyqa", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
 _OPTIONS = ("tol", "options", "callback", "constraints")
 
-# Square matrices, with a row for each variable, that a method stores: measured, rounded down.
+# Number of square matrices, with a row for each variable, that a method stores: measured, rounded down.
 _SQUARE = {
     "bfgs": 6,
     "cobyla": 10,
@@ -69,7 +69,7 @@ def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
 
 
 def choose_method(method: str | None, variables: int, *, bounds: bool, constraints: bool) -> str:
-    """Return the method, by default the one for a number of variables with bounds or constraints.
+    """Return the method; None selects a default by the number of variables, bounds and constraints.
 
     Raises:
         UsageError: if the method needs more memory than the machine has.

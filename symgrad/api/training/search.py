@@ -77,14 +77,14 @@ def search_minimum(
 ) -> SearchEnd:
     """Search for a minimum.
 
-    SciPy's tolerances and first steps are absolute, so divide the loss by the size of its gradient at the start. Where
-    SciPy stops, Newton's steps and the curvature classify the point; from below a saddle point or a maximum search
-    again.
+    SciPy's tolerances and first steps are absolute, so divide the loss by the size of its gradient at the start.
+    Newton's steps and the curvature classify the point at which SciPy stops. After a saddle point or a maximum, search
+    again from a lower point.
 
     Args:
         problem: the loss.
-        domains: of each variable.
-        method: one of SciPy's.
+        domains: the domain of each variable.
+        method: a method of SciPy.
         options: the user's options for SciPy.
     """
     start = np.concatenate([np.ravel(v) for v in problem.start]).astype(float)
@@ -125,7 +125,7 @@ def search_minimum(
 
 
 class _Runner:
-    """Runs SciPy's search on the loss over its unit, and adds up the counts of several runs."""
+    """Runs SciPy's search on the loss divided by its unit, and adds up the counts of several runs."""
 
     _COUNTS: tuple[str, ...] = ("nit", "nfev", "njev", "nhev")
 
@@ -204,7 +204,7 @@ class _Runner:
 
 
 _IN_UNITS = {"grad": 1, "hess": 1, "lagrangian_grad": 1, "multipliers": 1, "v": 1, "hess_inv": -1}
-"""The power of the unit of the loss in SciPy's results."""
+"""The powers of the unit of the loss in SciPy's results."""
 
 
 def _over(function: Callable[..., Any], unit: float) -> Callable[..., Any]:
@@ -218,7 +218,7 @@ def _times(found: Any, unit: float) -> Any:
 
 
 def _unit(value: float, slope: Vector) -> float:
-    """Return a power of two near the size of the gradient, or of the loss where that is zero."""
+    """Return a power of two near the size of the gradient, or near the loss if the gradient is zero."""
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = (float(np.linalg.norm(slope)), abs(value))
     for size in sizes:
@@ -251,7 +251,7 @@ def _has_tolerance(options: Mapping[str, Any]) -> bool:
 
 
 def _was_stopped(message: str) -> bool:
-    """Tell whether a limit or a callback ended a search, which must then not go on."""
+    """Tell whether a limit or a callback ended a search, which must then stop completely."""
     message = message.lower()
     return any(word in message for word in ("max", "limit", "callback"))
 
@@ -265,7 +265,7 @@ def _scipy() -> Any:
 def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
     """Return the bounds of every entry.
 
-    The float next to the end of an open domain is no bound: log and 1/x have slopes of 1e308 there, at which line
+    The float next to the end of an open domain is not used as a bound: log and 1/x have slopes of 1e308 there, and line
     searches fail (L-BFGS-B stops and reports success).
     """
     start = np.asarray(start)

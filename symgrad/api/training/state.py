@@ -16,13 +16,13 @@ __all__ = ["State"]
 
 
 class State:
-    """Parameters and their gradients: one vector each, of which those of a parameter are a part in its own shape.
+    """Parameters and their gradients, each in one vector; each parameter and its gradient are views of parts of these.
 
     Args:
-        kernel: of the loss, the gradients of the dense parameters, and the positions and rows of each table.
+        kernel: computes the loss, the gradients of the dense parameters, and the positions and rows of each table.
         parameters: the values of all parameters, which are copied.
-        dense: parameters of which every entry moves.
-        tables: parameters of which only rows move.
+        dense: parameters in which every entry moves.
+        tables: parameters in which only some rows move.
 
     Attributes:
         point: all dense parameters, one after the other.

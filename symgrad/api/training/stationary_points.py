@@ -1,6 +1,6 @@
 """Classify the end of a search by exact derivatives: a minimum, a saddle point, or a direction of descent.
 
-All tests are relative: they compare changes of the loss, and steps, with those of the whole search and with rounding.
+All tests are relative: they compare changes of the loss, and lengths of steps, with the whole search and with rounding.
 So they do not depend on the units of the loss and the variables.
 """
 
@@ -23,13 +23,13 @@ Established: TypeAlias = Literal["minimum", "no lower value", "stationary", "sad
 
 _EPSILON = float(np.finfo(float).eps)
 _GAIN = 1e-12
-"""Largest gain of a further step at a minimum, relative to the decrease of the loss: six digits of the variables."""
+"""Largest gain of a further step at a minimum, relative to the decrease of the loss: variables have six digits."""
 _OF_THE_WAY = 1e-3
-"""Largest further step, relative to the distance from the start: on an unbounded descent it stays larger."""
+"""Largest further step at a minimum, relative to the distance from the start: on an unbounded descent it is larger."""
 _NEAR = 1e-5
-"""Largest further step relative to the variables, the alternative."""
+"""Alternative: largest further step relative to the variables."""
 _OCTAVES = range(-120, 121, 2)
-"""Exponents of the steps at which values beside an end are compared: they cover any unit of the variables."""
+"""Exponents of the steps at which values near an end are compared: they cover any unit of the variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class Landscape:
     """A loss of one vector, with its exact derivatives.
 
     Args:
-        both: the value and the gradient at a point.
-        product: the Hessian at a point times a vector; None if the loss has none.
-        low: the lowest value of every variable.
-        high: the highest.
-        start: where the search began.
-        begun: the loss there.
+        both: returns the value and the gradient at a point.
+        product: returns the Hessian at a point times a vector; None if the loss has no Hessian.
+        low: the lower bound of every variable.
+        high: the upper bound of every variable.
+        start: the point where the search began.
+        begun: the loss at the start.
     """
 
     both: Callable[[Vector], tuple[float, Vector]]
@@ -59,7 +59,7 @@ class Landscape:
     def noise(self, x: Vector, value: float, slope: Vector) -> float:
         """Return the rounding error of a change of the loss.
 
-        Besides the last digit, this is the deviation at neighbouring floats from the linear model.
+        It is the rounding of the last digit, plus the deviation from the linear model at neighbouring floats.
         """
         found = 0.0
         for pattern in (1, 2, 3, 5):
@@ -97,16 +97,16 @@ class EndPoint:
 
 
 def classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> EndPoint:
-    """Classify the end of a search, after Newton's steps to where its gradient is zero within rounding.
+    """Classify the end of a search, after Newton's steps to a point with a gradient that is zero up to rounding.
 
     Args:
         landscape: the loss.
-        x: where the search ended.
-        go_on: whether other points than this may be the end.
-        trusted: whether the end counts as stationary without a test: somebody said with which tolerance it is to be.
+        x: the point where the search ended.
+        go_on: whether the end may be another point.
+        trusted: whether the end counts as stationary without a test, because the user set a tolerance.
 
     Returns:
-        The end with what was established of it, or, with ``lower``, a point below a saddle point or a maximum.
+        The end with its classification; or, with ``lower``, a point below a saddle point or a maximum.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # of a loss without a lower limit
         return _classify_end(landscape, x, go_on=go_on, trusted=trusted)
@@ -137,7 +137,7 @@ def _classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool
                 landscape, EndPoint(x, value, slope, "nothing"), shape, free, threshold, go_on=True
             )
         if found is None:
-            # No Newton step leads down: there is a kink, or no second derivative.
+            # No Newton step decreases the loss: there is a kink, or no second derivative.
             found = _first_change(landscape, x, value, -slope * free, threshold)
         if found is None:
             end = EndPoint(x, value, slope, "nothing")
@@ -148,7 +148,7 @@ def _classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool
 
 
 def _active_bounds(landscape: Landscape, x: Vector, slope: Vector, threshold: float) -> Any:
-    """Return the active bounds: variables whose remaining way to their bound would gain nothing."""
+    """Return a mask of the active bounds: variables whose remaining distance to their bound would gain nothing."""
     share = threshold / max(1, len(x))
     with np.errstate(invalid="ignore"):  # 0 times infinity: no slope, and no end
         down = (slope > 0) & (slope * (x - landscape.low) <= share)
@@ -159,7 +159,7 @@ def _active_bounds(landscape: Landscape, x: Vector, slope: Vector, threshold: fl
 def _is_stationary(
     landscape: Landscape, x: Vector, value: float, step: Vector, shape: Curvature, noise: float
 ) -> bool:
-    if bool(np.all(np.abs(step) <= 8 * _EPSILON * np.abs(x))):  # with no gradient there is no step
+    if bool(np.all(np.abs(step) <= 8 * _EPSILON * np.abs(x))):  # without a gradient there is no step
         return True
     length, way, size = (float(np.linalg.norm(v / shape.unit)) for v in (step, x - landscape.start, x))
     return shape.gain <= max(_GAIN * landscape.fallen(value), noise) and length <= max(
@@ -180,7 +180,7 @@ def _newton_descent(
         then, slope = landscape.both(trial)
         if then < value - noise:
             return trial
-        # If rounding hides the change of the loss, compare gradients, which have more digits there.
+        # If rounding hides the change of the loss, compare gradients, which have more correct digits.
         if then <= value + noise and shape.gain_of(slope[free]) < shape.gain / 2:
             return trial
     return None
@@ -200,7 +200,7 @@ def _classify_point(
 
 
 def _classify_near_kink(landscape: Landscape, at: EndPoint, free: Any, threshold: float) -> EndPoint:
-    """Classify a point with a nonzero gradient from which no step leads down, or return a lower point."""
+    """Classify a point with a nonzero gradient from which no step decreases the loss, or return a lower point."""
     for k in np.flatnonzero(free)[:FLAT_DIRECTIONS]:
         axis = np.zeros_like(at.x)
         axis[k] = 1.0
@@ -212,7 +212,7 @@ def _classify_near_kink(landscape: Landscape, at: EndPoint, free: Any, threshold
 
 
 def _directions(shape: Curvature, free: Any) -> Iterator[Vector]:
-    """Yield both directions of negative curvature, then those of zero curvature."""
+    """Yield both directions of negative curvature, then directions of zero curvature."""
     for part in (*shape.falling, *shape.flat[:FLAT_DIRECTIONS]):
         whole = np.zeros(len(free))
         whole[free] = part
@@ -224,7 +224,7 @@ def _first_change(
 ) -> Vector | None:
     """Follow a direction to the first change of the loss; return a lower point there, or None if the loss rises.
 
-    Lower values behind a hill do not count. From a lower point, continue while the loss falls quadratically.
+    Lower values behind a hill do not count. From a lower point, continue while the loss decreases quadratically.
     """
     size = float(np.max(np.abs(direction), initial=0.0))
     if not size:

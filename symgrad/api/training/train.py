@@ -1,4 +1,4 @@
-"""Training: steps of gradient descent on a compiled loss, over some of its parameters."""
+"""Train some parameters of a loss by compiled gradient steps."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _Rate: TypeAlias = "float | Callable[[int], float]"
 
 @dataclass(frozen=True, slots=True)
 class Training(Reported):
-    """Where training ended.
+    """The result of a training.
 
     Attributes:
-        solution: the value of each parameter by name, trained and frozen, in its own shape; ``t["w"]`` is one of them.
-            It is a ``start`` for further training.
-        history: the loss of each step, on the data of that step, before its parameters moved.
+        solution: the value of each parameter by name, trained and frozen, in its declared shape; ``t["w"]`` is the
+            value of w. Pass it as ``start`` for further training.
+        history: the loss of each step, on the data of that step, before the parameters moved.
         trained: the names of the parameters that moved.
-        frozen: the names of those that did not.
+        frozen: the names of the parameters that did not move.
         method: the method.
-        message: why it ended.
+        message: the reason why it ended.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.minima:training_report"
@@ -67,11 +67,11 @@ class Training(Reported):
 
     @property
     def steps(self) -> int:
-        """How many steps were taken."""
+        """The number of steps."""
         return len(self.history)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of a parameter, by its name."""
+        """Return the value of a parameter by name."""
         return self.solution[name]
 
     def __str__(self) -> str:
@@ -104,8 +104,8 @@ def train(
 ) -> Training:
     """Train parameters of a loss by gradient steps.
 
-    One compiled kernel gives the loss and its exact gradient, in which ``stop_gradient`` means what it says; another
-    one, of the method's formula, moves all parameters at once. Results are the same in every run.
+    One compiled kernel computes the loss and its exact gradient, which respects ``stop_gradient``. Another kernel, from
+    the method's formula, moves all parameters at once. Results are the same in every run.
 
     ======== ============================================================= =========================================
     method   a step, with the gradient g                                    options
@@ -120,39 +120,39 @@ def train(
     Args:
         loss: a scalar expression.
         start: the values of the parameters before the first step, by name, in their declared shapes.
-        data: the values of the other inputs by name; or an iterable of such dictionaries, one a step, which is run
-            through again where that is possible. Random inputs without a value are drawn from their distributions,
-            anew in every step.
-        wrt: the parameters to train, among those in start; all others are frozen, they keep their values. By default
-            all are trained.
-        method: one of the table.
-        steps: how many.
-        rate: the step size: a number, or a function of the number of steps that were taken. By default 0.001 for
-            adam and adamw; the others have none.
-        batch: how many rows of the data a step reads: the arrays whose first axis has one name are cut together, in a
-            new order every epoch, in which each row is read once (the last batch may be smaller). ``{"n": 32}`` says
-            which name; that of random inputs alone says how many are drawn.
-        seed: of the order of the rows and of the draws.
-        callback: called after every step with its number from 0 on, its loss, and the parameters by name, which it may
-            read and has to copy to keep; training ends if it returns True.
-        sparse: which of the trained parameters are tables of which only rows move: those that a step reads, as
-            ``E[ids]``. Their gradient is that of `row_gradient`, and no step takes longer for a longer table. For sgd
-            alone: the moments of the other methods move every row in every step.
-        dtype: ``float64`` or ``float32``, of the parameters and everything else.
+        data: the values of the other inputs by name; or an iterable of such dictionaries, one for each step, which is
+            iterated again if possible. Random inputs without a value are drawn from their distributions in every step.
+        wrt: the parameters in start to train; all other parameters are frozen and keep their values. By default all are
+            trained.
+        method: a method of the table.
+        steps: the number of steps.
+        rate: the step size: a number, or a function of the number of steps taken so far. The default is 0.001 for adam
+            and adamw; other methods have no default.
+        batch: the number of rows of the data in a step. Arrays whose first axis has the same named size are cut
+            together. Every epoch reads each row once, in a new order (the last batch may be smaller). ``{"n": 32}``
+            selects the size; for a size that only random inputs have, it is the number of draws.
+        seed: the seed of the order of the rows and of the draws.
+        callback: a function that is called after every step with the step's number (from 0), its loss, and the
+            parameters by name. It may read the parameters, but must copy them to keep them. Training ends if it returns
+            True.
+        sparse: trained parameters that are tables: a step moves only the rows that it reads, as ``E[ids]``. Their
+            gradient comes from `row_gradient`, and the time of a step does not depend on the length of the table. Only
+            for sgd: the moments of the other methods move every row in every step.
+        dtype: ``float64`` or ``float32``, for all values.
         threads: as for `compile`.
-        options: the method's numbers.
+        options: the numeric options of the method.
 
     Returns:
         A Training: ``.solution`` by name, ``.history`` of the loss, ``.trained`` and ``.frozen``.
 
     Raises:
         NotScalarError: if the loss is an array.
-        MissingInputError: if an input has no value, or two, or is none of the loss.
-        ShapeError: if a value has not the declared shape.
-        UsageError: if a parameter has no gradient, or arguments do not fit.
+        MissingInputError: if an input has no value or two values, or a name is not an input of the loss.
+        ShapeError: if a value does not have the declared shape.
+        UsageError: if a parameter has no gradient, or arguments are invalid.
         UnsupportedError: if the gradient by a sparse parameter is dense.
-        ConvergenceError: at the first step whose loss or gradient is not finite, or which takes a parameter out of its
-            declared domain.
+        ConvergenceError: if a step has a loss or gradient that is not finite, or moves a parameter out of its declared
+            domain.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -191,7 +191,7 @@ def train(
 
 
 def _step_function(method: str, settings: Mapping[str, float], state: State) -> Callable[[int, float], None]:
-    """Return a function that takes a step, from its number, counted from 0, and its size."""
+    """Return a function that takes a step; its arguments are the step's number, from 0, and the step size."""
     kernel, powers = step_kernel(method, state.kernel.dtype.name), METHODS[method].powers
     memory = [np.zeros_like(state.point) for _ in METHODS[method].state]
     targets = (state.point, *memory)
@@ -213,7 +213,7 @@ def _run(
     callback: _Callback | None,
     method: str,
 ) -> tuple[np.ndarray[Any, Any], str]:
-    """Take the steps; return the losses, and the reason of the end."""
+    """Take the steps; return the losses, and the reason why training ended."""
     history = np.empty(total)
     ends = [s for s in state.trained if has_end(s.declaration.domain)]
     shown = {s.name: _read_only(v) for s, v in state.values.items()}
@@ -264,7 +264,7 @@ def _schedule(method: str, rate: Any) -> Callable[[int], float]:
 
 
 def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, list[Node]]:
-    """Return the values of all parameters, and the trained ones."""
+    """Return the values of all parameters, and the trained parameters."""
     if not isinstance(start, Mapping):
         raise UsageError(
             f"start is of type {type(start).__name__}",
@@ -336,7 +336,7 @@ def _gradients(loss: Expr, trained: Sequence[Node]) -> list[Expr]:
 
 
 def _check(state: State, step: Values, loss: float, k: int) -> None:
-    """Raise an error that names a value that is not finite, if there is one."""
+    """Raise an error if a value is not finite; the error names the value."""
     if isfinite(loss):
         for s, gradient in state.gradients.items():
             if not np.isfinite(gradient).all():

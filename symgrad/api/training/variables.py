@@ -27,8 +27,8 @@ def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str
 
     Raises:
         NotInProgramError: if one is not in the program of the loss.
-        UsageError: if there is none, one twice, or one that is no real input.
-        UnsupportedError: if one is declared symmetric.
+        UsageError: if there are no variables, a variable occurs twice, or a variable is not a real input.
+        UnsupportedError: if a variable is declared symmetric.
     """
     found = differentiation_targets(loss, over)
     if not found:
@@ -61,7 +61,7 @@ def all_in_domain(domain: Domain, value: Any) -> bool:
 
 
 def in_domain(domain: Domain, value: Any) -> Any:
-    """Tell of every number of an array whether it lies in a domain."""
+    """Return a mask of the numbers of an array that lie in a domain."""
     value = np.asarray(value)
     ends = domain.span
     low = -np.inf if ends[0] is None else float_of(ends[0])

@@ -1,1 +1,1 @@
-"""Which of several equal forms a kernel computes: of nodes, before they are lowered."""
+"""Choose the form in which a kernel computes each output, before the nodes are lowered."""

@@ -1,4 +1,4 @@
-"""Which of two forms of derivatives is computed: as the chain rule gave them, or in canonical form."""
+"""Choose between two forms of derivatives: the direct form of the chain rule, or the canonical form."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 __all__ = ["SMALL", "cheaper", "cost", "evidently_fine"]
 
 SMALL = 160
-"""Equations up to which a person would see the difference, and all forms are looked at."""
+"""Number of equations up to which a reader would see the difference, and all forms are compared."""
 
 _EVERYWHERE = frozenset((add, mul, neg, OPS["stop_gradient"]))
-"""What has a value wherever its arguments have."""
+"""Ops that have a value wherever their arguments have one."""
 
 
 def cost(nodes: Collection[Node]) -> int:
-    """Return about how many simple operations these nodes take, each by itself."""
+    """Estimate the number of simple operations of these nodes, without their operands."""
     return sum(map(own_cost, nodes))
 
 
 def evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:
-    """Tell whether no other form has anything to offer beside derivatives as the chain rule gave them.
+    """Tell whether no form can be better than the direct form of derivatives.
 
-    So it is where they are products and sums of what the user's own expressions compute anyway, none of which may be
-    infinite, and where no sum has a number among its terms, as those have that cancel (1 - tanh(x)**2): the Jacobian of
-    a chain of rotations, say, whose canonical form takes ten times as long to find as to compile. Small ones are never.
+    Three conditions must hold: the derivatives are products and sums of values that the user's expressions compute
+    anyway; none of these values can be infinite; no sum has a number among its terms (such sums may cancel: 1 -
+    tanh(x)**2). An example is the Jacobian of a chain of rotations, whose canonical form takes ten times as long to
+    find as to compile. The result is always False for small derivatives.
 
     Args:
         direct: the derivatives.
-        primal: what is computed beside them.
+        primal: the nodes that are computed beside them.
     """
     order = topological(direct)
     own = set(primal)
@@ -44,16 +45,17 @@ def evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:
 
 
 def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
-    """Return derivatives as the chain rule gave them if they are cheaper so, and defined wherever they can be.
+    """Return the direct form of derivatives if it is cheaper and defined wherever the canonical form is.
 
-    What the chain rule reads, the user's own expressions compute anyway; a form that collects has it in other words.
-    Small ones, in which a person would see the difference, are as they were chosen; and so are those that collect in an
-    exponent, say, what the chain rule multiplies: exp(x - exp(x)) is zero where exp(-exp(x))*exp(x) is no number.
+    The chain rule reads values that the user's expressions compute anyway; the canonical form may write them
+    differently, and compute them again. Small derivatives, in which a reader would see the difference, keep the
+    canonical form. So do derivatives whose canonical form is defined at more points: exp(x - exp(x)) is zero where
+    exp(-exp(x))*exp(x) is NaN.
 
     Args:
         nodes: the derivatives in canonical form.
-        direct: as the chain rule gave them.
-        primal: what is computed beside them.
+        direct: the derivatives in the direct form of the chain rule.
+        primal: the nodes that are computed beside them.
     """
     order, other = topological(direct), topological(nodes)
     if len(order) <= SMALL:
@@ -65,7 +67,7 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
 
 
 def _unbounded(order: Sequence[Node]) -> set[Node]:
-    """Return what of all these may be infinite where its arguments are not, in canonical form."""
+    """Return the canonical forms of the nodes that may be infinite at finite arguments."""
     from symgrad.rewrite.pipeline import canonical  # for start-up time: values as written need no rules
 
     found = [*filter(_may_be_infinite, order)]
@@ -75,7 +77,7 @@ def _unbounded(order: Sequence[Node]) -> set[Node]:
 
 
 def _may_be_infinite(node: Node) -> bool:
-    """Tell whether a node that is no product or sum may be infinite where its arguments are not."""
+    """Tell whether a node other than a product or sum may be infinite at finite arguments."""
     if not node.args or node.op in _EVERYWHERE or "bounded-by-one" in node.op.facts:
         return False
     last = node.args[-1]

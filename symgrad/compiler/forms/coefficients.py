@@ -1,10 +1,12 @@
-"""Derivatives with every number in front: what differs in a number, a sign or an order alone becomes one.
+"""Write derivatives with coefficients in front; expressions equal up to a factor, sign or order share a node.
 
-The chain rule leaves ``2*a*b``, ``-(b*a)`` and ``b*(3*a)`` apart, which are one product and three numbers. So every
-value is written as a number times a core: products are products of cores, and a sum in which no term is without a
-number has that of its first term taken out. Short products and sums are the same in any order of their factors and
-terms, like terms of one sign are added, and quotients by the same are products with one reciprocal. Exact, in one pass;
-nothing is expanded or cancelled, so no domain changes, but that a number below the normal ones may have no reciprocal.
+The chain rule leaves ``2*a*b``, ``-(b*a)`` and ``b*(3*a)`` apart, although they are one product with three
+coefficients. So every value is written as a number times a core. A product is the product of its cores. If all terms of
+a sum have coefficients, the coefficient of the first term is factored out. Short products and sums are recognised in
+any order; like terms with equal signs are added; quotients with the same divisor multiply by one shared reciprocal.
+
+This is exact and takes one pass. Nothing is expanded or cancelled, so no domain changes, with one exception: a
+subnormal number may have no finite reciprocal.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ __all__ = ["Number", "gathered", "ratio", "times"]
 Number: TypeAlias = "int | Fraction"
 
 _LARGEST = 2**40
-"""Numbers with larger numerators or denominators are not taken out further: long products of them would overflow."""
+"""Numbers with larger numerators or denominators are not factored out: long products of them would overflow."""
 
 
 class _Scaled(NamedTuple):
@@ -41,7 +43,7 @@ class _Scaled(NamedTuple):
 
 
 def ratio(a: Number, b: Number) -> Number:
-    """Return a/b, exactly; an int if it is one, with which Python computes much faster."""
+    """Return a/b exactly; as an int if possible, with which Python computes much faster."""
     if b == 1:
         return a
     if b == -1:
@@ -53,25 +55,25 @@ def ratio(a: Number, b: Number) -> Number:
 
 
 def times(number: Number, node: Node) -> Node:
-    """Return a node times a number, as briefly as can be."""
+    """Return a node times a number, in the shortest form."""
     if number == 1:
         return node
     return neg(node) if number == -1 else mul(as_node(number), node)
 
 
 _TERMS = 8
-"""Factors of a product, and terms of a sum, up to which another order of them is recognised."""
+"""Number of factors of a product, or terms of a sum, up to which any order is recognised."""
 
 _Terms: TypeAlias = "tuple[tuple[int, Number], ...]"
 
 
 @gc_paused()
 def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]:
-    """Return pointwise nodes with the numbers of their products and sums taken out.
+    """Return pointwise nodes with the coefficients of their products and sums factored out.
 
     Args:
-        outputs: what to rewrite; in arrays programs, what is not pointwise is left alone.
-        kept: nodes that stay as they are, with everything that they are computed from.
+        outputs: the nodes to rewrite; array ops that are not pointwise are left alone.
+        kept: nodes that stay as they are, with all values that they depend on.
 
     Returns:
         Nodes that are equal to the outputs in exact arithmetic, on the same domain.
@@ -97,17 +99,17 @@ def _operations(order: Sequence[Node], kept: Collection[Node]) -> int:
 
 
 class _Forms:
-    """Every value as a number times a core, and what is known of the cores.
+    """Every value as a number times a core, and the known products and sums of cores.
 
     Args:
         fixed: nodes that stay as they are, arguments first.
-        order: what to rewrite, arguments first.
+        order: the nodes to rewrite, arguments first.
     """
 
     def __init__(self, fixed: Sequence[Node], order: Sequence[Node]) -> None:
         self.known: dict[Node, _Scaled] = {}
-        self._place: dict[Node, int] = {}  # of cores: pairs are put in the order of their first appearance
-        self._factors: dict[Node, tuple[int, ...]] = {}  # of products, the places of what is none
+        self._place: dict[Node, int] = {}  # of cores, in the order of their first appearance
+        self._factors: dict[Node, tuple[int, ...]] = {}  # of products: places of other factors
         self._terms: dict[Node, _Terms] = {}
         self._products: dict[tuple[int, ...], Node] = {}
         self._sums: dict[_Terms, _Scaled] = {}
@@ -147,7 +149,7 @@ class _Forms:
         return _Scaled(a.number * b.number, self._times(a.core, b.core))
 
     def _times(self, a: Node, b: Node, written: Node | None = None) -> Node:
-        """Return the product of two cores, the same one for any order of its factors: what is written, if it is new."""
+        """Return the product of two cores, one node for all orders of factors; a new product is `written`, if set."""
         place = self._place
         if place.setdefault(b, len(place)) < place.setdefault(a, len(place)):
             a, b = b, a
@@ -191,7 +193,7 @@ class _Forms:
         return _Scaled(found.number * number, found.core)
 
     def _terms_of_both(self, a: _Scaled, b: _Scaled) -> _Terms:
-        """Return the terms of a sum by their places; none if there are many, or long numbers, or if some cancel."""
+        """Return the terms of a sum by their places; none if there are many, or long numbers, or if terms cancel."""
         terms: dict[int, Number] = {}
         for part in (a, b):
             for place, number in self._terms.get(part.core) or ((self._place[part.core], 1),):
@@ -208,7 +210,7 @@ class _Forms:
         return tuple(sorted(terms.items())) if len(terms) <= _TERMS else ()
 
     def _plus(self, a: _Scaled, b: _Scaled) -> _Scaled:
-        # A number that one of them does without stays with the other: taken out, it would come with all that follows.
+        # If only one of the terms has a coefficient, keep it there: every later use would multiply by a factored one.
         if abs(b.number) == 1 != abs(a.number):
             a, b = b, a
         return _Scaled(a.number, add(a.core, _Scaled(ratio(b.number, a.number), b.core).node()))

@@ -1,8 +1,8 @@
-"""Derivatives regrouped by sums that the user's own expressions compute anyway.
+"""Regroup derivatives by sums that the user's own expressions compute anyway.
 
-Where ``x1 = x*cos(q) - y*sin(q)`` and ``y1 = x*sin(q) + y*cos(q)``, the chain rule collects what reaches cos(q) and
-what reaches sin(q), and gives ``cos(q)*(b*x - a*y) - sin(q)*(a*x + b*y)``. Its four products grouped the other way are
-``b*x1 - a*y1``: two products instead of six. Exact, but for the order of summation.
+Take ``x1 = x*cos(q) - y*sin(q)`` and ``y1 = x*sin(q) + y*cos(q)``. The chain rule collects the contributions to cos(q)
+and to sin(q), and gives ``cos(q)*(b*x - a*y) - sin(q)*(a*x + b*y)``. If its four products are grouped differently, they
+are ``b*x1 - a*y1``: two products instead of six. The result is exact up to the order of summation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symgrad.support.progress import steps
 __all__ = ["regrouped"]
 
 _FACTORS = 5
-"""Of a product that is taken apart."""
+"""Largest number of factors of a product that is split."""
 
 
 class _Term(NamedTuple):
@@ -42,7 +42,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
 
     Args:
         outputs: derivatives.
-        primal: what is computed beside them and stays as it is.
+        primal: the nodes that the kernel computes too; they stay as they are.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -60,7 +60,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
     order = topological(outputs)
     readers = Counter(chain.from_iterable([n.args for n in order]))
     readers.update(outputs)
-    made: dict[Node, Node] = {}  # of nodes that are not as they were
+    made: dict[Node, Node] = {}  # the new forms of nodes that change
     for node in steps("arrange", "recognising sums", order):
         if node in fixed or not node.args:
             continue
@@ -72,7 +72,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
     if not made:
         return list(outputs)
     result = [made.get(o, o) for o in outputs]
-    # A product that is taken apart may still be read as it was by another sum.
+    # Another sum may still read the original form of a product that was split.
     return result if len({*topological(result)} - fixed) < len({*order} - fixed) else list(outputs)
 
 
@@ -81,13 +81,13 @@ def _written(term: _Term, made: dict[Node, Node]) -> Node:
 
 
 class _Sums:
-    """The sums among nodes, and how others are made of them."""
+    """The known sums among nodes, with which other sums are rewritten."""
 
     def __init__(self, nodes: Collection[Node], order: Sequence[Node]) -> None:
         self._place = {n: i for i, n in enumerate(order)}
         self.known: dict[_Key, tuple[Node, Number]] = {}
         self._term_of: dict[Node, _Term | None] = {}
-        self._terms: set[tuple[Node, ...]] = set()  # of them, to see quickly what is none
+        self._terms: set[tuple[Node, ...]] = set()  # of the known sums, to reject others quickly
         for node in steps("arrange", "reading sums", order):
             if node in nodes and node.op is add and node.dtype == "real":
                 terms = [self._term(a) for a in node.args]
@@ -98,7 +98,7 @@ class _Sums:
                     self._terms.update(t.factors for t in found)
 
     def regroup(self, node: Node, readers: Counter[Node]) -> list[_Term] | None:
-        """Return one or two products with known sums whose sum is the node; None if there are none."""
+        """Return one or two products with known sums, which add up to the node; None if none are found."""
         terms = [self._term(a) for a in node.args]
         given = [t for t in terms if t is not None]
         if len(given) != 2:
@@ -120,7 +120,7 @@ class _Sums:
         return None
 
     def _expanded(self, term: _Term, readers: Counter[Node]) -> list[_Term]:
-        """Multiply a product with a sum that is computed for it alone."""
+        """Expand a product over a factor that is a sum, if nothing else reads that sum."""
         for factor in term.factors:
             if factor.op is add and readers[factor] == 1:
                 parts = [t for t in map(self._term, factor.args) if t is not None]
@@ -131,7 +131,7 @@ class _Sums:
         return []
 
     def _factored(self, a: _Term, b: _Term) -> _Term | None:
-        """Return two terms as a product with a known sum."""
+        """Write two terms as a product with a known sum."""
         others = list(b.factors)
         common: list[Node] = []
         for factor in a.factors:
@@ -159,7 +159,7 @@ class _Sums:
         return self._term_of[node]
 
     def _key(self, terms: Sequence[_Term]) -> tuple[_Key, Number]:
-        """Return a sum of two terms without its number, and the number."""
+        """Return a sum of two terms without its common coefficient, and that coefficient."""
         first = min(terms, key=lambda t: [self._place[f] for f in t.factors])
         return frozenset([(t.factors, ratio(t.number, first.number)) for t in terms]), first.number
 
@@ -177,7 +177,7 @@ def _without(term: _Term, taken: Sequence[Node]) -> _Term:
 
 
 def _flat(node: Node) -> tuple[Number, list[Node]]:
-    """Return the number and the other factors of a product, from the left as far as they are few."""
+    """Return the numeric coefficient and the other factors of a product; expand only a few nested products."""
     number: Number = 1
     factors: list[Node] = []
     pending, products = [node], 0

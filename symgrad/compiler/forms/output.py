@@ -1,4 +1,4 @@
-"""What is asked of a kernel, and what is known of where it comes from."""
+"""The outputs of a kernel and their origins, and the nodes that it computes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Arrangement", "Output"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A value that a kernel is to compute.
+    """An output of a kernel.
 
     Args:
         node: the value.
-        origins: what it is a derivative of; nothing for what the user wrote.
-        traces: the backward passes that made it.
-        slope: the derivative that it is, of a scalar, where that is known.
+        origins: the nodes that it is a derivative of; empty for a value that the user wrote.
+        traces: the backward passes that produced it.
+        slope: its record as a derivative of a scalar, if known.
     """
 
     node: Node
@@ -34,11 +34,11 @@ class Output:
 
 
 class Arrangement(NamedTuple):
-    """What a kernel computes instead.
+    """The nodes that a kernel computes in place of the outputs.
 
     Attributes:
-        nodes: one for each output, equal to it in exact arithmetic.
-        fusable: nodes whose products and sums may be rounded once together: the user did not write them.
+        nodes: a node for each output, equal to the output in exact arithmetic.
+        fusable: nodes whose products and sums may be fused multiply-adds, as the user did not write them.
     """
 
     nodes: list[Node]

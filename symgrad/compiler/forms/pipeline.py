@@ -1,7 +1,7 @@
-"""From outputs to the nodes that a kernel computes: which of several equal forms of each.
+"""Choose the nodes that a kernel computes: for each output one of several equal forms.
 
-What the user wrote stays as it is, with the bits of NumPy; how derivatives are arranged is the choice of symgrad, in
-`derivative_forms`. The passes that follow, from nodes to machine code, are in `symgrad/compiler/kernels/compile.py`.
+Expressions that the user wrote stay as they are, with the same bits as in NumPy. For derivatives, `derivative_forms`
+chooses the form. The passes that follow, from nodes to machine code, are in `symgrad/compiler/kernels/compile.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from symgrad.support.logs import info
 __all__ = ["arrange", "derivative_forms"]
 
 _CANONICAL_UP_TO = 400
-"""Equations up to which derivatives are rewritten: beyond, that would dominate the time to compile."""
+"""Number of equations up to which derivatives are rewritten; for more, rewriting would dominate compile time."""
 
 
 @gc_paused()
@@ -35,8 +35,8 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
     """Return the nodes to compile.
 
     Args:
-        outputs: what is asked for.
-        fast: whether what the user wrote may be in another form too, where all are cheaper so.
+        outputs: the outputs to compute.
+        fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
 
     Example:
         >>> from symgrad.autodiff.vjp import pull_back
@@ -71,12 +71,13 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
 def derivative_forms(
     outputs: Sequence[Output], own: Sequence[Node], primal: Collection[Node]
 ) -> Sequence[Node]:
-    """Return the forms in which a kernel computes derivatives: pass by pass, with why each stands where it does.
+    """Return the forms in which a kernel computes derivatives; comments give the reason for the order of the passes.
 
     Args:
         outputs: the derivatives.
-        own: what the user wrote and the kernel computes beside them.
-        primal: that, with all that it and what was differentiated are computed from: it stays as it is.
+        own: the user's expressions, which the kernel computes beside them.
+        primal: the user's expressions, the differentiated expressions, and all values that these depend on; they stay
+            as they are.
     """
     from symgrad.rewrite.pipeline import (
         canonical,
@@ -89,10 +90,10 @@ def derivative_forms(
         return derived
     order = topological(derived)
     size, elementwise = len(order), all_pointwise(order)
-    # Digits are kept more easily than found: a formula's stable form has derivatives that keep them.
+    # It is easier to keep digits than to recover them: derivatives of a formula's stable form keep them.
     anew = cache(lambda: rederived(outputs))
     if size > _CANONICAL_UP_TO:
-        # What is done here is linear in the size, what follows is not.
+        # This branch is linear in the size; the passes below are not.
         several = elementwise and rederivable(outputs)
         chosen = fewest_faults((f() for f in (lambda: derived, anew)), alone=False)[0] if several else derived
         info(
@@ -104,9 +105,10 @@ def derivative_forms(
         )
         return _linear_passes(chosen, primal)
     direct = _linear_passes(derived, primal) if size > SMALL else derived
-    # Rewriting would say in other words what the program computes anyway: symbols stand for that until it is done.
+    # Rewriting would change the form of values that the program computes anyway. So symbols stand for these values
+    # until rewriting is done.
     stand_ins, values = residuals(own, derived)
-    # What no form could better is not rewritten, which may take ten times as long as to compile it.
+    # Derivatives that no form could improve are not rewritten: rewriting may take ten times as long as compiling.
     if not stand_ins and evidently_fine(direct, primal):
         info(
             "arrange",
@@ -114,26 +116,27 @@ def derivative_forms(
             size,
         )
         return direct
-    # Values that have lost digits are not read where another form has them: that is asked of values without stand-ins.
+    # A value that has lost digits is not shared if another form keeps them. Values without stand-ins show whether one
+    # does.
     shared, sums = shareable(stand_ins)
-    # The rules find more in what the chain rule gave than in `direct`, where numbers have moved.
+    # The rules find more in the form of the chain rule than in `direct`, where coefficients have moved.
     short = canonical(substitute(derived, sums), drop_stops=True).nodes
-    # Only of the canonical form is asked whether it loses digits: collecting may lose them, and finds what keeps them.
+    # Only the canonical form is checked for lost digits: collecting terms may lose digits, and may also restore them.
     others = (
         lambda: substitute(derived, sums),
         lambda: canonical(substitute(anew(), sums), drop_stops=True).nodes,
         lambda: substitute(anew(), sums),
     )
-    if size > SMALL and elementwise:  # of so many forms are not searched for
+    if size > SMALL and elementwise:  # too many equations for a search
         kept, faults = fewest_faults(f() for f in (lambda: short, *others))
     else:
         kept, faults = stable(short, others).nodes, 0
     lossless = kept == short and not faults
     if lossless and len(shared) > len(sums):
-        # No digits are lost, so all values may be shared, and not sums alone.
+        # No digits are lost, so all values may be shared, not just sums.
         kept = canonical(substitute(derived, shared), drop_stops=True).nodes
     elif lossless and not shared:
-        # Digits come first: what is cheaper is asked where all forms keep as many.
+        # Digits come before cost: costs are compared only if no digits are lost.
         kept = cheaper(short, direct, primal)
     why = (
         "the canonical form loses no digits"
@@ -149,13 +152,13 @@ def derivative_forms(
 
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
-    """Return many derivatives with fewer operations on numbers, as far as that is found in linear time."""
-    with suppress(NumberTooLargeError):  # numbers that would be too long stay where they are
-        # Sums are recognised as the program wrote them, so before any number is taken out of them.
+    """Return many derivatives with fewer multiplications by constants, as far as linear time allows."""
+    with suppress(NumberTooLargeError):  # too long numbers stay where they are
+        # Sums are recognised in the form of the program, so before any coefficient is factored out of them.
         grouped = regrouped(derived, primal)
-        # Numbers in front of products make one of what differs in a number alone, and are what scales weigh.
+        # With coefficients in front, products that differ only in a coefficient become one; `rescaled` needs this form.
         scaled = gathered(grouped, primal)
-        # Last of the three, as it puts numbers back into sums where that takes fewer operations.
+        # This is last, as it puts coefficients back into sums if that takes fewer operations.
         return rescaled(scaled, primal)
     return derived
 
@@ -165,7 +168,7 @@ def _by_node(outputs: Sequence[Output], forms: Sequence[Node]) -> dict[Node, Nod
 
 
 def _delivered(outputs: Sequence[Output], forms: Mapping[Node, Node], *, fast: bool = False) -> list[Node]:
-    """Return a node for each output: a derivative delivers real numbers, even where all of them are whole (ones)."""
+    """Return a node for each output; a derivative is real, even if all its values are integers (ones)."""
     whole = any(n.dtype == "int" for n in forms.values())
     arrays = whole and (not is_elementwise(forms.values()) or any(o.node.shape for o in outputs))
     found: list[Node] = []

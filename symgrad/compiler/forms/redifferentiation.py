@@ -1,4 +1,4 @@
-"""Derivatives made anew of stable forms of what was differentiated: digits are kept more easily than found."""
+"""Differentiate stable forms of expressions again: it is easier to keep digits than to recover them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["rederivable", "rederived"]
 
 
 def rederivable(outputs: Sequence[Output]) -> bool:
-    """Tell whether `rederived` may give others: whether stable forms are looked for of what was differentiated."""
+    """Tell whether `rederived` may change derivatives: whether the differentiated expressions may have stable forms."""
     from symgrad.rewrite.choice.samples import (
         searchable,  # for start-up time: values as written need no rules
     )
@@ -34,24 +34,25 @@ def _differentiated(output: Output) -> Iterator[Node]:
 def rederived(outputs: Sequence[Output]) -> list[Node]:
     """Return derivatives of stable forms.
 
-    Only where differentiating what was differentiated once more gives the same node: nothing was held constant then.
+    A derivative is replaced only if differentiating the original expression again gives the same node: then nothing was
+    held constant.
 
     Args:
-        outputs: the derivatives; one of which it is not known how it came about stays as it is.
+        outputs: the derivatives; a derivative without a record of its differentiation stays as it is.
     """
     anew = _Anew()
     return [next(anew.of(o), o.node) for o in outputs]
 
 
 class _Anew:
-    """Differentiates formulas and their stable forms alike; what they have in common once."""
+    """Differentiates formulas and their stable forms, and shares work between them."""
 
     def __init__(self) -> None:
         self._forms: dict[Node, Node] = {}
         self._pushes: dict[Node, Pushforward] = {}
 
     def of(self, output: Output) -> Iterator[Node]:
-        """Yield what derivatives of the stable form are equal to this one; the first is as good as any."""
+        """Yield derivatives of the stable form that are equal to this one; the first is as good as any."""
         for trace in output.traces:
             if len(trace.outputs) == 1 and output.node in trace.gradients:
                 ((y, seed),) = trace.outputs
@@ -66,7 +67,7 @@ class _Anew:
         form = self._form(slope.y)
         if form is slope.y:
             return
-        for pulled in (False, True):  # all_partials does the one or the other first
+        for pulled in (False, True):  # all_partials begins with either mode
             if self._pushed(slope, pulled=pulled) is output.node:
                 yield self._pushed(Derivative(form, slope.by), pulled=pulled)
 
@@ -75,7 +76,7 @@ class _Anew:
 
         if y not in self._forms:
             form = stable([y]).nodes[0]
-            # A choice that only the form makes may be of a value at one point, whose slope says nothing there.
+            # A choice that only the stable form makes may set the value at a single point; its slope is wrong there.
             self._forms[y] = form if form is y or _choices(form) <= _choices(y) else y
         return self._forms[y]
 

@@ -1,4 +1,4 @@
-"""Forward values that a kernel of a value and its gradient computes once."""
+"""Share forward values in a kernel that computes a value and its gradient."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from symgrad.ir.types import REAL, Declaration
 
 __all__ = ["residuals", "shareable"]
 
-# What costs no more than reading its operands, beside what moves entries.
+# Ops that cost no more than reading their operands; ops that move entries are also cheap.
 _CHEAP = frozenset({"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot"})
 
 
 def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[Node, Node], dict[Node, Node]]:
-    """Return stand-ins for values of an array program that its derivatives read and its own outputs compute anyway.
+    """Return stand-ins for values of an array program that its derivatives and its outputs both compute.
 
-    The canonical form of a derivative may write a matrix product or a tanh in another way than the user did, and the
-    kernel would compute both. With a symbol in its place the forward value is computed once. Slopes of tanh and sigmoid
-    are not read off their values: 1 - tanh(x)**2 has no correct digit where it is small, and a quotient by it may be a
-    gradient's only term.
+    The canonical form of a derivative may write a matrix product or a tanh differently from the user's program, and the
+    kernel would compute both. If a symbol stands for the forward value, it is computed once. Slopes of tanh and sigmoid
+    are not computed from their values: 1 - tanh(x)**2 has no correct digit where it is small, and a quotient by it may
+    be a gradient's only term.
 
     Args:
         forward: the user's own expressions.
         derived: the derivatives.
 
     Returns:
-        What to put in the derivatives before they are rewritten, and what to put back afterwards.
+        The substitution before the derivatives are rewritten, and its inverse for afterwards.
     """
     if is_elementwise([*forward, *derived]):
         return {}, {}
@@ -42,13 +42,13 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
 
 
 def shareable(stand_ins: Mapping[Node, Node]) -> tuple[Mapping[Node, Node], Mapping[Node, Node]]:
-    """Return which stand-ins may be read, and which of these at once, before it is known that no digits are lost.
+    """Return the stand-ins that may be used if no digits are lost, and stand-ins that may be used in any case.
 
-    The user's own values have lost digits where the formula does: they are read only where no other form would keep
-    them. Sums of products are, as long as it is not what they sum up that loses digits; if it is, none may be read.
+    The user's own values have lost digits where the formula loses them, so they are used only if no other form keeps
+    the digits. Sums of products are used at once, unless their operands lose digits; in that case no stand-in is used.
 
     Args:
-        stand_ins: for values of the user's own.
+        stand_ins: the symbols that stand for the user's own values.
     """
     from symgrad.rewrite.pipeline import stable  # for start-up time: values as written need no rules
 

@@ -1,22 +1,24 @@
-"""Values that are kept times a number, so that fewer sums have to multiply by one.
+"""Store some values multiplied by a constant, so that fewer sums need a multiplication by a constant.
 
-Where ``a + 2*b`` is read as ``3*(a + 2*b)``, ``3*a + 6*b`` may take an operation less: the number of a plain term of a
-sum is a part of a fused multiply-add, that of a product is a product of its own. A sum may be kept times any number,
-which its readers then allow for; a product has the numbers of its factors, and is multiplied once to have another. Each
-value in turn takes the number with which it and the sums that read it take the fewest operations. Exact but for
-rounding; nothing is reordered.
+If only ``3*(a + 2*b)`` is used, ``3*a + 6*b`` may cost one operation less: a fused multiply-add absorbs the coefficient
+of a plain term of a sum, but the coefficient of a product needs its own multiplication. A sum can be stored times any
+number, and its readers divide the number out. The factor of a product follows from the factors of its operands; any
+other factor costs a multiplication. Each value in turn gets the factor that minimises the operations of the value and
+of the sums that read it. The result is exact up to rounding; nothing is reordered.
 
 With x = a + 2*b, take the outputs
 
     c*d + 3*(x*c)        a*d - 3*(x*d)
 
-1. Every node is read as a number times a *core*: c*d is 1 times itself, 3*(x*c) is 3 times the core x*c, and x*c is 1
+1. Read every node as a number times a *core*: c*d is 1 times itself, 3*(x*c) is 3 times the core x*c, and x*c is 1
    times a product of the cores x and c.
-2. Each core knows who reads it: x the products x*c and x*d, and these the two sums, with the numbers 3 and -3.
-3. What may x be kept times? A sum is computed times any number. As it is, x*c is a product, which the output then
-   multiplies by 3 and adds: two operations. With x kept times 3, the output is (3*a + 6*b)*c + c*d, which takes the
-   product in as one. The sum itself takes one more, 3*a: two are saved for one.
-4. No other core gains, so x*c and x*d are written with the x that is kept, and nothing else changes:
+2. Each core knows its readers: the products x*c and x*d read x, and the two sums read the products, with the numbers 3
+   and -3.
+3. Choose a factor for x; a sum can be computed times any number. As it is, x*c is a product, which the output then
+   multiplies by 3 and adds: two operations. If 3*x is stored in place of x, the output is (3*a + 6*b)*c + c*d, and
+   multiplication and addition are one fused operation. Computing 3*x costs one operation more (3*a), and each of the
+   two outputs costs one less.
+4. No other core gains. So x*c and x*d are written with the stored 3*x, and nothing else changes:
 
     >>> from symgrad.ir.graph import symbol
     >>> from symgrad.ir.types import Declaration
@@ -54,19 +56,19 @@ from symgrad.support.progress import steps
 __all__ = ["rescaled"]
 
 _REACH = 48
-"""Values that may change with one: where there are more, they stay as they are."""
+"""Largest number of readers of a value and of its products; the factor of a value with more stays as it is."""
 
 _CANDIDATES = 4
-"""Numbers that are tried for a value."""
+"""Number of factors that are tried for a value."""
 
 _LARGEST = 10.0
-"""A value is kept times 2**10 at most, or its inverse: near the ends of the range it must not leave it."""
+"""Factors lie between 2**-10 and 2**10: larger ones could make values near the ends of the float range overflow."""
 
 _SAME = 1e-9
-"""Sizes of numbers that differ by so little are the same: they are compared as logarithms, and computed exactly."""
+"""Factors are compared by their logarithms, up to this difference; the factors themselves are exact."""
 
 _DIGITS = 256
-"""Bits of a number that a value is kept times: along a chain of quotients of decimals they grow without end."""
+"""Most bits of a factor: along a chain of quotients of decimals the bits grow without bound."""
 
 _GIVEN, _PRODUCT, _QUOTIENT, _SUM, _CHOICE = range(5)
 _KINDS = {mul: _PRODUCT, div: _QUOTIENT, add: _SUM, where: _CHOICE}
@@ -77,8 +79,8 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
     """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
 
     Args:
-        outputs: what to rewrite, numbers in front of products (`compiler/forms/coefficients.py`).
-        kept: nodes that stay as they are, with everything that they are computed from.
+        outputs: the nodes to rewrite, with numbers in front of products (`compiler/forms/coefficients.py`).
+        kept: nodes that stay as they are, with all values that they depend on.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -99,19 +101,20 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
 
 @dataclass(slots=True)
 class _Core:
-    """A value, which other nodes are multiples of.
+    """A value of which other nodes are multiples.
 
     Args:
-        node: as it was.
+        node: the original node.
         kind: how it is computed.
-        free: whether it is computed times any number as easily.
-        args: of it, each a number times a core; but for the condition of a choice.
-        readers: cores that are computed from it, and in which a number does not matter where it stands.
-        asked: numbers with which others read it, by their logarithms.
-        scale: what it is kept times.
-        own: of that, what it is multiplied by for itself; 1 for sums and choices, which are computed times their scale.
-        numbers: of the args of a sum or choice, by their logarithms.
-        busy: whether one of these is not 1.
+        free: whether any factor costs nothing: true for sums and choices.
+        args: its operands, each as a number times a core (for a choice without its condition).
+        readers: cores computed from it through which a constant factor can be moved.
+        asked: factors that the other readers (outputs, and ops that are not linear) need, as logarithms.
+        scale: the factor with which it is stored.
+        own: the part of `scale` that costs a multiplication; 1 for sums and choices, whose coefficients absorb the
+            scale.
+        numbers: the coefficients of the args of a sum or choice, as logarithms.
+        busy: whether some coefficient is not 1.
         size: the logarithm of the scale.
     """
 
@@ -129,12 +132,12 @@ class _Core:
 
     @property
     def changing(self) -> Number:
-        """The number that changes as its scale does: all of it, or the part that it is multiplied by for itself."""
+        """The factor that `improve` may change: the whole scale of a sum or choice, else `own`."""
         return self.scale if self.free else self.own
 
 
 class _Scales:
-    """The cores of a graph, arguments first, and what they are kept times."""
+    """The cores of a graph, arguments first, and their factors."""
 
     def __init__(
         self, outputs: Sequence[Node], kept: Collection[Node], order: Sequence[Node] | None = None
@@ -156,7 +159,7 @@ class _Scales:
         for o in outputs:
             self._ask(o)
         self._literal = [core.node.is_number() for core in self.cores]
-        # Products that a sum takes in.
+        # Products that only one sum reads: a fused multiply-add absorbs them.
         self._inside = [c.kind == _PRODUCT and len(c.readers) + len(c.asked) == 1 for c in self.cores]
         for core in steps("arrange", "measuring products", self.cores):
             self._measure(core)
@@ -177,7 +180,7 @@ class _Scales:
         self.cores[j].asked.add(_size(number))
 
     def _follow(self, core: _Core) -> None:
-        """Set what something else than a sum is kept times."""
+        """Set the scale of a core that is neither a sum nor a choice."""
         if core.kind == _PRODUCT or core.kind == _QUOTIENT:
             (m, a), (n, b) = core.args
             first, second = ratio(self.cores[a].scale, m), ratio(self.cores[b].scale, n)
@@ -189,7 +192,7 @@ class _Scales:
         core.size = _size(core.scale)
 
     def _exact(self, core: _Core) -> list[Number]:
-        """Return the numbers of the terms of a sum, or of the cases of a choice."""
+        """Return the coefficients of the terms of a sum, or of the cases of a choice."""
         return [ratio(number * core.scale, self.cores[j].scale) for number, j in core.args]
 
     def _measure(self, core: _Core) -> None:
@@ -198,7 +201,7 @@ class _Scales:
             core.busy = any(abs(n) > _SAME for n in core.numbers)
 
     def improve(self, v: int) -> bool:
-        """Keep a core times another number if that takes fewer operations; return whether it does."""
+        """Change the factor of a core if that takes fewer operations; return whether it was changed."""
         core = self.cores[v]
         reached = [] if self._literal[v] or not core.readers else self._reached(v)
         if not reached:
@@ -207,7 +210,7 @@ class _Scales:
         if core.free:
             sums[v] = None
         if core.changing == 1 and not any(self.cores[s].busy for s in sums):
-            return False  # there is no number that could become 1
+            return False  # no coefficient could become 1
         powers = self._powers(v, reached)
         wishes = self._wishes(v, powers, sums)
         if not wishes:
@@ -236,7 +239,7 @@ class _Scales:
         return True
 
     def _reached(self, v: int) -> list[int]:
-        """Return a core and the products and quotients with it, in order; none if these are many."""
+        """Return a core and the products and quotients that contain it, in order; none if there are many."""
         found = {v}
         queue = [v]
         size = 0
@@ -252,7 +255,7 @@ class _Scales:
         return sorted(queue)
 
     def _powers(self, v: int, reached: Sequence[int]) -> dict[int, int]:
-        """Return the powers of a core in itself and in the products and quotients with it."""
+        """Return the powers of a core in itself and in the products and quotients that contain it."""
         powers = {v: 1}
         for r in reached[1:]:
             (_, a), (_, b) = self.cores[r].args
@@ -263,9 +266,10 @@ class _Scales:
     def _wishes(
         self, v: int, powers: Mapping[int, int], sums: Collection[int]
     ) -> list[tuple[float, int, int, int]]:
-        """Return by what a scale could change, as a logarithm, so that some number becomes 1.
+        """Return the changes of a scale with which some coefficient becomes 1.
 
-        With it the sum and the number of the term of which it is a power, and which power; -1 for the scale's own.
+        Each is (log of the change, sum, index of the term, power of the core in the term); the index is -1 for the
+        core's own factor.
         """
         core = self.cores[v]
         found: list[tuple[float, int, int, int]] = []
@@ -285,9 +289,9 @@ class _Scales:
     def _total(
         self, v: int, factor: float, powers: Mapping[int, int], sums: Collection[int], most: float
     ) -> float:
-        """Return how many operations numbers would take in all that changes with a scale, by a factor's logarithm.
+        """Count the multiplications by constants around a core, if its scale changed by a factor (as a logarithm).
 
-        Infinitely many where they are not fewer than `most`, or where a value would be kept too large.
+        Infinity if they are not fewer than `most`, or if a factor would be too large.
         """
         cores, literal = self.cores, self._literal
         core = cores[v]
@@ -297,7 +301,7 @@ class _Scales:
         total = 0 if core.free else int(abs(_size(core.own) + factor) > _SAME)
         for j, power in powers.items():
             other = cores[j]
-            # What is multiplied for itself is there without that too.
+            # A core with its own multiplication also exists without it: such a reader costs nothing.
             if other.asked and (core.free or j != v):
                 scale = other.size + power * factor
                 for number in other.asked:
@@ -310,16 +314,16 @@ class _Scales:
                 if not literal[j]:
                     count += abs(number - powers.get(j, 0) * factor + own) > _SAME
                     plain = plain and not self._inside[j]
-            # Of the products by numbers of a sum one is taken in.
+            # A fused multiply-add absorbs one of a sum's multiplications by a constant.
             total += count - 1 if plain and count else count
             if total >= most:
                 return inf
         return total
 
     def rebuilt(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return the outputs from cores that are kept times their scales."""
+        """Return the outputs, computed from the scaled cores."""
         made: list[Node] = []
-        bare: list[Node] = []  # without the number that they are multiplied by for themselves
+        bare: list[Node] = []  # without their own multiplication
 
         def value(node: Node) -> Node:
             number, j = self._read[node]
@@ -341,7 +345,7 @@ class _Scales:
                 if core.kind == _CHOICE:
                     node = where(value(core.node.args[0]), *terms)
                 else:
-                    # The plain term first: the other is taken in with its number.
+                    # The plain term first: a fused multiply-add absorbs the other with its coefficient.
                     node = add(*(reversed(terms) if abs(numbers[0]) != 1 == abs(numbers[1]) else terms))
             elif core.kind == _GIVEN:
                 args = tuple([value(a) for a in core.node.args])
@@ -354,7 +358,7 @@ class _Scales:
 
 
 def _size(number: Number) -> float:
-    """Return the logarithm of a number's size: a float may not hold the number."""
+    """Return the logarithm of a number's absolute value, which may not fit in a float."""
     if number == 1 or number == -1:
         return 0.0
     return log2(abs(number.numerator)) - log2(number.denominator)

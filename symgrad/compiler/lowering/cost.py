@@ -12,7 +12,7 @@ LEAVES = (NUMBER, CONSTANT, SIZE)
 
 
 def own_cost(node: Node) -> int:
-    """Estimate the number of simple operations of a node, by the record of its op."""
+    """Estimate the number of simple operations of a node, from the record of its op."""
     if node.op.name == "pow" and node.args[1].op is NUMBER:
         return 4
     return node.op.cost

@@ -2,10 +2,10 @@
 
     c * s1**e1 * ... * (sum over j, k of A[i, j]*B[j, k]*...) * ...
 
-A contraction inside another is merged into it, a transpose permutes labels, a repeated axis has no label, an identity
-matrix identifies two labels, an operand without summed labels is a factor in front. Operands with equal labels are one
-product, entry by entry. `rewrite/rules/tensor_laws.py` has these laws as rows; `ir/notation/contractions.py` writes the
-result as matrix products.
+A contraction inside another contraction is merged into it. A transpose permutes labels, a repeated axis has no label,
+and an identity matrix identifies two labels. An operand without summed labels is a factor in front. Operands with equal
+labels are one product, entry by entry. `rewrite/rules/tensor_laws.py` has these laws as rows;
+`ir/notation/contractions.py` writes the result as matrix products.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from symgrad.rewrite.trace import Note, Step
 
 __all__ = ["Contractions"]
 
-_OPERANDS = 12  # operands: a larger contraction is not merged into another
-_DEEPEST = 4  # sums within sums that are summed term by term at once
+_OPERANDS = 12  # most operands of a contraction that is merged into another
+_DEEPEST = 4  # largest nesting of sums that are summed term by term
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 
 
@@ -129,9 +129,9 @@ class Contractions:
     def _factors(
         self, this: OpenContraction, node: Node, own: Labels, shape: Shape
     ) -> list[tuple[Node, Labels]]:
-        """Include the factors of a product with these labels, and return those that may be split further.
+        """Include the factors of a product with these labels, and return the factors that may be split further.
 
-        The product may have more axes than labels, of length one.
+        The product may have more axes than labels; these have length one.
         """
 
         def shown(base: Node) -> Node:
@@ -167,7 +167,7 @@ class Contractions:
                 del this.sizes[drop]
 
     def _spread_values(self, this: OpenContraction) -> None:
-        """Sum values instead of an array of zeros into which they are written."""
+        """Sum values directly, instead of an array of zeros into which they are scattered."""
         for i, operand in enumerate(this.operands):
             node, labels = operand.base, operand.labels
             if operand.exponent != 1 or node.op not in (scatter_add, unslice):
@@ -236,7 +236,7 @@ class Contractions:
                 this.front.take(merged, 1)
 
     def _sum_lone_labels(self, this: OpenContraction) -> bool:
-        """Sum the labels that one operand alone has within that operand; tell whether there are any."""
+        """Sum the labels that only one operand has within that operand; tell whether there are any."""
         connected = [o for part in this.components() if len(part) > 1 for o in part]
         uses = {k: this.count(k) for k in this.sizes}
         found: list[tuple[Node, Labels]] = []
@@ -288,7 +288,7 @@ class Contractions:
         return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))
 
     def _sum_of_terms(self, node: Node, labels: Labels, result: Labels, front: Gathering) -> Node | None:
-        """Sum a sum term by term if its terms then cancel or collect; else None."""
+        """Contract a sum term by term if terms then cancel or collect; else return None."""
         if node.op.name != "add" or not self._forms.sums.small(node) or self._depth > _DEEPEST:
             return None
         before = self._forms.sums.of(node)

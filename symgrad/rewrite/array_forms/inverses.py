@@ -1,4 +1,4 @@
-"""The normal form of inverses and determinants: transposes and scalars outside, products split, inverses cancelled.
+"""The normal form of inverses and determinants: scalars and transposes outside, split products, cancelled inverses.
 
 A matrix counts as symmetric if its transpose has the same normal form; its two labels may then be swapped.
 `rewrite/rules/inverse_laws.py` has these laws as rows.
@@ -26,8 +26,8 @@ __all__ = ["Inverses"]
 
 _SINGULAR = "also defined where {} is singular"
 _PRODUCTS = frozenset({"mul", "div", "neg"})
-_SIZE = 64  # equations of a matrix whose transpose is compared with it
-_BOTH_WAYS = 4  # symmetric operands of a contraction whose labels are swapped on trial
+_SIZE = 64  # most equations of a matrix that is compared with its transpose
+_BOTH_WAYS = 4  # most symmetric operands of a contraction whose labels are swapped on trial
 
 
 class Inverses:
@@ -135,7 +135,7 @@ class Inverses:
         return transposed if keys[0] < keys[1] else None
 
     def _transposed(self, node: Node) -> Node:
-        """Return the transpose of a square matrix in normal form; that of a small one in normal form."""
+        """Return the transpose of a square matrix in normal form; the transpose of a small matrix is in normal form."""
         found = self._transposes.get(node)
         if found is None:
             small = _is_small(node)
@@ -168,7 +168,7 @@ class Inverses:
         return after if step is None else step.after
 
     def both_ways(self, operands: Sequence[tuple[Node, Labels]]) -> Iterator[list[tuple[Node, Labels]]]:
-        """Yield a contraction's operands with the labels of symmetric ones in either order."""
+        """Yield a contraction's operands with the labels of symmetric operands in either order."""
         free = [i for i, (node, own) in enumerate(operands) if len(set(own)) == 2 and self.symmetric(node)]
         for choice in product((False, True), repeat=len(free[:_BOTH_WAYS])):
             swapped = {i for i, swap in zip(free, choice, strict=False) if swap}
@@ -220,7 +220,7 @@ class Inverses:
 
 
 def _transpositions(node: Node) -> int:
-    """Count the transposed matrices in the spelling of a small formula."""
+    """Count the transposed matrices in a small formula as written."""
     count = 0
     for part in topological([node]):
         if part.op is not einsum or len(part.shape) != 2:
@@ -268,17 +268,17 @@ def _embedded(
     known: dict[int, int],
     end: int,
 ) -> tuple[list[LabelledOperand], dict[int, int]] | None:
-    """Find the operands of a matrix among those of a contraction, with the same links and no others.
+    """Find the operands of a matrix among the operands of a contraction, with exactly the same links.
 
     Args:
         this: the contraction.
         parts: the operands of the matrix with their labels.
-        without: an operand of the contraction that does not count.
-        known: the label of one axis of the matrix, with that in the contraction.
+        without: an operand of the contraction to leave out.
+        known: the label of one axis of the matrix, with its label in the contraction.
         end: the label of the other axis.
 
     Returns:
-        The operands, and the label in the contraction for each label; None if there are none.
+        The operands, and for each label its label in the contraction; None if they are not found.
     """
     pending: list[tuple[list[LabelledOperand], dict[int, int]]] = [([], known)]
     for base, own in parts:

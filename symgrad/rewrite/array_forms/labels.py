@@ -1,6 +1,6 @@
-"""The canonical order of a contraction's operands, independent of the names of labels.
+"""Order a contraction's operands canonically, independent of the names of labels.
 
-Colour refinement tells labels apart by their places; the ties that remain are broken by trying all orders.
+Colour refinement tells labels apart by their places. Remaining ties are broken by trying all orders.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symgrad.rewrite.normal_form.order import FactorKey
 
 __all__ = ["in_order"]
 
-_TIES = 24  # orders of equal operands that are tried
+_TIES = 24  # most orders of equal operands that are tried
 
 
 def in_order(

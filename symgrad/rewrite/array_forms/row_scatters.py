@@ -1,4 +1,4 @@
-"""Scatters of one value into each row of an array: gradients by labels consist of them."""
+"""Recognise scatters of one value into each row of an array: gradients of losses with labels contain them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class RowScatter:
     """Values at one position in each row.
 
     Args:
-        values: an array of them, a value for each row, or a number.
-        index: their positions.
-        spelled: the nodes that stand for these in the graph.
+        values: an array with a value for each row, or a number.
+        index: the positions of the values.
+        spelled: the nodes of the positions in the graph.
     """
 
     values: Node
@@ -32,8 +32,8 @@ class RowScatter:
 def row_scatter(node: Node) -> RowScatter | None:
     """Return the values and positions of a scatter that writes one value into each row; None for other scatters.
 
-    Rows are indexed by all axes but the last. The positions of ``shape=(n, k)`` are ``arange(n), t``, or
-    ``arange(n)[:, None], t[:, None]`` as in `take_along_axis`; those of ``(b, n, k)`` are three arrays.
+    Rows are indexed by all axes except the last. For ``shape=(n, k)`` the positions are ``arange(n), t``, or
+    ``arange(n)[:, None], t[:, None]`` as in `take_along_axis`. For ``(b, n, k)`` they are three arrays.
     """
     values, *indices, last = node.args
     axes, shape = node.params
@@ -53,7 +53,7 @@ def row_scatter(node: Node) -> RowScatter | None:
 
 
 def _counts(index: Node, axis: int, size: Size, rank: int) -> bool:
-    """Tell whether an array of positions is 0, 1, ... along one axis, and constant along the others."""
+    """Tell whether an array of positions is 0, 1, ... along one axis, and constant along all other axes."""
     core, along = view(index)
     wanted = [None] * rank
     return (

@@ -1,4 +1,4 @@
-"""Scatters whose positions enumerate an axis: scatter_add(v, arange(n), y) gives each of n rows one value."""
+"""Recognise scatters that enumerate an axis: scatter_add(v, arange(n), y) writes one value into each of n rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["counted_axes"]
 
 
 def counted_axes(node: Node) -> dict[int, int]:
-    """Return the axes of the positions of a scatter that enumerate an axis of the result, with that axis.
+    """Return the axes of a scatter's positions along which they enumerate an axis of the result, with that axis.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -86,7 +86,7 @@ class Tensors:
             return None
         rest = full(products.write(Form(1, arrays, form.powers)), operand.shape)
         moved = apply(node.op, (rest, *node.args[1:]), node.params)
-        # An op with a scalar result can be one of the scalars: the exponents add up.
+        # An op with a scalar result may itself be one of the scalars; then the exponents add up.
         factors = {**scalars, moved: scalars.get(moved, 0) + 1}
         if factors[moved] == 0:
             return None
@@ -94,7 +94,7 @@ class Tensors:
         return Step("factor-of-a-linear-op", node, after, "exact")
 
     def _elementwise(self, node: Node) -> Step | None:
-        """Apply an elementwise op to the cores of views instead of the views."""
+        """Apply an elementwise op to the cores of views, not to the views."""
         seen = [see_through(a) for a in node.args]
         if any(a is not b for a, b in zip(seen, node.args, strict=True)):
             after = full(apply(node.op, tuple(seen), node.params), node.shape)
@@ -111,7 +111,7 @@ class Tensors:
 
 
 def _rows_of_ones(node: Node) -> Node | None:
-    """Return the sum along the rows of `one_hot`: each row has one 1 if its position is in range. None otherwise."""
+    """Return the sum along the rows of `one_hot`: each row has one 1 if its position is in range; else None."""
     ones, *others = node.args
     if others or ones.op is not one_hot or not is_position(ones.args[0], ones.shape[-1]):
         return None

@@ -1,4 +1,4 @@
-"""Distribute a transpose over a sum if that leaves no more transposes: (eye(n) - s[:, None]).T is eye(n) - s."""
+"""Distribute a transpose over a sum if that adds no transposes: (eye(n) - s[:, None]).T is eye(n) - s."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["transpose_of_a_sum"]
 
 
 def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> Step | None:
-    """Return the step that transposes the terms of a sum instead of the sum, unless that adds transposes.
+    """Return the step that transposes the terms of a sum, not the sum itself, unless that adds transposes.
 
     Args:
         forms: the normal forms.

@@ -1,1 +1,1 @@
-"""The search for stable forms, by how many digits are lost at sample points."""
+"""Search for stable forms: compare the digits that forms lose at sample points."""

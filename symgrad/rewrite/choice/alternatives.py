@@ -1,4 +1,4 @@
-"""Other forms of one node by the rows of the stable phase: matched as written, in sums by their terms."""
+"""Find other forms of a node by the rows of the stable phase, which match as written, or by terms of a sum."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from symgrad.support.errors import NumberTooLargeError
 
 __all__ = ["Alternatives"]
 
-_TERMS = 8  # of a sum; a longer one is left alone
-_PAIRS = 12  # of factors above and below
+_TERMS = 8  # most terms of a sum; longer sums stay
+_PAIRS = 12  # most pairs of factors in numerator and denominator
 
 
 _Needs = frozenset[tuple[int, str]]
-"""As what ops nodes need to be seen: arguments by position, terms of a sum by how many there are at least."""
+"""The ops that nodes must be readable as: arguments by position, terms of a sum by a counter for each op."""
 
 
 class _Sum:
-    """The left side of a row for sums: its terms, those with an op first, bare variables last; and what these need."""
+    """The left side of a row for sums: its terms, with bare variables last, and the needed ops."""
 
     __slots__ = ("needs", "rule", "terms")
 
@@ -72,18 +72,18 @@ def _others(rules: RuleSet) -> dict[str, list[tuple[_Needs, Rule]]]:
     for rule in rules:
         op, args = rule.pattern.op, rule.pattern.args
         if rule.how == "matched" and op is not add:
-            # Arguments of what is commutative are tried in both orders.
+            # Arguments of commutative ops are tried in both orders.
             needs: _Needs = frozenset() if "commutative" in op.facts else _needed(args)
             found.setdefault(op.name, []).append((needs, rule))
     return found
 
 
 class Alternatives:
-    """The other forms that the rows and laws give for a node.
+    """Finds other forms of a node by rows and laws.
 
     Args:
         rules: the rows.
-        known: facts, by which conditions are decided.
+        known: facts, which decide conditions.
     """
 
     def __init__(self, rules: RuleSet, known: Conditions) -> None:
@@ -94,7 +94,7 @@ class Alternatives:
         self._matching: dict[tuple[str, tuple[frozenset[str], ...]], list[Rule]] = {}
 
     def of(self, node: Node) -> Iterator[Step]:
-        """Yield steps from the node to other forms of it, in a fixed order, as far as numbers stay short."""
+        """Yield steps from the node to other forms of it, in a fixed order; stop if numbers become too long."""
         try:
             yield from self._of(node)
         except NumberTooLargeError:
@@ -117,7 +117,7 @@ class Alternatives:
             yield from self._of_part(node)
 
     def _that_may_match(self, head: str, seen: tuple[frozenset[str], ...]) -> list[Rule]:
-        """Return the rows for an op that need no more than what its arguments are seen as."""
+        """Return the rows for an op whose patterns may match arguments that can be read as these ops."""
         found = self._matching.get((head, seen))
         if found is None:
             there = _there(seen)
@@ -126,7 +126,7 @@ class Alternatives:
         return found
 
     def _of_part(self, node: Node) -> Iterator[Step]:
-        """Apply rows for quotients to one factor above and one below."""
+        """Apply rows for quotients to one factor of the numerator and one of the denominator."""
         c, above = _unsigned(node.args[0])
         ups, downs = _factors(above), _factors(node.args[1], powers=False)
         if len(ups) * len(downs) > _PAIRS or (len(ups) == len(downs) == 1 and c == 1):
@@ -147,7 +147,7 @@ class Alternatives:
                                 yield Step(step.rule, node, after, step.soundness, step.notes)
 
     def _of_factored(self, node: Node) -> Iterator[Step]:
-        """Factor differences of squares above and below: the error of what stands in both then cancels."""
+        """Factor differences of squares in numerator and denominator: errors of common factors then cancel."""
         for k in (0, 1):
             if node.args[k].op is not add:
                 continue
@@ -187,7 +187,7 @@ class Alternatives:
         if made is not whole:
             before = [
                 bindings[v] for v in bindings if v not in rule.dropped
-            ]  # which is told of what is dropped
+            ]  # `apply_rule` gets the dropped operands
             if not keeps_domain(before, [made, *(part for _, part in rest)], self._known):
                 made = whole
         if made.is_number():
@@ -198,7 +198,7 @@ class Alternatives:
 
 
 def _instantiate(template: Node, bindings: Mapping[Node, Node], cancelled: Callable[[Node], Node]) -> Node:
-    """Replace the variables of a template, and cancel what then cancels in its sums."""
+    """Replace the variables of a template, and cancel terms in the resulting sums."""
     if template.op is SYMBOL:
         return bindings[template]
     if not template.args:
@@ -214,7 +214,7 @@ def _instantiate(template: Node, bindings: Mapping[Node, Node], cancelled: Calla
 def _matches(
     patterns: Sequence[ScaledTerm], terms: Sequence[ScaledTerm]
 ) -> Iterator[tuple[Fraction, Bindings, frozenset[int]]]:
-    """Yield the ways in which a number times the pattern is a part of the sum."""
+    """Yield the ways in which a number times the pattern is part of the sum."""
     (first_c, first), *others = patterns
     for k, (c, part) in enumerate(terms):
         if not c or (part is ONE and first is not ONE and first.op.name != "pow"):
@@ -255,14 +255,14 @@ def _match_others(
 
 
 def _may_divide(part: Node) -> bool:
-    """Tell whether a term may be a quotient with a number or a sign in front: others have no denominator."""
+    """Tell whether a term may be a quotient, possibly after a number or a sign; other terms have no denominator."""
     if part.op is mul:
         return part.args[0].is_number() or has_sign(part)
     return part.op is div
 
 
 def _by_quotients(node: Node) -> Iterator[Node]:
-    """Yield a quotient with its factors interleaved: `x*y/(u*v)` as `x/u*(y/v)`, which neither product can overflow."""
+    """Yield a quotient with interleaved factors: `x*y/(u*v)` as `x/u*(y/v)`, so that no product overflows."""
     c, above = _unsigned(node.args[0])
     ups, downs = _factors(above), _factors(node.args[1])
     if not 2 <= len(downs) <= 4 or len(ups) > 4:
@@ -275,7 +275,7 @@ def _by_quotients(node: Node) -> Iterator[Node]:
     for u in downs[len(ups) :]:
         total = div(total, u)
     yield total
-    # Down the numbers of one side: all quotients first, then the products that are left.
+    # Alternative: divide by all factors first, then multiply.
     total = ups[0]
     for u in downs:
         total = div(total, u)
@@ -283,7 +283,7 @@ def _by_quotients(node: Node) -> Iterator[Node]:
 
 
 def _unsigned(node: Node) -> ScaledTerm:
-    """Return a node as a number times what is no negation or multiple by a number."""
+    """Return a node as a number times a node that is neither a negation nor a multiple by a number."""
     c, part = Fraction(1), node
     while True:
         if part.op is neg:

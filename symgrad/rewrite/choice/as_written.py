@@ -1,4 +1,4 @@
-"""Sums, squares and signs as they are written: how rows of the stable phase see a node."""
+"""Read sums, squares and signs of a node as written, for the rows of the stable phase."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TWO = number(2)
 
 
 class _AsWritten:
-    """Sees the sign in front of what is written negative, squares, and the number in a sum."""
+    """Reads a leading minus sign, squares, and the constant of a sum."""
 
     def sees(self, op_name: str) -> bool:
         return op_name in {"neg", "pow", "add", "sqrt"}
@@ -62,7 +62,7 @@ AS_WRITTEN: View = _AsWritten()
 
 
 def negated(node: Node) -> Node | None:
-    """Return what a node is the negation of as it is written, None if it has no sign in front."""
+    """Return the negation of a node that is written with a leading minus sign; None for other nodes."""
     name = node.op.name
     if node.is_number():
         return number(-node.value) if node.value < 0 else None
@@ -77,7 +77,7 @@ def negated(node: Node) -> Node | None:
 
 
 def has_sign(node: Node) -> bool:
-    """Tell whether a node is `negated` as it is written."""
+    """Tell whether a node is written with a leading minus sign; see `negated`."""
     while not node.is_number():
         name = node.op.name
         if name != "mul" and name != "div":
@@ -87,7 +87,7 @@ def has_sign(node: Node) -> bool:
 
 
 def _power(node: Node) -> tuple[Node, Node] | None:
-    """See a square in x*x, x**4 and 9; any other power as it is."""
+    """Read x*x, x**4 and 9 as squares, and any other power as it is."""
     name = node.op.name
     if name == "mul":
         return (node.args[0], _TWO) if node.args[0] is node.args[1] else None
@@ -116,7 +116,7 @@ def _root(value: Exact) -> Fraction | None:
 
 
 def terms_of(node: Node) -> list[ScaledTerm]:
-    """Return the terms of a sum in order, each a number times something; a number is itself times one."""
+    """Return the terms of a sum in order, each as a number times a node; a constant is a number times `ONE`."""
     found: list[ScaledTerm] = []
     pending: list[ScaledTerm] = [(_UNIT, node)]
     while pending:
@@ -136,7 +136,7 @@ def terms_of(node: Node) -> list[ScaledTerm]:
 
 
 def times(c: Fraction, by: Exact) -> Fraction:
-    """Return a product of numbers, if it is not too long."""
+    """Return a product of numbers; raise an error if it is too long."""
     if c is _UNIT:
         return by if isinstance(by, Fraction) else Fraction(by)
     product = c * by
@@ -145,7 +145,7 @@ def times(c: Fraction, by: Exact) -> Fraction:
 
 
 def scaled(c: Fraction, part: Node) -> Node:
-    """Return a number times a node, with a sign in front where that is all."""
+    """Return a number times a node; for -1 this is a minus sign."""
     if part is ONE:
         return number(c)
     if c == 1:
@@ -183,7 +183,7 @@ _ANY_NUMBER = frozenset(["number", "pow", "neg"])
 
 
 def seen_as(node: Node) -> frozenset[str]:
-    """Return the ops as whose application a node may be seen: what needs another need not be matched."""
+    """Return the ops that a node can be read as; patterns with other ops cannot match."""
     name = node.op.name
     if name == "pow":
         return _ROOT if node.args[1].is_number(Fraction(1, 2)) else _SEEN[name]
@@ -197,5 +197,5 @@ def seen_as(node: Node) -> frozenset[str]:
 
 
 def seen_in_a_sum(part: Node) -> frozenset[str]:
-    """Return the same of what a term is a number times: a number there is times any."""
+    """Return the ops that the node of a scaled term can be read as; a constant term may have any coefficient."""
     return _ANY_NUMBER if part is ONE else seen_as(part)

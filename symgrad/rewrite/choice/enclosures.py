@@ -1,8 +1,8 @@
-"""Enclosures of exact values at sample points in extended precision: they settle most questions before mpmath is asked.
+"""Enclose exact values at sample points in extended precision, which settles most questions without mpmath.
 
-An enclosure is a value and how far off the exact one may be at most. It is known at a point only if that is little, so
-that no digits have cancelled there, nothing overflowed, and the exact value is sure to be found: elsewhere exact values
-decide, as they do between the ends of an enclosure.
+An enclosure is a value and a bound on its distance to the exact value. It is known at a point only if this bound is
+small: then no digits have cancelled, nothing overflowed, and the exact value surely exists. At other points, and
+between the ends of an enclosure, exact values decide.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from symgrad.ir.traverse import topological
 __all__ = ["WORST_BITS", "Enclosed", "Enclosures"]
 
 Enclosed = tuple[Any, Any]
-"""Values, and bounds of what is missing: infinite where nothing is known."""
+"""Values, and bounds on their errors, which are infinite where nothing is known."""
 
-_UNIT = 1.001 * 2.0**-64  # what one operation is off, of floats with 64 bits, with the arithmetic on bounds
-_FUNCTION = 2.0**-60  # eight units of the last place: functions of C are off by three at most
-_LITTLE = 2.0**-20  # of a value: what is off by more is not known
-_FIRST_ORDER = 1.001  # what is left out of errors of arguments so little
-_LARGE = 2.0**20  # arguments of functions
+_UNIT = 1.001 * 2.0**-64  # relative error of an operation with 64 bits, including the arithmetic on bounds
+_FUNCTION = 2.0**-60  # relative error of a function: eight ulps, while functions of C have at most three
+_LITTLE = 2.0**-20  # largest relative error: values with a larger error count as unknown
+_FIRST_ORDER = 1.001  # factor for terms of second order in such small errors
+_LARGE = 2.0**20  # size of the largest arguments of functions
 _TINY, _HUGE = np.longdouble(2) ** -16000, np.longdouble(2) ** 16000
 _NORMAL = 2.0**-1000
-_SLACK = 1e-9  # for the arithmetic on bits
-WORST_BITS = 64.0  # of a value that is not even a number
+_SLACK = 1e-9  # error of the arithmetic on bits
+WORST_BITS = 64.0  # wrong bits of a value that is NaN or infinite
 
 
 def _sum(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
@@ -36,7 +36,7 @@ def _sum(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
     error = e + f + _UNIT * np.abs(total)
     if np.all(total):
         return total, error
-    # Of a sum that vanishes no digits are left to know.
+    # A sum that vanishes has no known digits.
     return total, np.where((total == 0) & ((a != 0) | (b != 0)), np.inf, error)
 
 
@@ -106,7 +106,7 @@ def _log1p(a: Any, e: Any) -> Enclosed:
 
 
 def _bounded_slope(function: Any) -> Callable[[Any, Any], Enclosed]:
-    """Return the enclosure of a function of slope at most one."""
+    """Return the enclosure of a function with a slope of at most one."""
 
     def enclosed(a: Any, e: Any) -> Enclosed:
         found = function(a)
@@ -140,8 +140,8 @@ class Enclosures:
     """Enclosures of nodes at points, each computed once.
 
     Args:
-        wide: the value of a number or a constant in extended precision.
-        count: of points.
+        wide: returns the value of a number or constant in extended precision.
+        count: the number of points.
     """
 
     def __init__(self, wide: Callable[[Node], Any], count: int) -> None:
@@ -150,12 +150,12 @@ class Enclosures:
         self._bits: dict[tuple[Node, Node], tuple[Any, Any]] = {}
 
     def take(self, leaf: Node, floats: Any) -> None:
-        """Give what the graph reads its values, which are exact."""
+        """Set the values of a leaf, which are exact."""
         known = (floats.astype(np.longdouble), np.longdouble(0))
         self._found[leaf] = _UNKNOWN if floats.dtype == np.bool_ else known
 
     def of(self, node: Node) -> Enclosed:
-        """Return what is known of a node."""
+        """Return the enclosure of a node."""
         found = self._found
         if node not in found:
             with np.errstate(all="ignore"):
@@ -165,11 +165,11 @@ class Enclosures:
         return found[node]
 
     def known(self, node: Node) -> Any:
-        """Tell at which points anything is known of a node."""
+        """Return a mask of the points at which a node is known."""
         return np.broadcast_to(np.isfinite(self.of(node)[1]), (self._count,))
 
     def bits(self, floats: Any, node: Node, target: Node) -> tuple[Any, Any]:
-        """Return how many bits of floats of a form of a target are wrong at least and at most, NaN where not known."""
+        """Return bounds on the number of wrong bits in the floats of a form of a target, NaN where unknown."""
         if (node, target) not in self._bits:
             with np.errstate(all="ignore"):
                 self._bits[node, target] = self._bits_of(floats, target)
@@ -179,7 +179,7 @@ class Enclosures:
         shape = (self._count,)
         value, error = self.of(target)
         size = np.abs(value)
-        # Units of the last place are those of the exact value rounded: the ends have to agree on them.
+        # The unit in the last place belongs to the rounded exact value, so both ends must have the same one.
         low, high = ((size + k * error).astype(np.float64) for k in (-1, 1))
         ulp = np.spacing(high)
         sure = np.isfinite(error) & (low > _NORMAL) & np.isfinite(ulp) & (np.spacing(low) == ulp)
@@ -207,7 +207,7 @@ class Enclosures:
         size = np.abs(value)
         known = (error <= _LITTLE * size) & (size > _TINY) & (size < _HUGE)
         if not np.all(value):
-            # Of zero nothing may be missing: it is what came of exact zeros, and not too small to be told from them.
+            # A zero must be exact: it follows from exact zeros, not from underflow.
             zero = (value == 0) & (error == 0)
             if n.op.name in ("mul", "div"):
                 first, second = (self._found[a][0] for a in n.args)

@@ -1,4 +1,4 @@
-"""Values of one operation at sample points: exact to many digits as far as they are soon found, and in floats."""
+"""Compute one operation at sample points: to many digits if that is fast, in extended precision, and in floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 
 __all__ = ["COMPUTED", "close", "exact_of", "float_of", "wide_of"]
 
-# Ops that are cheap at any precision; the value of any other is taken for an input.
+# Ops that are cheap at any precision; a value of any other op counts as an input.
 # fmt: off
 COMPUTED = frozenset([
     "add", "mul", "neg", "div", "pow", "sqrt", "cbrt", "abs", "sign", "exp", "exp2", "expm1", "log", "log1p", "log2",
@@ -23,7 +23,7 @@ COMPUTED = frozenset([
     "relu", "clip",
     "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_", "xor", "floor", "ceil", "round", "stop_gradient",
 ])
-# Ops that any argument is fine for.
+# Ops that are cheap for arguments of any size.
 _PLAIN = frozenset([
     "add", "mul", "neg", "div", "pow", "abs", "sign", "sqrt", "cbrt", "hypot", "atan", "log", "log1p", "log2", "log10",
     "where", "maximum", "minimum", "relu", "clip",
@@ -33,16 +33,16 @@ _EXPONENTIAL = frozenset([
 ])
 # fmt: on
 
-# Exponents (of two) of arguments that functions are not asked about, and exponentials.
+# Exponents (of two) of the largest arguments of functions, and of exponentials and powers.
 _BEYOND, _FAR = 3000, 24
-_CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
+_CERTAIN = -64  # exact values agree to so many bits, or one was not exact enough
 
 
 def exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
-    """Return a value in mpmath, None where it is not known.
+    """Return a value in mpmath; None if it is unknown.
 
-    Stricter than `evaluate_mp`: what would take long, what is no real number and what more digits cancel of than leave
-    a value are not known, and do not spread from the branch of a choice that is not taken.
+    This is stricter than `evaluate_mp`: a value is unknown if it would take long, is not a real number, or loses too
+    many digits by cancellation. An unknown value in the branch that a choice does not take has no effect.
     """
     if n.op is NUMBER or n.op is CONSTANT:
         return exact_leaf(mp, n)
@@ -76,7 +76,7 @@ def exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
 
 
 def _cancels(mp: Any, total: Any, terms: list[Any]) -> bool:
-    """Tell whether more digits of terms cancel than leave a value to know."""
+    """Tell whether so many digits of terms cancel that the sum is unknown."""
     if not total:
         return any(terms)
     least = mp.mag(total) + mp.prec // 2
@@ -92,7 +92,7 @@ def close(a: Any, b: Any) -> bool:
 
 
 def wide_of(n: Node, args: list[Any]) -> Any:
-    """Return values in extended precision."""
+    """Return the values of an operation in extended precision."""
     if n.op is NUMBER and not isinstance(n.value, bool):
         return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
     if n.op is CONSTANT:
@@ -102,15 +102,15 @@ def wide_of(n: Node, args: list[Any]) -> Any:
 
 
 def float_of(n: Node, args: list[Any]) -> Any:
-    """Return values in float64."""
+    """Return the values of an operation in float64."""
     if n.op is NUMBER:
         return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(nearest_float(n.value))
     if n.op is CONSTANT:
         return np.float64(CONSTANT_VALUES[n.params[0]])
     if n.op.name not in COMPUTED:
-        return np.float64(math.nan)  # not among the leaves that the sample was made for
+        return np.float64(math.nan)  # not a leaf of the sample
     return n.op.evaluate(*n.params, *args)
 
 
 _REST = {name: float(value - Fraction(float(value))) for name, value in CONSTANTS.items()}
-"""What constants have beyond their floats."""
+"""The differences between constants and their floats."""

@@ -1,4 +1,4 @@
-"""Faults of floats at sample points: where float64 has not the values that extended precision has."""
+"""Find faults of floats at sample points: float64 values that differ from values in extended precision."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from symgrad.rewrite.choice.exact_values import wide_of
 __all__ = ["FINE", "ROUNDINGS", "FloatFaults"]
 
 FINE = 2.0
-"""Wrong bits that are not worth a search."""
+"""Number of wrong bits that do not justify a search."""
 
 ROUNDINGS = 3
-"""Roundings on the way are as bad as those of inputs, so many times over."""
+"""Allowed rounding error of a computation, as a multiple of the error from rounding its inputs."""
 
 _HUGE = 2.0**20
-"""Beyond, powers overflow; exponentials do before."""
+"""Size of huge inputs: powers overflow above it, exponentials already below."""
 
-_FIRST = 8  # points of one node where a fault is looked for before it is everywhere
-_SMALL = 100  # equations of graphs where all take no longer
+_FIRST = 8  # number of points of one node that are checked before all points
+_SMALL = 100  # number of equations of graphs in which checking all points takes no longer
 _NEARLY_ALL = 0.9
 
 
 class FloatFaults:
-    """Compares values of one sample in float64 and in extended precision, which are made once.
+    """Compares values of one sample in float64 and in extended precision; each is computed once.
 
     Args:
-        floats: the values of a node in float64.
-        leaves: what the graph reads.
-        count: of points.
+        floats: returns the values of a node in float64.
+        leaves: the leaves of the graph.
+        count: the number of points.
     """
 
     def __init__(self, floats: Callable[[Node], Any], leaves: Sequence[Node], count: int) -> None:
@@ -41,7 +41,7 @@ class FloatFaults:
         self._wide: dict[Node, Any] = {}
 
     def loses_a_term(self, nodes: Sequence[Node]) -> bool:
-        """Tell whether a sum is one of its terms, or zero, at nearly all points where neither term is zero."""
+        """Tell whether a sum equals one of its terms, or zero, at nearly all points where neither term is zero."""
         values, leaves = self._values(nodes), set(self._leaves)
         with np.errstate(all="ignore"):
             sums = (n for n in topological(nodes, until=leaves) if n.op.name == "add" and n not in leaves)
@@ -54,19 +54,20 @@ class FloatFaults:
         return bool(self.of(nodes, others).any())
 
     def evident(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]]) -> bool:
-        """Tell whether the first node has faults where it is furthest off, as it most often has if there are any."""
+        """Tell whether the first node has faults at its largest errors, which is likely if there are any faults."""
         return bool(self.of(nodes[:1], [form[:1] for form in others], most=_FIRST).any())
 
     def of(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]], *, most: int | None = None) -> Any:
-        """Return for each node at which points float64 has not its value.
+        """Return for each node a mask of the points at which its float64 value is wrong.
 
-        Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
-        in the others too where inputs are huge: the squares of a quotient do, but exp(x)/(1 + exp(x)) should not.
+        If there are other forms, two errors are not faults of this form: errors that follow just from rounding of the
+        inputs, and overflow at huge inputs that all other forms have too. So the squares in a quotient may overflow,
+        but exp(x)/(1 + exp(x)) should not.
 
         Args:
-            nodes: of numbers.
-            others: further forms of all of them.
-            most: at how many points it is asked; these are where floats are furthest off.
+            nodes: the nodes, of real numbers.
+            others: further forms of all nodes.
+            most: the largest number of points to check: the points with the largest errors.
         """
         with np.errstate(all="ignore"):
             values = self._values(nodes)
@@ -90,7 +91,7 @@ class FloatFaults:
 
     @property
     def huge(self) -> Any:
-        """At which points some input is huge."""
+        """A mask of the points at which some input is huge."""
         sizes = [np.abs(self._floats(n)) > _HUGE for n in self._leaves if n.dtype == "real"]
         return np.any(sizes, axis=0) if sizes else np.zeros(self._count, np.bool_)
 
@@ -108,7 +109,7 @@ class FloatFaults:
         return known
 
     def _inherent(self, nodes: Sequence[Node], wide: Any, points: Any) -> Any:
-        """Return how far values are off at points if each input in turn is half a unit of its last place off."""
+        """Return the error of values at points: the sum of the changes if each input in turn moves by half an ulp."""
         known = {leaf: self._wide[leaf][points] for leaf in self._leaves}
         moved = [leaf for leaf in self._leaves if leaf.dtype == "real"]
         for k, leaf in enumerate(moved):

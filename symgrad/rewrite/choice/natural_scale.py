@@ -1,7 +1,7 @@
-"""The scale of a formula: sizes of its inputs at which terms of its sums, and arguments of functions, are alike.
+"""Find the scale of a formula: sizes of inputs at which terms of a sum, and arguments of a function, are similar.
 
-A formula in SI units has numbers such as 5.3e-11 in it, and is read at inputs such as 1e30, for which its parts are
-near 1. What a form loses by multiplying such numbers out shows there alone.
+A formula in SI units contains numbers such as 5.3e-11, and is used at inputs such as 1e30, for which its parts are near
+1. If a form loses digits by multiplying out such numbers, only such inputs show it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from symgrad.rewrite.choice.exact_values import wide_of
 __all__ = ["natural_scale"]
 
 _FAR = 40.0
-"""Of a number in an equation between sizes, as a power of two: nearer ones are met by the other points."""
+"""Largest exponent (of two) of a number in the equations between sizes for which ordinary points suffice."""
 
 _FURTHEST = 900.0
-"""Of an input: floats end at 1023."""
+"""Largest exponent (of two) of an input: floats end at 1023."""
 
 _HIGHEST = 1000
-"""Of a power."""
+"""Bound on the exponent of a power."""
 
 _SAME = frozenset(("neg", "abs", "stop_gradient"))
 _ROOTS = {"sqrt": 1 / 2, "cbrt": 1 / 3}
 
 
 def natural_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] | None:
-    """Return the size of each input as a power of two; None where there are no numbers far from 1, or no such sizes.
+    """Return the exponent (of two) of each input's size; None without numbers far from 1, or without such sizes.
 
-    The logarithm of a product's size is a sum, so what makes terms alike is a system of linear equations.
+    The logarithm of a product is a sum, so terms of equal size are a system of linear equations.
 
     Args:
         order: the nodes of a graph, arguments first.
-        leaves: what it reads.
+        leaves: the leaves of the graph.
     """
     if not any(n.op is NUMBER and n.dtype != "bool" and abs(_log(n)) > _FAR / 4 for n in order):
         return None
@@ -85,7 +85,7 @@ def natural_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] 
 
 
 def _log(n: Node) -> float:
-    """Return the size of a number as a power of two."""
+    """Return the exponent (of two) of a number's size."""
     if n.op is CONSTANT:
         return math.log2(abs(float(wide_of(n, []))))
     if isinstance(n.value, bool) or not n.value:

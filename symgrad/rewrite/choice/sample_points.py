@@ -1,7 +1,7 @@
-"""Where a graph is sampled: points of the intervals of what it reads, the same ones in every run.
+"""Draw sample points from the intervals of a graph's leaves; they are the same in every run.
 
-They are a fixed sequence over the declared domains, with moderate and with extreme magnitudes, near ends of intervals,
-near the numbers that occur in the formula, and with values that nearly agree.
+They are a fixed sequence over the declared domains. They have moderate and extreme magnitudes, values near ends of
+intervals and near numbers of the formula, and values that nearly agree.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from symgrad.rewrite.facts.intervals import Facts
 
 __all__ = ["points_at", "points_of"]
 
-# How many points, of exponents up to what (of two).
+# Numbers of points, with the largest exponent (of two) of their values.
 _WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
-_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
-_ALONE = 4  # inputs that are zero, and one, beside others that are not
-_LARGEST = 1000  # exponents of what is moved to the scale of a formula
-_NEAR = 8  # points near a number of the formula, and points where values nearly agree
+_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values of a point are
+_ALONE = 4  # number of inputs that are 0 (or 1) while other inputs are not
+_LARGEST = 1000  # largest exponent of values at the scale of a formula
+_NEAR = 8  # number of points near numbers of the formula, and of points with nearly equal values
 
 
 _Point: TypeAlias = "tuple[float, ...]"
@@ -31,7 +31,7 @@ _Point: TypeAlias = "tuple[float, ...]"
 def points_of(
     leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
 ) -> tuple[list[_Point], list[int]]:
-    """Return the points, a value for each leaf, and how wide the exponents go at each."""
+    """Return the points (a value for each leaf), and for each point the range of its exponents."""
     drawn, widths, beside = _drawn(tuple([(f, leaf.dtype) for f, leaf in zip(facts, leaves, strict=True)]))
     points = list(drawn)
     for k, (place, sign, step) in enumerate(beside if leaves else ()):
@@ -46,10 +46,10 @@ def points_of(
 def _drawn(
     inputs: tuple[tuple[Facts, str], ...],
 ) -> tuple[Sequence[_Point], Sequence[int], Sequence[tuple[int, int, float]]]:
-    """Return points as far as they depend on nothing but what is known of each input and its dtype, and their widths.
+    """Return the points that depend only on facts and dtypes of inputs, their widths, and places for numbers.
 
-    And which of them get a number of the formula for one of their values, with which sign and times what. Every graph
-    of such inputs has the same: to draw them takes as long as to look at a small graph.
+    A place for a number of the formula is a point, a sign and a factor for the number. All graphs with such inputs
+    share these points, as drawing them takes as long as the analysis of a small graph.
     """
     draw = random.Random(20)  # a fixed sequence
     facts = [f for f, _ in inputs]
@@ -94,13 +94,13 @@ def _drawn(
 def points_at(
     scale: Sequence[float], points: Sequence[_Point], leaves: Sequence[Node], facts: Sequence[Facts]
 ) -> list[_Point]:
-    """Return points around sizes of what a graph reads that are around 1, each a power of two.
+    """Move points around 1 to points around the scale of a formula.
 
     Args:
-        scale: the sizes.
-        points: those around 1.
-        leaves: what the graph reads.
-        facts: what is known of that.
+        scale: the exponent (of two) of each leaf's size.
+        points: the points around 1.
+        leaves: the leaves of the graph.
+        facts: the facts about the leaves.
     """
     moved = [
         round(e) if _unbounded(f) and leaf.dtype == "real" else 0
@@ -123,7 +123,7 @@ def _unbounded(f: Facts) -> bool:
 
 
 def _column(f: Facts, count: int, width: int, draw: random.Random) -> list[float]:
-    """Return numbers of all magnitudes up to a width in turn, each with both signs, in some order."""
+    """Return numbers of all magnitudes up to a width, each with both signs, in random order."""
     step = 4 * width / count
     exponents = [step * (k + draw.random()) - width for k in range(count // 2) for _ in range(2)]
     found = [_spread(f, width, draw, e, 1.0 - 2 * (k % 2)) for k, e in enumerate(exponents)]
@@ -139,7 +139,7 @@ def _spread(
     sign: float | None = None,
     scale: int = 0,
 ) -> float:
-    """Return a number of an interval: any for a small width, else one of a wide range of magnitudes."""
+    """Return a number of an interval: uniform for a small width, else from a wide range of magnitudes."""
     low, high = float(f.low), float(f.high)
     size = (0.5 + draw.random() / 2) * 2.0 ** (draw.uniform(-width, width) if exponent is None else exponent)
     size = math.ldexp(size, scale)
@@ -159,7 +159,7 @@ def _spread(
 
 
 def _inside(value: float, f: Facts, dtype: str) -> float:
-    """Return the value, or one inside of the end of the interval that it is at or beyond."""
+    """Return a value in an interval: the value itself, or a value inside the end that it reaches or exceeds."""
     low, high = float(f.low), float(f.high)
     if dtype == "bool":
         return float(value > 1)

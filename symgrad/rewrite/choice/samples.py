@@ -1,6 +1,6 @@
-"""Sample points of a graph: exact values of its nodes there, and how many bits of a form of them are wrong in floats.
+"""Sample a graph: compute exact values of its nodes, and the number of wrong bits of their forms in floats.
 
-Which of several equal forms is computed is a choice that no sample can make wrong; so a sample may make it.
+All compared forms are exactly equal, so any choice between them is correct. Therefore a sample may choose.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
 
-# What is imported in functions here is for start-up time: many samples are judged without mpmath.
+# What is imported in functions here would slow down the start: mpmath, which many samples do not need.
 
-_LARGEST = 160  # equations of a graph for which forms are compared
-_LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a second
-_WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
-_AT_ONCE = 8  # points at which exact values are asked for, of those where least is known
+_LARGEST = 160  # largest number of equations for which forms are compared
+_LARGEST_ELEMENTWISE = 1000  # the same for an elementwise graph: it takes a second
+_WIDEST = 50_000  # most equations times inputs, as each input is moved: a kilobyte for each
+_AT_ONCE = 8  # number of points for the next exact values: the least known points
 
 
 def has_extended() -> bool:
@@ -38,17 +38,17 @@ def has_extended() -> bool:
 
 
 def measurable(outputs: Sequence[Node]) -> bool:
-    """Tell whether it is asked how many digits a graph loses: of many inputs it would take quadratic time."""
+    """Tell whether lost digits of a graph are measured: with many inputs this would take quadratic time."""
     return _measurable(topological(outputs), outputs)
 
 
 def _measurable(order: Sequence[Node], outputs: Sequence[Node]) -> bool:
-    # There are no more leaves than equations, and seldom need they be counted.
+    # There are at most as many leaves as equations, so they seldom need to be counted.
     return len(order) ** 2 <= _WIDEST or len(order) * len(_leaves(outputs)) <= _WIDEST
 
 
 def searchable(outputs: Sequence[Node]) -> str | None:
-    """Return why no forms of a graph are looked for; None if they are."""
+    """Return the reason why there is no search for forms of a graph; None if there is a search."""
     order = topological(outputs)
     if not _measurable(order, outputs):
         return f"equations times inputs are more than {_WIDEST}"
@@ -58,11 +58,11 @@ def searchable(outputs: Sequence[Node]) -> str | None:
 
 
 class Sample:
-    """Points of what a graph reads, and values there.
+    """Sample points of the leaves of a graph, and values of nodes at these points.
 
     Args:
         outputs: the graph.
-        known: facts, which tell the intervals of what it reads.
+        known: facts, which include the intervals of its leaves.
     """
 
     def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
@@ -81,7 +81,7 @@ class Sample:
             for leaf, column in self._columns.items()
         }
         self._asked: dict[Node, None] = dict.fromkeys(self.leaves)
-        # Exact values are made point by point where they are asked for; of these nodes all are there.
+        # Exact values are computed point by point on demand. These nodes have exact values at all points.
         self._complete = set(self.leaves)
         self._constant: set[Node] = set()
         self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
@@ -89,7 +89,7 @@ class Sample:
 
     @cached_property
     def _enclosures(self) -> Enclosures | None:
-        """What of exact values is known without mpmath, where the machine has extended precision."""
+        """Enclosures of exact values without mpmath; None if the machine has no extended precision."""
         if not has_extended():
             return None
         found = Enclosures(lambda n: wide_of(n, []), len(self._points))
@@ -103,7 +103,7 @@ class Sample:
 
     @cached_property
     def _contexts(self) -> list[Any]:
-        """For every point mpmath with as many digits as it takes."""
+        """A context of mpmath for every point, with enough digits for the point."""
         import mpmath
 
         made: dict[int, Any] = {}
@@ -122,12 +122,14 @@ class Sample:
         return [bool(v) if leaf.dtype == "bool" else mp.mpf(v) for v, mp in values]
 
     def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
-        """Tell whether extended precision, where the machine has it, sees no wrong bits that are worth a search.
+        """Tell whether extended precision shows no wrong bits that justify a search; False without such precision.
 
-        It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others,
-        unless some sum loses a term nearly everywhere.
-        Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
-        in the others too where inputs are huge: the squares of a quotient do, but exp(x)/(1 + exp(x)) should not.
+        Extended precision has at least eleven more bits, and a wider range. A form that loses all these bits at some
+        points loses fewer at other points, unless a sum loses a term nearly everywhere.
+
+        If there are other forms, two errors are not faults of this form: errors that follow just from rounding of the
+        inputs, and overflow at huge inputs that all other forms have too. So the squares in a quotient may overflow,
+        but exp(x)/(1 + exp(x)) should not.
         """
         places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
         nodes = [outputs[k] for k in places]
@@ -137,16 +139,16 @@ class Sample:
         return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
 
     def loses_digits(self, outputs: Sequence[Node]) -> bool:
-        """Tell whether there are `faults`, which takes a part of the time of counting them."""
+        """Tell whether there are `faults`; this takes less time than counting them."""
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():
             return self._float_faults.any(nodes, [nodes])
         return any(map(self._exact_faults, nodes))
 
     def faults(self, outputs: Sequence[Node]) -> int:
-        """Return how many values of numbers have wrong bits that are worth a search.
+        """Count the real values with so many wrong bits that they justify a search.
 
-        What rounding of the inputs alone does is no fault, and what overflows where inputs are huge.
+        Errors that follow just from rounding of the inputs are not faults, and neither is overflow at huge inputs.
         """
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():
@@ -154,19 +156,19 @@ class Sample:
         return sum(map(self._exact_faults, nodes))
 
     def has_values_of(self, outputs: Sequence[Node], others: Sequence[Node]) -> bool:
-        """Tell whether floats of nodes are finite wherever those of others are."""
+        """Tell whether floats of nodes are finite wherever floats of the other nodes are finite."""
         pairs = [(n, o) for n, o in zip(outputs, others, strict=True) if n.op.pointwise and n.dtype == "real"]
         return all(bool((np.isfinite(self.floats(n)) | ~np.isfinite(self.floats(o))).all()) for n, o in pairs)
 
     def _exact_faults(self, node: Node) -> int:
-        """Return the same of one node by exact values, which takes a hundred times as long."""
+        """Count the faults of one node by exact values, which takes a hundred times as long."""
         bits = self.errors(node, node)
         over = np.flatnonzero((bits > FINE) & (np.isfinite(self.floats(node)) | ~self._float_faults.huge))
         inherent = self.inherent(node, over.tolist())
         return int((2.0 ** bits[over] > 2.0**FINE + ROUNDINGS * (2.0**inherent - 1)).sum())
 
     def takes(self, node: Node, leaf: Node) -> None:
-        """Give a leaf whose parts were replaced the values of the leaf that it was."""
+        """Give the values of a leaf to the same leaf with rewritten operands."""
         if node not in self._asked and leaf in self.leaves:
             self.leaves.append(node)
             self._asked[node] = None
@@ -186,16 +188,16 @@ class Sample:
         return self._floats[node]
 
     def exact(self, node: Node) -> list[Any]:
-        """Return the values of a node to many digits, None where it is undefined or beyond reach."""
+        """Return the values of a node to many digits; None where the node is undefined or the value is unknown."""
         self._ask(node)
         return self._exact_at(node, range(len(self._points)))
 
     def _ask(self, node: Node) -> None:
-        """Note that values were asked of a node, which is no leaf from then on if it was none."""
+        """Record a node whose values are used; if it is not a leaf, it cannot become a leaf later."""
         self._asked.update(dict.fromkeys(topological([node], until=self._asked)))
 
     def _exact_at(self, node: Node, points: Collection[int]) -> list[Any]:
-        """Return exact values, known at these points at least."""
+        """Return exact values, computed at least at these points."""
         if node in self._complete:
             return self._exact[node]
         for n in topological([node], until=self._complete):
@@ -203,7 +205,7 @@ class Sample:
                 continue
             args = [self._exact[a] for a in n.args]
             if all(a in self._constant for a in n.args):
-                # What reads nothing has one value for each precision.
+                # A node without leaves has one value for each precision.
                 each = {id(mp): (mp, i) for i, mp in enumerate(self._contexts)}
                 once = {k: exact_of(mp, n, [a[i] for a in args]) for k, (mp, i) in each.items()}
                 self._exact[n] = [once[id(mp)] for mp in self._contexts]
@@ -219,9 +221,10 @@ class Sample:
         return self._exact[node]
 
     def agree(self, node: Node, other: Node) -> Any:
-        """Return at which points two forms have the same exact value, or None if at one of them they surely differ.
+        """Return a mask of the points at which two forms have equal exact values; None if they surely differ somewhere.
 
-        Where they seem to differ, more digits tell cancellation from difference; such points are left out then.
+        If values seem to differ, more digits distinguish cancellation from a real difference; such points are not in
+        the mask.
         """
         first, second = self.exact(node), self.exact(other)
         usable = np.zeros(len(first), np.bool_)
@@ -255,7 +258,7 @@ class Sample:
         return values
 
     def exceeds(self, node: Node, most: float) -> bool:
-        """Tell whether a node has somewhere more wrong bits than these."""
+        """Tell whether a node has more than `most` wrong bits at some point."""
         self._ask(node)
         if self._enclosures is None:
             return bool((self.errors(node, node) > most).any())
@@ -266,9 +269,9 @@ class Sample:
         return bool(rest) and bool((self.errors(node, node, rest) > most).any())
 
     def gains(self, before: Node, after: Node) -> Iterator[tuple[Any, Any]]:
-        """Yield how many bits a form gains at each point at least and at most, ever closer: the last are exact.
+        """Yield bounds on the bits that a form gains at each point; the bounds become tighter, and the last are exact.
 
-        Where that is not known it is nothing.
+        Where the gain is unknown, it counts as 0.
         """
         self._ask(before)
         first, second = (np.broadcast_to(self.floats(n), (len(self._points),)) for n in (before, after))
@@ -293,7 +296,7 @@ class Sample:
             done += _AT_ONCE
 
     def surely_known(self, *nodes: Node) -> Any:
-        """Tell at which points exact values of nodes are there, as is plain without them."""
+        """Return a mask of the points at which enclosures show that exact values of nodes exist."""
         found = np.ones(len(self._points), np.bool_)
         for n in nodes:
             self._ask(n)
@@ -301,7 +304,7 @@ class Sample:
         return found
 
     def inherent(self, node: Node, points: Sequence[int]) -> Any:
-        """Return how many bits are wrong at points because inputs are floats: if each is off by half an ulp."""
+        """Return the number of wrong bits at points if each input is off by half an ulp, as inputs are floats."""
         _, ulp, _ = self._rounded(node, points)
         exact_values = self._exact_at(node, points)
         found: list[float] = []
@@ -321,7 +324,7 @@ class Sample:
         return np.array(found)
 
     def _rounded(self, node: Node, points: Collection[int]) -> tuple[Any, Any, Any]:
-        """Return the exact values to the nearest float, an ulp there, and how many ulps are left, at points."""
+        """Return, at points, the exact values rounded to floats, an ulp of these, and the remainders in ulps."""
         self._ask(node)
         count = len(self._points)
         if node not in self._nearest:
@@ -344,12 +347,12 @@ class Sample:
         return nearest, ulp, rest
 
     def errors(self, node: Node, target: Node, points: Sequence[int] | None = None) -> Any:
-        """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown.
+        """Return the number of wrong bits of a form of a target at each point: log2(1 + ulps), NaN where unknown.
 
         Args:
             node: the form.
-            target: what it is a form of.
-            points: where they are wanted, if not everywhere: elsewhere they may be unknown.
+            target: the node whose form it is.
+            points: the points to compute; None for all. At other points the result may be unknown.
         """
         values = self.floats(node)
         nearest, ulp, rest = self._rounded(target, range(len(self._points)) if points is None else points)
@@ -377,9 +380,9 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
             pending.extend(reversed(n.args))
         elif n.op is not NUMBER and n.op is not CONSTANT:
             found[n] = None
-            pending.extend(reversed(n.args))  # what is inside may have forms of its own
+            pending.extend(reversed(n.args))  # operands of a leaf may have other forms
     return list(found)
 
 
 _PENDING = object()
-"""An exact value that nobody has asked for."""
+"""An exact value that is not computed yet."""

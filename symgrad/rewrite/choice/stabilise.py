@@ -1,4 +1,4 @@
-"""The search of the stable phase: forms by the rows, chosen by how many bits are wrong at sample points."""
+"""The search of the stable phase: the rows give forms, and the number of wrong bits at sample points decides."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from symgrad.support.progress import steps
 
 __all__ = ["stabilise"]
 
-_DEPTH = 3  # of replacements inside replacements
-_TRIED = 120  # forms compared in one call
-_FORMS = 10  # of one node
-_ROUNDS = 4  # of replacements of one node
+_DEPTH = 3  # largest depth of replacements inside replacements
+_TRIED = 120  # most forms that are compared in one call
+_FORMS = 10  # most forms of one node
+_ROUNDS = 4  # most replacements of one node, one after the other
 
-# A form may have at no point more wrong bits than the other, or than an ulp makes, by more than this. Of a form that
-# gains much on average, a few roundings more are no harm.
+# At no point may a form have more wrong bits than the other form, or than one ulp makes, by more than this. If a form
+# gains much on average, a few more roundings are allowed.
 _ALLOWED = 0.5
 _ONE_ULP = 1.0
 _ROUNDINGS = 1.5
-_CANCELS = 2.5  # wrong bits from which on digits cancel, and what is left of them is chance
-# It has to have fewer: so many on average, or so many at one point.
+_CANCELS = 2.5  # number of wrong bits above which digits cancel, and the rest is chance
+# It must have fewer wrong bits: by this many on average, or at one point.
 _ON_AVERAGE = 0.25
 _AT_ONE_POINT = 2.0
-_BAD = 4.0  # wrong bits that are not worth another form of the whole
-_SUMMED = 1e-6  # bits, which the arithmetic on them is less than off
-_FEWEST = 8  # points at which forms are compared, at least
+_BAD = 4.0  # number of wrong bits that do not justify another form of the whole
+_SUMMED = 1e-6  # bound on rounding errors of sums of bits
+_FEWEST = 8  # fewest points at which forms are compared
 
 
 def stabilise(
@@ -49,7 +49,8 @@ def stabilise(
         outputs: the nodes.
         known: facts about them.
         sample: points at which forms are compared.
-        others: make further forms of all outputs, the simplest first; asked where those at hand lose digits.
+        others: functions that return further forms of all outputs, the simplest first; called if the current forms lose
+            digits.
     """
     trace = Trace()
     search = _FormSearch(known, sample)
@@ -77,13 +78,13 @@ class _FormSearch:
         self.tried = 0
 
     def loses(self, node: Node, more_than: float) -> bool:
-        """Tell whether a form has more wrong bits than these somewhere."""
+        """Tell whether a form has more than `more_than` wrong bits at some point."""
         return node.op.pointwise and self.sample.exceeds(node, more_than)
 
     def forms_of(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return forms of outputs; errors of parts may have cancelled and do so no longer: the whole counts.
+        """Return forms of outputs that are no worse as a whole: errors of parts may have cancelled before, but not now.
 
-        Where too few values of the whole are known, the choices among its parts stand.
+        If too few values of the whole are known, the choices for its parts stay.
         """
         after = self.run(outputs, 0)
         return [b if a is b or self._stands(a, b) else a for a, b in zip(outputs, after, strict=True)]
@@ -122,7 +123,7 @@ class _FormSearch:
         return best
 
     def _better(self, starts: Sequence[Node], best: Node, depth: int) -> tuple[Node, Step] | None:
-        """Return the form of those a row away that has the fewest wrong bits, if that is fewer."""
+        """Return the best form that one row produces, if it has fewer wrong bits than `best`; else None."""
         found: tuple[Node, Step] | None = None
         least = 0.0
         seen = {best}
@@ -148,7 +149,7 @@ class _FormSearch:
         return found
 
     def _promising(self, before: Node, after: Node, least: float) -> bool:
-        """Tell whether a form may be better on average by more than that, before all exact values are at hand."""
+        """Tell whether a form may be better on average by more than `least`, before all exact values are computed."""
         known = self.sample.surely_known(before, after)
         low = high = np.zeros(1)
         for low, high in self.sample.gains(before, after):
@@ -159,7 +160,7 @@ class _FormSearch:
         return bool(high.sum() > 0)
 
     def compare(self, before: Node, after: Node) -> _Change | None:
-        """Return the wrong bits of two forms of one value where it is known, None if they are not equal."""
+        """Return the wrong bits of two forms at known points; None if the forms differ or few values are known."""
         usable = self.sample.agree(before, after)
         if usable is None or usable.sum() < _FEWEST:
             return None
@@ -167,7 +168,7 @@ class _FormSearch:
         return _Change(before, np.flatnonzero(usable), old[usable], new[usable])
 
     def replaces(self, best: Node, form: Node) -> bool:
-        """Tell whether a form is better at some points and worse at none, and defined wherever the other is."""
+        """Tell whether a form is better at some points, worse at none, and defined wherever the other form is."""
         if form is best or not self.loses(best, _BAD):
             return False
         _, most = next(self.sample.gains(best, form))
@@ -180,13 +181,13 @@ class _FormSearch:
         return change is not None and self.on_the_whole(change) and change.gain > 0
 
     def on_the_whole(self, change: _Change | None) -> bool:
-        """Tell whether a form of an output is no worse; the errors of its parts meet there, by chance."""
+        """Tell whether a form of an output is no worse, apart from the chance with which errors of its parts add up."""
         if change is None or not change.mean >= 0:
             return False
         return self._within(change, _by_chance(np.maximum(change.old, _CANCELS)))
 
     def no_worse(self, change: _Change) -> bool:
-        """Tell whether a form is nowhere worse than by chance: by half a bit, or more where digits cancel."""
+        """Tell whether a form is nowhere worse than by chance: half a bit, or more where digits cancel."""
         noise = _ONE_ULP + min(max(change.mean, 0.0) / 2, _ROUNDINGS)
         chance = change.old > _CANCELS
         allowed = _by_chance(change.old)
@@ -194,7 +195,7 @@ class _FormSearch:
         return change.mean >= -_ALLOWED and self._within(change, allowed)
 
     def _within(self, change: _Change, allowed: Any) -> bool:
-        """Tell whether no error is larger than allowed, but for what no form can help: the inputs are rounded."""
+        """Tell whether no error is larger than allowed, except errors of every form that come from rounded inputs."""
         over = change.new > allowed
         if not over.any():
             return True
@@ -203,9 +204,9 @@ class _FormSearch:
 
 
 def _worth(most: Any, known: Any, least: float) -> bool:
-    """Tell whether what a form gains at each point at most may be enough, and more than that on average.
+    """Tell whether the largest possible gains at points are enough, and more than `least` on average.
 
-    Where values are known to be there the two agree, or the form is none: these points count, of the others any may.
+    At the known points values exist, so all these points count; at other points only positive gains count.
     """
     more = most[~known & (most > 0)]
     mean = float(most[known].sum() + more.sum()) / max(int(np.count_nonzero(known)), 1)
@@ -214,7 +215,7 @@ def _worth(most: Any, known: Any, least: float) -> bool:
 
 
 def _by_chance(bits: Any) -> Any:
-    """Return how many bits may be wrong where so many are: the more digits cancel, the less the rest of them says."""
+    """Return the number of wrong bits that chance allows: the more digits cancel, the less the other digits tell."""
     return 1.2 * bits + 1.5
 
 
@@ -223,8 +224,8 @@ class _Change:
 
     Args:
         target: the first form.
-        points: where both have the same value.
-        old, new: how many bits are wrong there.
+        points: the points at which both have the same value.
+        old, new: the numbers of wrong bits at these points.
     """
 
     __slots__ = ("new", "old", "points", "target")
@@ -234,12 +235,12 @@ class _Change:
 
     @property
     def mean(self) -> float:
-        """How many bits the second form gains on average."""
+        """The number of bits that the second form gains on average."""
         return float((self.old - self.new).mean())
 
     @property
     def gain(self) -> float:
-        """The same, 0 if too few to bother."""
+        """The number of bits gained on average; 0 if it is too small to justify a change."""
         mean = self.mean
         worth = mean >= _ON_AVERAGE or float((self.old - self.new).max()) >= _AT_ONE_POINT
         return mean if mean > 0 and worth else 0.0

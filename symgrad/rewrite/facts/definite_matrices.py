@@ -1,4 +1,4 @@
-"""Definite matrices: M with x@M@x > 0 for every x but 0, so M is not singular.
+"""Recognise definite matrices: M with x@M@x > 0 for every nonzero x, so M is not singular.
 
     definite     ::= eye(n) | diag(positive) | expm(symmetric) | inv(definite)
                    | positive*definite | definite + definite | definite + semidefinite
@@ -23,7 +23,7 @@ _Form: TypeAlias = Literal["definite", "semidefinite"] | None
 
 
 def is_definite(node: Node, known: Conditions) -> bool:
-    """Tell whether x@M@x is provably positive for every x but 0, wherever a matrix M has a value.
+    """Tell whether x@M@x is provably positive for every nonzero x, wherever a matrix M has a value.
 
     Args:
         node: the matrix.

@@ -1,4 +1,4 @@
-"""Check the formulas among the parameters of a distribution: their shapes, and the conditions on them.
+"""Check the parameters of a distribution that are formulas: their shapes, and the conditions on them.
 
 `Distribution` itself checks numbers. A condition on formulas that never holds is an error; an undecided one is assumed.
 """
@@ -34,7 +34,7 @@ def declared(declaration: Declaration) -> Declaration:
     """Return a declaration after checking the parameters of its distribution.
 
     Raises:
-        DeclarationError, ShapeError: if the parameters of its distribution do not fit it.
+        DeclarationError, ShapeError: if the parameters are invalid for the distribution.
     """
     if declaration.distribution is not None:
         found = misfit(declaration.distribution, declaration.shape)
@@ -44,7 +44,7 @@ def declared(declaration: Declaration) -> Declaration:
 
 
 def misfit(distribution: Distribution, shape: Shape) -> tuple[int, SymgradError] | None:
-    """Return the position of a parameter that does not fit its distribution, and the error; None if all fit.
+    """Return the position of an invalid parameter of a distribution, and the error; None if all are valid.
 
     Args:
         distribution: the distribution.
@@ -60,7 +60,7 @@ def misfit(distribution: Distribution, shape: Shape) -> tuple[int, SymgradError]
 
 
 def _unfit(what: str, parameter: Any, distribution: Distribution, shape: Shape) -> SymgradError | None:
-    """Return the error in the kind or the shape of a parameter, None if it fits."""
+    """Return the error in the kind or the shape of a parameter; None if it is valid."""
     family = distribution.family
     if not is_exact(parameter):
         read = (n for n in topological([parameter]) if n.op is SYMBOL)
@@ -101,7 +101,7 @@ def _unfit(what: str, parameter: Any, distribution: Distribution, shape: Shape) 
 
 
 def _no_positions(what: str, parameter: Any, shape: Shape) -> SymgradError | None:
-    """Return the error in a draw of distinct positions, None if it fits."""
+    """Return the error in a draw of distinct positions; None if it is valid."""
     if not (isinstance(parameter, int) or (isinstance(parameter, Node) and parameter.op is SIZE)):
         return DeclarationError(
             f"{what} is no size",
@@ -128,8 +128,8 @@ def _no_positions(what: str, parameter: Any, shape: Shape) -> SymgradError | Non
 def conditions_on(drawn: Node) -> list[Node]:
     """Return the conditions on a random input that its declared interval does not imply, as comparisons of nodes.
 
-    No draw violates them: they exclude invalid parameters, values beyond ends that are formulas, and equal entries of
-    a draw without replacement. Conditions that provably hold are not among them.
+    No draw violates these conditions. They exclude invalid parameters, values beyond ends that are formulas, and equal
+    entries of a draw without replacement. Conditions that provably hold are left out.
     """
     distribution = drawn.declaration.distribution
     if distribution is None:
@@ -156,7 +156,7 @@ def _compared(family: DistributionFamily, of: Mapping[str, Node]) -> list[tuple[
 
 
 def _refuted(distribution: Distribution) -> tuple[int, SymgradError] | None:
-    """Return the error for a condition on formulas that never holds, with the position of the parameter; else None."""
+    """Return the error for a condition on formulas that never holds, and the position of its parameter; else None."""
     family = distribution.family
     nodes = [as_node(p) for p in distribution.parameters]
     of = dict(zip(family.parameters, nodes, strict=True))
@@ -193,7 +193,7 @@ def _never(condition: Node, known: Conditions) -> bool:
 
 
 def _value(node: Node) -> Any:
-    """Return the value of a node that depends on numbers alone, None for other nodes."""
+    """Return the value of a node that depends only on numbers; None for other nodes."""
     if any(n.op in (SYMBOL, SIZE) for n in topological([node])) or any(
         isinstance(s, str) for s in node.shape
     ):
@@ -205,7 +205,7 @@ def _value(node: Node) -> Any:
 
 
 def _by_independent_draws(distribution: Distribution, random: str) -> str:
-    """Return the cure for a draw that depends on another: the same distribution by independent draws."""
+    """Return the cure for a draw that depends on another draw: the same distribution from independent draws."""
     name = distribution.name
     if name == "Bernoulli":
         p = one_line(distribution.parameters[0]) or "p"

@@ -1,11 +1,11 @@
-"""Three-valued facts about the value of a node, inferred bottom up (abstract interpretation over intervals).
+"""Infer three-valued facts about the value of a node bottom up (abstract interpretation over intervals).
 
-    Truth ::= "yes" | "no" | "unknown"       -- at every point of the domain; at none; not decided
+    Truth ::= "yes" | "no" | "unknown"       -- at every point of the domain; at no point; undecided
 
-A fact holds on the domain of the node: `sqrt(x)` is nonnegative although it is undefined for x < 0; `defined` decides
-whether the domain is everything. Facts come from declarations (interval, distribution), from op records, and from
+A fact holds on the domain of the node: `sqrt(x)` is nonnegative although it is undefined for x < 0. `defined` decides
+whether the domain contains all points. Facts come from declarations (interval, distribution), from op records, and from
 interval arithmetic on exact rationals. Equal symbols count as independent, so the facts also hold for the frozen copies
-inside stop_gradient. Unknown never licenses a rewrite.
+inside stop_gradient. An unknown fact never permits a rewrite.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["Conditions", "Truth"]
 Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
 _INF = math.inf
-_TERMS = 16  # of two sums that are compared term by term
+_TERMS = 16  # most terms of two sums that are compared term by term
 
 _BY_POINTS = frozenset(["add", "neg", "mul", "div", "exp"])
-"""Ops whose result has several values if an argument has, except for products with zero."""
+"""Ops whose result has several values if an argument has several, except products with zero."""
 
 
 def _arguments_by_points(node: Node) -> tuple[Node, ...]:
-    """Return the arguments that decide whether a node has one value alone."""
+    """Return the arguments that decide whether a node has only one value."""
     return node.args if node.op.name in _BY_POINTS else ()
 
 
@@ -63,9 +63,10 @@ class Conditions:
         return facts[node]
 
     def point(self, node: Node) -> int | Fraction | None:
-        """Return the only value that a node can take, None if there is none or more.
+        """Return the only value that a node can take; None if there is no value or more than one.
 
-        This is ``facts(node).point``, but the points of the arguments exclude most nodes without their facts.
+        This is ``facts(node).point``, but the points of the arguments exclude most nodes before their facts are
+        computed.
         """
         points = self._points
         if node not in points:
@@ -74,7 +75,7 @@ class Conditions:
         return points[node]
 
     def _may_be_one(self, node: Node) -> bool:
-        """Tell from the points of its arguments whether a node may have one value alone."""
+        """Tell from the points of its arguments whether a node may have only one value."""
         name = node.op.name
         if name in _BY_POINTS:
             points = [self._points[a] for a in node.args]

@@ -1,9 +1,9 @@
-"""Intervals of integers whose ends are sizes: positions along an axis, labels of classes.
+"""Bound integers by sizes: positions along an axis, labels of classes.
 
     ends(t - 1)                 is  0, k - 1      for t : int(1, k)
     ends(clip(t, 0, k - 1))     is  min(0, k - 1), k - 1
 
-The ends belong to the interval. `symgrad.rewrite.facts.intervals` has intervals whose ends are numbers.
+Both ends belong to the interval. `symgrad.rewrite.facts.intervals` has intervals with numbers as ends.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def is_position(index: Node, size: Size, *, some: bool = False) -> bool:
     Args:
         index: the integers.
         size: the length of the axis.
-        some: whether the axis has an entry: a size with a name is then at least 1.
+        some: whether the axis is known to have an entry; a named size is then at least 1.
     """
     low, high = ends_of(index)
     if low is None or high is None:
@@ -112,7 +112,7 @@ def _negative(parts: list[Ends]) -> Ends:
 def _combined(
     ends: tuple[Size | None, ...], combine: Callable[[Size, Size], Size], *, all_of: bool
 ) -> Size | None:
-    """Combine the known ends; None without known ends, or if `all_of` and one is unknown."""
+    """Combine the known ends; None if there are none, or if `all_of` is set and an end is unknown."""
     found = [e for e in ends if e is not None]
     return None if not found or (all_of and len(found) < len(ends)) else reduce(combine, found)
 

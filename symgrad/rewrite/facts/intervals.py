@@ -40,7 +40,7 @@ __all__ = [
 Bound: TypeAlias = "int | Fraction | float"  # a float only for an infinite end
 
 INF = math.inf
-_ORDERS = 16  # of roots of the ends of an interval
+_ORDERS = 16  # largest degree of roots of the ends of an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Facts:
 
     @property
     def point(self) -> int | Fraction | None:
-        """The only value of the interval, None if there are more."""
+        """The only value of the interval; None if there are more."""
         return self.low if self.low == self.high and not isinstance(self.low, float) else None
 
     @property
@@ -159,7 +159,7 @@ def mul(a: Facts, b: Facts) -> Facts:
 
 
 def _ends_of_product(a: Facts, b: Facts) -> tuple[Bound, Bound, bool, bool]:
-    """Return the ends of a product and whether they are open: the extremes of four products, fewer in common cases."""
+    """Return the ends of a product, and whether they are open: extremes of four products, or fewer in common cases."""
     if not (a.low_open or a.high_open or b.low_open or b.high_open):
         if b.low is b.high:
             a, b = b, a
@@ -244,7 +244,7 @@ def power(a: Facts, b: Facts) -> Facts:
         return int_power(a, int(exponent))
     if exponent < 0:
         return _reciprocal(power(a, exactly(-exponent)))
-    # A fractional power has a value for nonnegative bases only.
+    # A fractional power has a value only for nonnegative bases.
     low, low_open = (a.low, a.low_open) if a.low >= 0 else (0, False)
     if a.high < 0 or exponent.numerator > HIGHEST or exponent.denominator > _ORDERS:
         return facts_between(0, INF, low_open and low >= 0, nonzero=a.nonzero)
@@ -260,7 +260,7 @@ def power(a: Facts, b: Facts) -> Facts:
 
 
 def hull(a: Facts, b: Facts) -> Facts:
-    """Return the facts of a value that is one of two."""
+    """Return the facts of a value that equals one of two values."""
     low, high = min(a.low, b.low), max(a.high, b.high)
     return facts_between(
         low,
@@ -274,7 +274,7 @@ def hull(a: Facts, b: Facts) -> Facts:
 
 
 def maximum(a: Facts, b: Facts) -> Facts:
-    """Return the facts of the larger one."""
+    """Return the facts of the larger of two values."""
     either = hull(a, b)
     low = max(a.low, b.low)
     low_open = any(f.low_open for f in (a, b) if f.low == low)
@@ -290,7 +290,7 @@ def maximum(a: Facts, b: Facts) -> Facts:
 
 
 def minimum(a: Facts, b: Facts) -> Facts:
-    """Return the facts of the smaller one."""
+    """Return the facts of the smaller of two values."""
     return neg(maximum(neg(a), neg(b)))
 
 
@@ -304,7 +304,7 @@ def sign(a: Facts) -> Facts:
 
 
 def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
-    """Return the rule of a nondecreasing function to the integers."""
+    """Return the transfer function of a nondecreasing function to the integers."""
 
     def rule(a: Facts) -> Facts:
         low, high = (end if isinstance(end, float) else how(Fraction(end)) for end in (a.low, a.high))
@@ -314,7 +314,7 @@ def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
 
 
 def exp(a: Facts) -> Facts:
-    """Return the facts of the exponential: positive, and on which side of 1."""
+    """Return the facts of the exponential: it is positive, and its side of 1 follows from the sign of the argument."""
     low = 1 if a.low >= 0 else 0
     high = 1 if a.high <= 0 else INF
     return facts_between(
@@ -323,7 +323,7 @@ def exp(a: Facts) -> Facts:
 
 
 def log(a: Facts) -> Facts:
-    """Return the facts of the logarithm: on which side of 0."""
+    """Return the facts of the logarithm: its sign follows from the argument's side of 1."""
     low = 0 if a.low >= 1 else -INF
     high = 0 if a.high <= 1 else INF
     return facts_between(low, high, a.low > 1 or a.low_open, high == 0 and (a.high < 1 or a.high_open))

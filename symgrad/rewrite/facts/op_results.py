@@ -1,4 +1,4 @@
-"""Transfer functions: the facts about the result of an op from the facts about its arguments."""
+"""Transfer functions: infer facts about the result of an op from facts about its arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO = Facts(0, 0, integer=True, parity=0)
 _TRUTH = Facts(0, 1, integer=True)
 _SIZE = Facts(0, integer=True)
 _FINE = 10**5
-"""A constant is enclosed between neighbouring multiples of 1/_FINE: short bounds keep the arithmetic on them short."""
+"""A constant is enclosed between neighbouring multiples of 1/_FINE: arithmetic on short bounds stays short."""
 
 
 def _constant(value: Fraction) -> Facts:
@@ -257,13 +257,13 @@ def _of_symbol(node: Node, of_formulas: list[Facts]) -> Facts:
 
 
 def _numbers_around(found: Facts) -> tuple[Number | None, Number | None]:
-    """Return exact bounds on values, None for an infinite end."""
+    """Return exact bounds on values; None for an infinite end."""
     low, high = (None if isinstance(end, float) else end for end in (found.low, found.high))
     return low, high
 
 
 def _from_record(node: Node, args: list[Facts]) -> Facts:
-    """Return the facts that follow from the op record alone."""
+    """Return the facts that follow from just the op record."""
     names = node.op.facts
     if node.dtype == "bool":
         return _TRUTH

@@ -19,12 +19,12 @@ __all__ = ["PointMasses", "may_be_zero", "tied"]
 _COUNTABLE = frozenset({"abs", "cos", "cosh", "cot", "sin", "tan"})
 """Unary ops that are not monotonic and take each value at countably many arguments."""
 _SAME_ZEROS = frozenset({"abs", "neg", "sign", "sqrt", "stop_gradient"})
-"""Ops with the zeros of their argument, in addition to increasing odd ones."""
+"""Ops with the same zeros as their argument, in addition to increasing odd ops."""
 _CHOOSING = frozenset({"clip", "maximum", "minimum", "relu", "where"})
 
 
 def _is_flat(node: Node) -> bool:
-    """Tell whether an op may be constant in a region of its arguments, so that one value has positive probability."""
+    """Tell whether an op may be constant in a region of its arguments, which gives a value positive probability."""
     op = node.op
     return node.dtype != "real" or op.name in _CHOOSING or "piecewise-constant" in op.facts
 
@@ -37,7 +37,7 @@ class _Law:
         sources: the random inputs that it depends on.
         spread: whether each single value has probability 0.
         nonzero: whether 0 has probability 0.
-        smooth: whether it depends on no integer random input, and through no flat op.
+        smooth: whether it depends on no integer random input, and on no random input through a flat op.
     """
 
     sources: frozenset[Node]
@@ -52,7 +52,7 @@ class PointMasses:
     Args:
         sources: the random inputs, which are independent; all other symbols are parameters.
         known: facts about nodes.
-        generic: whether to exclude values of parameters at which a formula degenerates: 0 for x in x*u.
+        generic: whether to ignore values of parameters at which a formula degenerates: x = 0 in x*u.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -117,7 +117,7 @@ class PointMasses:
             return a.spread and not b.sources and b.nonzero
         if a.sources & b.sources:
             return name == "mul" and node.args[0] is node.args[1] and a.spread
-        # Independent arguments: conditional on one value, the other one spreads.
+        # Independent arguments: given the value of one, the other is spread.
         if name == "add":
             return a.spread or b.spread
         if name in {"mul", "div"}:
@@ -145,7 +145,7 @@ def may_be_zero(node: Node) -> bool:
 
 
 def tied(outputs: Sequence[Node], sources: Collection[Node]) -> dict[Node, Node]:
-    """Return the equations (eq, ne) in nodes that random inputs decide with probability 1, each with its truth.
+    """Return the comparisons (eq, ne) in nodes that have one truth value with probability 1, with this value.
 
     Args:
         outputs: nodes.

@@ -34,7 +34,7 @@ class Choices:
         self._guarding: dict[Node, bool] = {}
 
     def step(self, node: Node) -> Step | None:
-        """Drop the guard of a number times a power that is zero where the guard is."""
+        """Drop the guard of a number times a power, if the power is zero wherever the guard is zero."""
         if node.op is not where or not node.args[2].is_number(0):
             return None
         condition, value, other = node.args
@@ -58,7 +58,7 @@ class Choices:
         return None
 
     def _guards(self, condition: Node) -> Iterator[tuple[Node, int]]:
-        """Yield the nodes that a condition requires to be nonzero, each with the position of its conjunct."""
+        """Yield the nodes that must be nonzero in a condition, each with the position of its conjunct."""
         if not self._has_guards(condition):
             return
         for i, part in enumerate(_conjuncts(condition)):

@@ -2,8 +2,8 @@
 
     v/(k + x) - v*x/(k + x)**2  ->  k*v/(k + x)**2
 
-The quotient rule produces such differences. The left side is longer, and for x far beyond k it subtracts two nearly
-equal numbers: most digits cancel, while the right side loses none.
+The quotient rule produces such differences. The left side is longer. For x much larger than k it subtracts two nearly
+equal numbers and loses most digits; the right side loses none.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 
 __all__ = ["Denominators"]
 
-_FEW = 8  # terms of a sum
-_TERMS = 64  # terms of a numerator while it is distributed
+_FEW = 8  # most terms of a sum
+_TERMS = 64  # most terms of a numerator while it is expanded
 
 
 class Denominators:
-    """Brings terms of a sum over one denominator without a change of the domain."""
+    """Brings terms of a sum over one denominator without changing the domain."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
@@ -64,7 +64,7 @@ class Denominators:
                 self._forms.sums.include(numerator, part)
         if not 0 < len(numerator) < len(group):
             return False
-        # The denominator keeps the demands of its own terms; no other demand may be lost.
+        # The denominator keeps the conditions of its own terms; no other condition may be lost.
         after = [*numerator.terms, *self._forms.sums.of(base).terms]
         if not before <= {demand for term in after for demand in self._demands(self._form(term))}:
             return False
@@ -80,7 +80,7 @@ class Denominators:
         return self._forms.products.form_of_factor(term)
 
     def _lifted(self, rest: Form, base: Node, times: int) -> list[Form] | None:
-        """Write rest*base**times as a sum of products; None if that is long."""
+        """Write rest*base**times as a sum of products; return None if that is long."""
         if times > HIGHEST:
             return None
         found = self._forms.sums.of(base)

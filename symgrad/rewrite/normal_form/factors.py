@@ -20,7 +20,7 @@ NEGATIVE = "also defined for {} < 0"
 
 
 class Factors:
-    """The factors of one product, and the points that the domain gained by multiplying them.
+    """The factors of one product, and the points that the domain gains by their multiplication.
 
     Args:
         known: facts about nodes.
@@ -28,7 +28,7 @@ class Factors:
     Attributes:
         coefficient, factors, powers: the product so far, as in a `Form`; an exponent may be zero.
         laws: names of the laws that were used.
-        notes: where the domain of the product is larger than that of its factors.
+        notes: where the domain of the product is larger than the domain of its factors.
         fired: whether a law included nodes that have no normal form yet.
         stays: whether the product stays unchanged: it divides by the number zero, or a number grew too long.
     """
@@ -42,7 +42,7 @@ class Factors:
         self.notes: dict[Note, None] = {}
         self.fired = False
         self.stays = False
-        # Whether the current factor is in a denominator, perhaps of a denominator: it is not zero.
+        # Whether the current factor is in a denominator (possibly of a denominator), and so is not zero.
         self._below = False
         self._inverse: set[Node] = set()
         self._fractional: set[Node] = set()
@@ -79,7 +79,7 @@ class Factors:
             return
         if base is not E and (e < 0 or self._below) and self._known.positive(base) != "yes":
             if e < 0:
-                # At x = 0, 1/x**a is undefined for every a but 0, x**(-a) only for a > 0: the forms differ.
+                # The forms differ at x = 0: 1/x**a is undefined for every nonzero a, but x**(-a) only for a > 0.
                 self.include(pow(base, exponent), e)
                 return
             self.notes[Note(MORE, base)] = None
@@ -111,7 +111,7 @@ class Factors:
                 self._scale(folded)
             return
         if value < 0:
-            # A root of a negative number is nowhere defined, so it stays.
+            # A root of a negative number is undefined everywhere, so it stays.
             root = pow(number(value), number(abs(e))) if abs(e) != HALF else sqrt(number(value))
             self.factors[root] = self.factors.get(root, 0) + (1 if e > 0 else -1)
             return
@@ -147,7 +147,7 @@ class Factors:
             self.factors[base] = left
 
     def _note_growth(self, base: Node, e: Exponent) -> None:
-        """Note the points that a power gained if its base was in a denominator, or under a root."""
+        """Record the points that a power gains if its base was in a denominator, or under a root."""
         if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
             self.notes[Note(ZERO, base)] = None
         if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:

@@ -30,7 +30,7 @@ class Form(NamedTuple):
 
 
 def odd_sums(form: Form) -> list[Node]:
-    """Return the sums among the factors whose exponent is odd: a minus sign may enter one of them."""
+    """Return the factors that are sums with odd exponents: a minus sign may enter one of them."""
     return [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
 
 

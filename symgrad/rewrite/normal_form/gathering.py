@@ -35,7 +35,7 @@ class Gathering(Factors):
         forms: the normal forms of nodes.
 
     Attributes:
-        sums: the sums among the factors, as they were written.
+        sums: the sums among the factors, as written.
     """
 
     def __init__(self, forms: AllForms) -> None:
@@ -128,7 +128,7 @@ class Gathering(Factors):
             self.include(node, e)
 
     def takes_view(self, node: Node, e: Exponent) -> bool:
-        """Multiply by a power of a view of a product, as the product of the views; tell whether it is one."""
+        """Multiply by a power of a view of a product, as a product of views; tell whether the node is such a view."""
         core, axes = view(node)
         if core is node:
             return False
@@ -148,7 +148,7 @@ class Gathering(Factors):
             self.laws["product-of-views"] = None
             self.raise_to(Form(form.coefficient, dict(factors), {}), e)
             return True
-        # Factors of shapes (1,) and () can have equal views: each of them counts.
+        # Factors of shapes (1,) and () can have equal views; each factor counts.
         if e.denominator != 1:
             return False
         self.laws["product-of-views"] = None
@@ -167,7 +167,7 @@ class Gathering(Factors):
         return True
 
     def _root_power(self, node: Node, e: int) -> None:
-        """Multiply by a power whose own normal form is to be found."""
+        """Multiply by a power that is not in normal form yet."""
         base = node.args[0]
         exponent = number(HALF) if node.op is sqrt else node.args[1]
         if not exponent.is_number():
@@ -222,8 +222,8 @@ class Gathering(Factors):
     def _root_of_product(self, form: Form, q: Exponent) -> None:
         """Multiply by a product to a fractional power; positive factors leave the root.
 
-        Nonnegative factors leave it unless a factor of unknown sign stays inside: at a = 0, (a*b)**q is 0 for any b,
-        while a**q*b**q is undefined for b < 0. For q < 0 neither side has a value at a = 0, so a nonnegative factor
+        Nonnegative factors leave the root unless a factor of unknown sign stays inside: at a = 0, (a*b)**q is 0 for any
+        b, but a**q*b**q is undefined for b < 0. For q < 0 neither side has a value at a = 0, so a nonnegative factor
         counts as positive.
         """
         outside: list[tuple[Node, Exponent]] = []
@@ -283,7 +283,7 @@ class Gathering(Factors):
             self.include(base, short(p * q))
 
     def settle(self) -> None:
-        """Finish the normal form: open integer powers, apply the rules, note where the domain grew."""
+        """Finish the normal form: open integer powers, apply the rules, record where the domain grows."""
         for _ in range(200):
             if self.stays:
                 return

@@ -1,10 +1,10 @@
-"""Rules for products and sums: a left side a*b matches any two factors of a product, a + b any two terms of a sum.
+"""Match rules in products and sums: a left side a*b matches any two factors, a + b any two terms.
 
     sin(a)/cos(a)          two factors: sin(a) to 1, cos(a) to -1
     sin(a)**2 + cos(a)**2  two terms of one factor each
 
-The first factor (of the first term) that names an op is the *anchor*. The search matches it alone, and it binds all
-variables; the other factors and terms are then looked up. The terms may share a further factor.
+The first factor (of the first term) that has an op is the *anchor*. Only the anchor is searched, and its match binds
+all variables; then the other factors and terms are looked up. The terms may share a further factor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _ProductRow:
 
     @property
     def exponent(self) -> Exponent | None:
-        """The exponent of the anchor, None for any exponent."""
+        """The exponent of the anchor; None for any exponent."""
         return None if is_literal(self.anchor[1]) else self.anchor[1].value
 
 
@@ -86,7 +86,7 @@ class RulesForProducts:
             return False
         after = instantiate(rule.replacement, bindings)
         step = apply_rule(rule, base, after, bindings, self._forms.known)
-        # As often as the exponents allow, in one step: a high power would take too many.
+        # Apply the rule as often as the exponents allow, in one step: a high power would need too many steps.
         times = min((product.factors[b] / Fraction(w)).__floor__() for b, w in used.items())
         for b, wanted in used.items():
             product.divide(b, wanted * times)

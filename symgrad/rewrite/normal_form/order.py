@@ -1,9 +1,9 @@
-"""The order in which a person writes terms and factors: by structure alone, never by identity, creation or hash.
+"""Order terms and factors as a person writes them: by structure alone, never by identity, creation or hash.
 
 Factors: numbers, constants, roots of numbers, symbols, functions, sums; then arrays in the same order; then reductions
-of arrays. Within a group by the symbols they contain, then by their text, short before long. Terms: by falling degree,
-like monomials lexicographically, the constant last. The constant comes first if the other terms have no degree, as in
-`1 + exp(-x)`, or if the sum would open with a minus sign, as in `1 - x`.
+of arrays. Within a group: by the symbols that they contain, then by their text, short before long. Terms: by falling
+degree, then like monomials lexicographically, with the constant last. The constant comes first if the other terms have
+no degree, as in `1 + exp(-x)`, or if the sum would open with a minus sign, as in `1 - x`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TermKey: TypeAlias = (
     "tuple[Exponent, bool, tuple[tuple[int, tuple[str, ...], int, str, _Digest, Exponent], ...]]"
 )
 
-_NAMES = 6  # symbol names in a key
-_TEXT = 60  # characters of text in a key; then the structural digest decides
+_NAMES = 6  # most symbol names in a key
+_TEXT = 60  # most characters of text in a key; after these the structural digest decides
 
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
 _ARRAYS = 6  # arrays come after scalars in the same ranks, and reductions of arrays after both
@@ -64,7 +64,7 @@ class Order:
         return found if found is not None else fold([node], _describe, self._seen)[node]
 
     def degree(self, node: Node) -> Exponent:
-        """Return the degree of a factor as a polynomial, 0 for a function of symbols."""
+        """Return the degree of a factor as a polynomial; 0 for a function of symbols."""
         return self._looks(node).degree
 
     def factor(self, base: Node) -> FactorKey:
@@ -138,7 +138,7 @@ _HIGHEST = 10**6
 
 
 def _bounded(degree: Exponent) -> Exponent:
-    """Return a degree with bounded size and precision: a reader sees no difference beyond."""
+    """Return a degree with bounded size and precision: readers see no finer difference."""
     degree = max(min(degree, _HIGHEST), -_HIGHEST)
     return degree if degree.denominator <= _HIGHEST else Fraction(round(degree * _HIGHEST), _HIGHEST)
 

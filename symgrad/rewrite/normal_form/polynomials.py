@@ -1,4 +1,4 @@
-"""Expand expressions as polynomials in their parts, to cancel terms; the expansion is used only if it is shorter.
+"""Expand expressions as polynomials in their parts, to cancel terms; use the expansion only if it is shorter.
 
 Polynomial ::= {Monomial: rational coefficient}
 Monomial   ::= ((atom, exponent), ...)      -- sorted atoms; no atom is a sum, product or integer power
@@ -24,11 +24,11 @@ Monomial: TypeAlias = "tuple[tuple[Node, int], ...]"
 Polynomial: TypeAlias = "dict[Monomial, Fraction]"
 
 _ONE: Monomial = ()
-_OPENED = 40  # nodes
+_OPENED = 40  # most nodes of an expression
 
 
 def shortened(node: Node) -> Node:
-    """Return a sum, product or quotient by a number with its like terms cancelled, or the node if none cancel.
+    """Return a sum, product or quotient by a number with like terms cancelled, or the node itself if none cancel.
 
     The caller checks with `keeps_domain` that the cancelled terms have a value everywhere.
 
@@ -72,7 +72,7 @@ def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
 def keeps_domain(before: Iterable[Node], after: Iterable[Node], known: Conditions) -> bool:
     """Tell whether the nodes that a rewrite removes have a value wherever their arguments have one.
 
-    The branches of a choice may be removed with it, so they do not count as preserved.
+    If a choice is removed, its branches may be removed too, so they do not count as kept.
     """
     preserved = set(walk(after, lambda n: n.args[:1] if n.op.name == "where" else n.args))
     return all(n in preserved or known.total(n) for n in topological(before))
@@ -139,7 +139,7 @@ def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
         total[m] = total.get(m, Fraction(0)) + c
         if is_longer(total[m], FOLDED):
             raise _TooLarge
-    if len(total) > MONOMIALS**2:  # some may cancel yet
+    if len(total) > MONOMIALS**2:  # some terms may still cancel
         raise _TooLarge
     return {m: c for m, c in total.items() if c}
 

@@ -15,7 +15,7 @@ def is_power(value: Fraction, q: int | Fraction) -> bool:
 
 
 def prime_powers(value: Fraction) -> list[tuple[int, int]]:
-    """Return the prime factors with their exponents; a cofactor without small factors counts as a prime."""
+    """Return the prime factors with their exponents; a cofactor without small prime factors counts as prime."""
     found: list[tuple[int, int]] = []
     for n, sign in ((value.numerator, 1), (value.denominator, -1)):
         p = 2

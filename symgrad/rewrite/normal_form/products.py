@@ -59,7 +59,7 @@ _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tu
 _NONE: frozenset[tuple[Node, Node]] = frozenset()
 
 _OPS = frozenset([mul, div, neg])
-_FEW = 16  # factors: a longer product stays one factor if it has several users
+_FEW = 16  # most factors of a flattened product with several users
 
 
 def _operands(node: Node) -> tuple[Node, ...]:
@@ -95,12 +95,12 @@ class Products:
         return found
 
     def _walk(self, node: Node) -> Gathering:
-        """Return the factors of a product, which nobody may change."""
+        """Return the factors of a product, which callers must not change."""
         found = self._walked.get(node)
         if found is None:
             found = Gathering(self._forms)
             found.walk(node)
-            if self.small(node):  # the factors of a larger one depend on the round
+            if self.small(node):  # the factors of a larger product depend on the round
                 self._walked[node] = found
         return found
 
@@ -143,7 +143,7 @@ class Products:
         )
 
     def _lone_sum(self, gathering: Gathering) -> Node | None:
-        """Return a number times one sum as it stands, unless another form has fewer multiplications; else None."""
+        """Return a number times one sum as written, unless another form has fewer multiplications; else None."""
         if len(gathering.sums) != 1:
             return None
         form = gathering.form()
@@ -157,7 +157,7 @@ class Products:
         return node if scale == 1 else self._forms.sums.times(node, scale)
 
     def write_signed(self, form: Form) -> Node:
-        """Write a form; a minus sign enters a sum with as many minus as plus signs, the factor -1 a lone sum."""
+        """Write a form; a minus sign enters a sum with as many minus as plus signs, a factor -1 enters a single sum."""
         if form.coefficient.numerator >= 0:
             return self.write(form)
         sums = odd_sums(form)
@@ -165,7 +165,7 @@ class Products:
             return self._forms.sums.times(sums[0], -1)
         for base in sums:
             flipped = self._forms.sums.flipped(base)
-            # sqrt(b - a) keeps its sum, so a - b may be a further factor: two factors, never one.
+            # sqrt(b - a) keeps its sum, so a - b may be another factor; these stay two factors.
             if flipped is not None and flipped not in form.factors:
                 factors = {flipped if b is base else b: k for b, k in form.factors.items()}
                 return self.write(Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base})
@@ -176,7 +176,7 @@ class Products:
         return sorted(found, key=self._forms.order.factor) if len(found) > 1 else found
 
     def write(self, form: Form, *, ordered_as: dict[Node, Node] | None = None) -> Node:
-        """Write a form as one quotient of two products, the sign in front."""
+        """Write a form as one quotient of two products, with the sign in front."""
         if ordered_as:
             return self._write(form, ordered_as)
         key = _key(form)
@@ -238,12 +238,12 @@ def _key(form: Form | Gathering) -> _Key:
 def spell_signs(outputs: Sequence[Node], spelled: dict[Node, Node] | None = None) -> list[Node]:
     """Move a minus sign in front of a product to its first factor, unless the product is subtracted.
 
-    The normal form has -(x*y), as a term and alone; the program notation reads -x*y as a product whose
-    first factor is -x.
+    The normal form has -(x*y), both as a term and by itself. The program notation parses -x*y as a product whose first
+    factor is -x.
 
     Args:
         outputs: the nodes.
-        spelled: the results for nodes of earlier calls; new ones are added.
+        spelled: the results for nodes of earlier calls; new results are added.
     """
     spelled = {} if spelled is None else spelled
     for node in topological(outputs, until=spelled):

@@ -28,8 +28,8 @@ The content is 2 and the primitive part x + 2*y, so the product is 2 * x**1 * (x
     >>> found.nodes[0] is 5 * x * (x + 2 * y)
     True
 
-Calls for a node lead to calls for its parts, and results are cached, so the recursion ends soon. The results of laws
-could lead on for ever, so the number of laws is bounded (`Gathering.settle`).
+A call for a node leads to calls for its parts, and results are cached, so the recursion ends soon. Laws could apply to
+results of laws without end, so their number is bounded (`Gathering.settle`).
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ __all__ = ["AllForms", "OpenProduct", "ProductForms", "SumForms"]
 
 
 class OpenProduct(Protocol):
-    """A product while it is collected: laws divide it by factors and multiply it by others.
+    """A product while it is collected: laws divide it by factors and multiply it by other factors.
 
     Attributes:
         factors: bases with their exponents; an exponent is zero if the base cancelled.
         laws: names of the laws that were used.
-        notes: where the domain of the product is larger than that of its spelling.
+        notes: where the domain of the product is larger than the domain of the written product.
         fired: whether a law included nodes that have no normal form yet.
     """
 
@@ -95,11 +95,11 @@ class ProductForms(Protocol):
         ...
 
     def write(self, form: Form) -> Node:
-        """Write a form as one quotient of two products, the sign in front."""
+        """Write a form as one quotient of two products, with the sign in front."""
         ...
 
     def write_signed(self, form: Form) -> Node:
-        """Write a form; a minus sign enters a sum with as many minus as plus signs, the factor -1 a lone sum."""
+        """Write a form; a minus sign enters a sum with as many minus as plus signs, a factor -1 enters a single sum."""
         ...
 
     def sorted(self, factors: Iterable[Node]) -> list[Node]:
@@ -127,7 +127,7 @@ class SumForms(Protocol):
         ...
 
     def flipped(self, node: Node) -> Node | None:
-        """Return the negation of a sum with as many minus as plus signs, None for other sums."""
+        """Return the negation of a sum with as many minus as plus signs; None for other sums."""
         ...
 
     def include(self, total: Sum, form: Form) -> None:
@@ -152,7 +152,7 @@ class SumForms(Protocol):
 
 
 class AllForms(View, Protocol):
-    """The normal forms, as each of them sees the others."""
+    """The interface through which each normal form uses the others."""
 
     @property
     def known(self) -> Conditions:

@@ -23,7 +23,7 @@ __all__ = ["Sums"]
 
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, int, int]]]
 
-_FEW = 8  # terms: a longer sum stays one term if it has several users
+_FEW = 8  # most terms of a flattened sum with several users
 
 
 class Sums:
@@ -118,7 +118,7 @@ class Sums:
         total: Exponent,
         laws: dict[str, None],
     ) -> Exponent:
-        """Include c*(a + b): open it if one of its terms meets a like term, else as one term; return the constant."""
+        """Include c*(a + b), expanded if one of its terms meets a like term, else as one term; return the constant."""
         while multiples:
             for i, (c, inner) in enumerate(multiples):
                 opened = self.of(inner)
@@ -175,7 +175,7 @@ class Sums:
         return Step("collect-terms", node, after, "widens" if notes else "exact", tuple(notes), tuple(laws))
 
     def _factored(self, found: Sum, laws: dict[str, None]) -> Node | None:
-        """Write a sum of arrays with their common scalar factors in front; None if there are none."""
+        """Write a sum of arrays with their common scalar factors in front; None if there are no such factors."""
         if found.constant != 0 or not 1 < len(found.terms) <= _FEW:
             return None
         forms = {term: self._forms.products.form_of_factor(term) for term in found.terms}
@@ -230,11 +230,11 @@ class Sums:
         return [order[first], *order[:first], *order[first + 1 :]]
 
     def _ordered_by_keys(self, found: Sum) -> bool:
-        """Tell whether the sort keys of its terms alone decide the order of a sum."""
+        """Tell whether sort keys are sufficient to order the terms of a sum."""
         return not any(self._forms.products.form_of_factor(t).powers for t in found.terms)
 
     def write(self, found: Sum, laws: dict[str, None] | None = None) -> Node:
-        """Write a sum, with a common numeric factor in front if that saves a multiplication; add that law."""
+        """Write a sum, with a common numeric factor in front if that saves a multiplication; record this law."""
         if not found.terms:
             return number(found.constant)
         if len(found) == 1:
@@ -269,7 +269,7 @@ class Sums:
         return self._forms.products.write_signed(Form(scale, form.factors, form.powers))
 
     def times(self, node: Node, c: Exponent) -> Node:
-        """Write c times a sum: distributed if c = -1 or if that saves a multiplication, else as a product."""
+        """Write c times a sum: expanded if c = -1 or if that saves a multiplication, else as a product."""
         if self.small(node):
             found = self.of(node)
             scaled = found.scaled(c)
@@ -286,10 +286,10 @@ class Sums:
         if found is None:
             found = (1, node)
             terms = self.of(node) if self.small(node) else None
-            # A common factor does not open a sum inside: c*(a + b).
+            # A common factor does not expand an inner sum: c*(a + b).
             if terms is not None and not any(t.op is add for t in terms.terms):
                 content = _content(terms)
-                if content:  # else all terms cancel: the visit of the sum itself collects them
+                if content:  # otherwise all terms cancel: the visit of the sum itself collects them
                     content *= self._sign(terms)
                     if content != 1:
                         coprime = terms.scaled(short(1 / Fraction(content)))
@@ -303,8 +303,9 @@ class Sums:
         return _balance(self.of(node)) < 0
 
     def flipped(self, node: Node) -> Node | None:
-        """Return the negation of a sum with as many minus as plus signs, None for other sums."""
-        # Postorder without recursion: negating a sum negates sums in its terms, nested as deep as the graph.
+        """Return the negation of a sum with as many minus as plus signs; None for other sums."""
+        # Postorder without recursion: to negate a sum negates sums in its terms, which may be nested as deep as the
+        # graph.
         for inner in postorder([node], self._negated_with, until=self._flipped):
             tied = self._tied(inner)
             self._flipped[inner] = self._write_terms(tied.scaled(-1)) if tied else None
@@ -339,12 +340,12 @@ def _key(found: Sum) -> _Key:
 
 
 def _multiplications(found: Sum, divided_by: Exponent) -> int:
-    """Count the terms that need a coefficient when all are divided by a number."""
+    """Count the terms that need a coefficient after all are divided by a number."""
     return sum([c != divided_by and -c != divided_by for c in found.terms.values()])
 
 
 def _balance(found: Sum) -> int:
-    # By numerators: comparing Fractions is slow.
+    # Compare numerators: comparing Fractions is slow.
     signs = [c.numerator for c in (*found.terms.values(), found.constant)]
     return sum([n > 0 for n in signs]) - sum([n < 0 for n in signs])
 

@@ -1,6 +1,7 @@
-"""Views: an array that repeats or reorders the entries of another one, `x.T`, `x[:, None]`, `broadcast_to(x, (n, m))`.
+"""Views: arrays that repeat or reorder the entries of another array, `x.T`, `x[:, None]`, `broadcast_to(x, (n, m))`.
 
-    view[i0, i1, ...] = core[i_a, i_b, ...]    each axis of the core is one axis of the view, the other axes repeat
+    view[i0, i1, ...] = core[i_a, i_b, ...]    each axis of the core is one axis of the view; along the other axes
+    entries repeat
 
 Transposes, new axes of length 1 and broadcasts compose to one such map. So views nested in any order have one
 canonical form: `broadcast_to(reshape(transpose(core)))`, each op only if it changes something.
@@ -23,7 +24,7 @@ _EINSUM = OPS["einsum"]
 
 
 def view(node: Node) -> tuple[Node, Map]:
-    """Return the core of a view, and for each axis of the view the axis of the core (None: the view repeats).
+    """Return the core of a view, and for each axis of the view the axis of the core (None if entries repeat).
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -74,13 +75,13 @@ def _below_broadcast(node: Node) -> tuple[Node, Map]:
 
 
 def _keeps(node: Node) -> Shape | None:
-    """Return the shape without axes of length 1 if a reshape changes only these."""
+    """Return the shape without axes of length 1 if a reshape changes only such axes; else None."""
     before, after = (tuple(s for s in x.shape if s != 1) for x in (node.args[0], node))
     return before if before == after else None
 
 
 def _below_reshape(node: Node) -> tuple[Node, Map]:
-    """Read a reshape that only adds or drops axes of length 1 as a view of its operand without them."""
+    """Read a reshape that only adds or drops axes of length 1 as a view of its operand without these axes."""
     sizes = _keeps(node)
     core = node.args[0] if sizes is not None else node
     if sizes is not None and core.op is not reshape and core.shape != sizes:

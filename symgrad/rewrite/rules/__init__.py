@@ -1,1 +1,1 @@
-"""Rewrite rules as data, phase by phase. Open `canonical.py` first. A row imports ops and `rewrite/rule.py` alone."""
+"""Rewrite rules as data, phase by phase. Open `canonical.py` first. Rows import only ops and `rewrite/rule.py`."""

@@ -1,31 +1,31 @@
-"""The canonical phase: what a person would write, by rules that never change a value.
+"""The canonical phase: forms as a person would write them, by rules that never change a value.
 
 Normal form
-    sums        flat; like terms collected with exact rational coefficients; a common factor in front where
-                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is opened only where that saves one,
-                or where one of its terms meets a like term; terms over powers of one sum are brought over
-                the highest one where that leaves fewer, `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
-    products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the
-                sign in front, or inside a sum that reads as well either way; rational coefficients exact,
-                roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`, and joined with that of a constant,
-                `1/sqrt(2*pi)`
-    powers      of a power, of a product and of an exponential are opened wherever that never narrows the
-                domain: `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
-    functions   by the rows below, and by the facts of the op records (odd, even, idempotent)
-    order       of terms and factors by structure alone (`rewrite/normal_form/order.py`)
-    numbers     a value that can be but one number is that number, `tanh(0) -> 0` (`known-value`); no number of
-                more than 512 bits is made
-    arrays      contractions flat in index notation, scalar factors in front, operands with equal labels one
-                product; transposes and new axes at the leaves of products and contractions, broadcasts dropped
-                where elementwise ops do them; at last written with `@`, `.T`, `outer`, `sum` and `mean`, vectors
-                first: `2*X.T@(X@w - y)/n`
+    sums        flat; like terms are collected, with exact rational coefficients; a common factor stands in front if
+                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is expanded only if that saves a
+                multiplication, or if one of its terms meets a like term; terms over powers of one sum are brought
+                over the highest power if that leaves fewer terms, `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
+    products    flat; equal bases are collected, `x*x**a -> x**(a + 1)`; there is one quotient, `x*sqrt(u)/abs(x)`;
+                the sign stands in front, or in a sum that is as readable with either sign; rational coefficients
+                are exact; roots of numbers are reduced, `sqrt(12) -> 2*sqrt(3)`, and joined with the root of a
+                constant, `1/sqrt(2*pi)`
+    powers      powers of powers, products and exponentials are expanded if that never narrows the domain:
+                `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
+    functions   the rows below apply, and the facts of the op records (odd, even, idempotent)
+    order       terms and factors are ordered by structure alone (`rewrite/normal_form/order.py`)
+    numbers     a value that can only be one number becomes that number, `tanh(0) -> 0` (`known-value`); no number
+                gets more than 512 bits
+    arrays      contractions are flat in index notation, with scalar factors in front; operands with equal labels are
+                one product; transposes and new axes stand at the leaves of products and contractions; broadcasts
+                that elementwise ops do anyway are dropped; at last contractions are written with `@`, `.T`,
+                `outer`, `sum` and `mean`, vectors first: `2*X.T@(X@w - y)/n`
     sharing     long shared sums (over 8 terms) and products (over 16 factors) stay one operand, so that a
                 graph never grows into a tree
 
-Every row is `exact` (same value, same domain) or `widens` (same value wherever the left side is defined, and
-defined in more places, which the trace says); nothing narrows. A comparison of something undefined counts as
-undefined. A rule that drops an operand widens wherever the operand may be undefined; the engine adds that by
-itself. Nothing moves across stop_gradient, whose symbols are frozen copies, other symbols than those outside.
+Every row is `exact` (same value, same domain) or `widens` (same value wherever the left side is defined, but a larger
+domain, which the trace records). No row narrows the domain. A comparison of undefined values counts as undefined. A
+rule that drops an operand widens if the operand may be undefined; the engine adds that automatically. Nothing moves
+across stop_gradient: its symbols are frozen copies, and differ from the symbols outside.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ LAWS = [
 
 
 def _inverse(outer: Op, inner: Op, beyond: str, exact_when: Node, point: int) -> Rule:
-    """outer(inner(a)) -> a where inner has a domain of its own."""
+    """Return the row outer(inner(a)) -> a, where inner has a restricted domain."""
     return Rule(
         name=f"{outer.name}-of-{inner.name}",
         pattern=outer(inner(a)),
@@ -271,7 +271,7 @@ def _kebab(op: Op) -> str:
 
 
 def _from_facts() -> Iterator[Rule]:
-    """One row for each op that is odd, even or idempotent, whatever the op is."""
+    """Yield a row for every op that is odd, even or idempotent."""
     unary = sorted(
         {op for op in OPS.values() if op.takes == ("number",) and not op.parameters}, key=lambda o: o.name
     )
@@ -316,4 +316,4 @@ DROP_STOPS = RuleSet(
         *CANONICAL,
     ]
 )
-"""The same with stop_gradient read as its value."""
+"""The same rows, with stop_gradient read as its value."""

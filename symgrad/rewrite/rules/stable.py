@@ -2,19 +2,20 @@
 
 The search
     rows        the rows below are tried at every sum, product, quotient and function call, innermost first; a row for
-                a sum takes the terms that it needs, with a common number in front, and leaves the others
-    laws        a sum of quotients over one denominator, a quotient by a power as quotients of quotients
-    shortening  differences that a replacement makes are cancelled exactly: `(x + 1) - x` is 1
-    choice      a form is taken if it has fewer wrong bits at sample points of the declared domain, moderate and extreme
-                ones, and at none of them more than half a bit more (an error of an ulp or so is none); exact values
-                there come from arithmetic with many digits, which also has to find both forms equal
-    scale       with numbers far from 1, as in SI units, the points lie around sizes of the inputs at which terms of
-                sums and arguments of functions are alike: what is lost by multiplying such numbers out shows there
-    limits      graphs of up to 1000 equations, with arrays 160; what is no elementary function of numbers (a Bessel
-                function, an array reduction) is one value of which nothing but its interval is known
+                a sum uses some of its terms, which may have a common coefficient, and leaves the other terms
+    laws        a sum of quotients gets one denominator; a quotient by a product becomes a quotient of quotients
+    shortening  differences that a replacement creates are cancelled exactly: `(x + 1) - x` is 1
+    choice      a form is chosen if it has fewer wrong bits at sample points of the declared domain (moderate and
+                extreme points), and at no point more than half a bit more (an error of about an ulp does not count);
+                the exact values come from arithmetic with many digits, which also must find both forms equal
+    scale       for formulas with numbers far from 1, as in SI units, the points lie around sizes of the inputs at
+                which terms of a sum, and arguments of a function, are similar: only there digits are lost by
+                multiplying out such numbers
+    limits      graphs have at most 1000 equations, with arrays 160; any value that is no elementary function of
+                numbers (a Bessel function, an array reduction) counts as an input with an interval
 
-The choice is among forms that are all exactly equal, so a sample cannot make it wrong. Nothing narrows the domain; the
-few rows that widen it say so. Nothing moves across stop_gradient.
+The choice is among forms that are exactly equal, so any of them is correct. Nothing narrows the domain; the few rows
+that widen it are marked. Nothing moves across stop_gradient.
 """
 
 from __future__ import annotations

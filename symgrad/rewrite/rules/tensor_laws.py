@@ -1,7 +1,7 @@
 """Laws of the canonical phase for arrays, which the normal form of contractions applies.
 
-A row states its law for small shapes, over arrays with named sizes; the normal form applies it in index notation, to
-any number of operands and axes. Laws hold for sizes 0 and 1 too: an empty sum is zero. A division by a scalar has a
+A row states its law for few axes, over arrays with named sizes. The normal form applies the law in index notation, to
+any number of operands and axes. Laws also hold for sizes 0 and 1: an empty sum is zero. A division by a scalar has a
 value only if the scalar is not zero, for any number of entries: neither x/n nor sum(x)/n has a value for n = 0.
 """
 

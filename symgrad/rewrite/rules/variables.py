@@ -52,7 +52,7 @@ AT_ZERO = "also defined at {a} = 0"
 """The note of a row that extends the domain to a = 0."""
 
 extends_to_zero = partial(Rule, soundness="widens", exact_when=ne(a, zero), note=AT_ZERO)
-"""The constructor of such a row, exact for a != 0."""
+"""Constructs a row with this note, which is exact for a != 0."""
 
 
 def row(name: str, pattern: Node, replacement: Node, why: str, condition: Node | None = None) -> Rule:

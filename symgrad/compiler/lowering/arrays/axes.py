@@ -1,8 +1,8 @@
 """Choose the axis order of internal arrays: move a long axis to the end, where it fills the lanes of vectors.
 
-Points of shape (1000, 10) leave most lanes of a vector empty, and a sum over the coordinates adds up lanes; of shape
-(10, 1000) they do neither. Inputs and results keep their order; an input that is read repeatedly is transposed once.
-Values are the same up to the order of sums.
+An array of points of shape (1000, 10) leaves most lanes of a vector empty, and a sum over the coordinates adds up
+lanes. Shape (10, 1000) avoids both. Inputs and results keep their order; an input that is read repeatedly is transposed
+once. Values are the same up to the order of sums.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ __all__ = ["choose_axis_order"]
 _EXTREMES = frozenset({"max", "min", "prod"})
 _MOVED = frozenset({"broadcast_to", "einsum", "slice", *_EXTREMES})
 _LANES = 8
-"""Lanes of a vector, about."""
+"""Typical number of lanes of a vector."""
 
 _LONG = 4 * _LANES
 """Length of an axis that fills vectors; a shorter one leaves many lanes empty."""
 
 _TRIED = 4
-"""Axes that are tried as the last one."""
+"""Number of axes that are tried as the last axis."""
 
 _WORTH = 0.6
-"""Largest share of the time of the loops at which a new order pays."""
+"""A new order pays if the loops take at most this fraction of their present time."""
 
 _ACROSS = 6
-"""Vector operations of a sum over the lanes of a vector."""
+"""Number of vector operations in a sum over the lanes of a vector."""
 
 Axis = tuple[Node, int]
 
@@ -42,7 +42,7 @@ def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[No
     """Return a program in normal form with its arrays laid out for vectors.
 
     Args:
-        outputs: of a program in the vocabulary of `compiler/lowering/arrays/normal_form.py`.
+        outputs: the outputs of a program in the vocabulary of `compiler/lowering/arrays/normal_form.py`.
 
     Returns:
         The outputs, in the old order of their axes, and the transposed arrays that are worth storing.
@@ -90,7 +90,7 @@ class _Axes:
         return axis
 
     def of(self, node: Node, name: Axis) -> list[int]:
-        """Return the axes of an array in a class."""
+        """Return the axes of an array that belong to a class."""
         return [j for j, n in enumerate(node.shape) if n != 1 and self._top((node, j)) == name]
 
     def names(self) -> list[Axis]:
@@ -140,7 +140,7 @@ def _long(shape: Shape) -> list[int]:
 
 
 def _moved(everything: Sequence[Node], axes: _Axes, name: Axis, fixed: set[Node]) -> dict[Node, int]:
-    """Return the arrays whose axis of a class can become the last one, and the number of that axis."""
+    """Return the arrays in which the axis of a class can become the last axis, and the number of that axis."""
     found: dict[Node, int] = {}
     for node in everything:
         where = axes.of(node, name)
@@ -155,7 +155,7 @@ def _moved(everything: Sequence[Node], axes: _Axes, name: Axis, fixed: set[Node]
 
 
 def _still_fits(node: Node, moved: dict[Node, int], axis: int) -> bool:
-    """Tell whether the operands of a product of matrices stay matrices in memory with an axis as the last one."""
+    """Tell whether BLAS can still use the operands of a product of matrices if an axis of the result becomes last."""
     labels, result = node.params
     if not is_product_of_matrices(labels, result):
         return True
@@ -211,7 +211,7 @@ def _count(shape: Shape) -> float:
 
 
 def _vectors(shape: Shape, inner: int, *, reduced: bool = False) -> float:
-    """Return the number of vector operations of an elementwise loop over a shape, with the overhead of each row."""
+    """Return the number of vector operations of an elementwise loop over a shape, with the overhead per row."""
     n = estimate(shape[inner]) if shape else 1
     rows = _count(shape) / n
     return rows * (-(-n // _LANES) + (_ACROSS if reduced else 1))
@@ -235,12 +235,12 @@ def _view(x: Node, before: Sequence[int], after: Sequence[int]) -> Node:
 
 
 def _like(x: Node, moved: Node) -> Node:
-    """Convert moved conditions, which are numbers, back to conditions."""
+    """Convert transposed conditions back to conditions: the transposing op returns numbers."""
     return op("ne", moved, as_node(0)) if x.dtype == "bool" else moved
 
 
 class _Turning:
-    """Rewrites a program with an axis of some arrays moved to the end."""
+    """Rewrites a program so that an axis of some arrays is last."""
 
     def __init__(self, moved: dict[Node, int]) -> None:
         self.moved = moved
@@ -248,12 +248,12 @@ class _Turning:
         self.views: dict[Node, None] = {}
 
     def plain(self, node: Node) -> Node:
-        """Return an array with its axes in the old order."""
+        """Return the rewritten array with its axes in the old order."""
         count = range(len(node.shape))
         return _view(self.new[node], _last(count, self.moved.get(node)), tuple(count))
 
     def last(self, node: Node, axis: int) -> Node:
-        """Return an array with an axis as its last."""
+        """Return the rewritten array with an axis as its last axis."""
         if node in self.moved:
             return self.new[node]
         count = range(len(node.shape))
@@ -288,7 +288,7 @@ class _Turning:
         return apply(node.op, args, (shape,) if node.op.name == "broadcast_to" else node.params)
 
     def _beside(self, arg: Node, axis: int, rank: int) -> Node:
-        """Reshape an operand so that it broadcasts with arrays of a rank whose axis is moved to the end."""
+        """Reshape an operand so that it broadcasts with arrays of a rank in which an axis has been moved to the end."""
         at = axis - rank + len(arg.shape)
         if at >= 0 and arg.shape[at] != 1:
             return self.last(arg, at)
@@ -325,7 +325,7 @@ class _Turning:
 
 
 def _often_read(outputs: Sequence[Node], views: Iterable[Node]) -> Iterable[Node]:
-    """Yield the transposed arrays that are read more than once: each read would gather lanes from distant places."""
+    """Yield the transposed arrays that are read more than once: unstored, each read would gather distant elements."""
     readers: dict[Node, list[Node]] = {}
     for node in topological(outputs):
         for arg in node.args:

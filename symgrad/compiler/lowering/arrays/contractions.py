@@ -1,4 +1,4 @@
-"""Contractions: pairs of operands in a cheap order (opt_einsum), with products of matrices laid out for BLAS."""
+"""Contract operands in pairs, in a cheap order (opt_einsum), with products of matrices laid out for BLAS."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 __all__ = ["MatrixProducts", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
 
 _GUESS = 256
-"""The value of a named size in cost estimates: most are batches."""
+"""The value of a named size in cost estimates; most named sizes are batches."""
 
 
 def estimate(size: Size) -> int:
-    """Return a number for a size, to compare costs."""
+    """Estimate a size as a number, to compare costs."""
     return max(evaluate_size(size, dict.fromkeys(names_of(size), _GUESS)), 1)
 
 
@@ -31,7 +31,7 @@ _Product = tuple[Node, Node, _Labels, _Labels, frozenset[int]]
 """Two operands, their axes, and the axes of the product."""
 
 MatrixProducts = dict[_Product, tuple[Node, _Labels]]
-"""The products of matrices of a program, and the order of the axes of each (common subexpressions)."""
+"""The products of matrices of a program with the order of their axes, to find common subexpressions."""
 
 
 def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool:
@@ -54,7 +54,7 @@ def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) ->
 
     Args:
         node: the einsum.
-        args: its operands in that vocabulary.
+        args: its operands, in the smaller vocabulary.
         products: the products of matrices of the program so far.
     """
     labels, result = node.params
@@ -63,7 +63,7 @@ def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) ->
     for own, old in zip(labels, node.args, strict=True):
         sizes.update(zip(own, old.shape, strict=True))
     found, kept = _contract(operands, axes, result, sizes, products)
-    if kept != result:  # every operand was broadcast along an axis
+    if kept != result:  # operands that were broadcast along an axis have lost it
         spread = tuple(sizes[k] if k in kept else 1 for k in result)
         if found.shape != spread:
             found = apply(OPS["reshape"], (found,), (spread,))
@@ -102,11 +102,11 @@ def _contract(
     sizes: dict[int, Size],
     products: MatrixProducts,
 ) -> tuple[Node, _Labels]:
-    """Contract operands, in pairs if that is cheaper; the result lacks labels that no operand has."""
+    """Contract operands, in pairs if that is cheaper; labels that no operand has are missing in the result."""
     present = set[int]().union(*axes)
     absent = [k for k in sizes if k not in present and k not in result]
     kept = tuple(k for k in result if k in present)
-    if absent:  # a sum over an axis of no operand is a factor
+    if absent:  # a sum over an axis that no operand has is a factor
         operands = [*operands, size_leaf(size_product(sizes[k] for k in absent))]
         axes = [*axes, ()]
     factors = [x for x, own in zip(operands, axes, strict=True) if not own]
@@ -167,7 +167,7 @@ def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: MatrixProd
 def _known_product(
     operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: MatrixProducts
 ) -> Node:
-    """Return a product of matrices, reusing an equal one or its transpose."""
+    """Return a product of matrices; reuse an equal product, or its transpose."""
     keys: list[tuple[_Product, _Labels]] = []
     for i, j in ((0, 1), (1, 0)):
         names: dict[int, int] = {}
@@ -190,7 +190,7 @@ def _known_product(
 
 
 def _groups(labels: tuple[_Labels, _Labels], out: _Labels) -> tuple[_Labels, _Labels, _Labels, _Labels]:
-    """Return the batch axes of a product, those of the left and of the right operand alone, and the contracted ones."""
+    """Return the batch axes, the axes of just the left and just the right operand, and the contracted axes."""
     a, b = labels
     batch = tuple(k for k in out if k in a and k in b)
     left = tuple(k for k in out if k not in b)

@@ -19,7 +19,7 @@ class Index:
     """``offset + sum(coefficient * counter)``.
 
     Args:
-        terms: loops and the coefficients of their counters, none of which is 0, in the order of the loops.
+        terms: the loops and the nonzero coefficients of their counters, in the order of the loops.
         offset: the constant.
     """
 
@@ -40,18 +40,18 @@ class Index:
 
 
 IndexTuple = tuple[Index, ...]
-"""One index an axis."""
+"""One index for each axis."""
 
 ZERO = Index()
 
 
 def loop(k: int) -> Index:
-    """Return the counter of a loop itself."""
+    """Return the index that is the counter of a loop."""
     return Index(((k, 1),))
 
 
 def total(parts: Iterable[tuple[Index, Size]]) -> Index:
-    """Return the sum of indices, each times a size.
+    """Return a sum of indices, each multiplied by a size.
 
     Example:
         >>> print(total([(loop(0), "n"), (loop(1), 1)]).terms)
@@ -85,5 +85,5 @@ def strides(shape: Shape) -> list[Size]:
 
 
 def flat(place: Sequence[Index], shape: Shape) -> Index:
-    """Return the position in memory of a place in a contiguous array."""
+    """Return the memory position of a place in a contiguous array."""
     return total(zip(place, strides(shape), strict=True))

@@ -1,7 +1,7 @@
-"""Where arrays are: arguments, and slots of the scratch memory, which are used again when what is in them is not.
+"""Assign a place to each array: an argument, or a slot of scratch memory, reused when its array is dead.
 
-Slots are chosen when a program is compiled, for all sizes at once; their places are computed from the sizes in every
-call.
+Slots are chosen when a program is compiled, for all sizes at once. The address of each slot is computed from the sizes
+in every call.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from symgrad.ir.sizes import Size, size_product
 __all__ = ["Buffer", "Memory", "Slot", "plan_memory"]
 
 Kind = Literal["real", "int", "bool", "double"]
-"""How elements are stored; double where the format of the kernel would be too short."""
+"""How elements are stored; double if the kernel's own format would lose digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Elements of one array.
+    """The elements of an array.
 
     Args:
-        kind: what they are.
-        count: how many.
-        slot: the slot that it is in; -1 for an argument.
+        kind: their type.
+        count: their number.
+        slot: the slot of the array; -1 for an argument.
     """
 
     kind: Kind
@@ -42,18 +42,18 @@ class Buffer:
 
 @dataclass(slots=True)
 class Slot:
-    """A place of the scratch memory: the arrays that are there one after the other."""
+    """A region of scratch memory, and the arrays that occupy it at different times."""
 
     arrays: list[Buffer] = field(default_factory=list[Buffer])
 
 
 @dataclass(slots=True)
 class Memory:
-    """The arrays of a program, numbered: inputs, outputs, then those in slots.
+    """The arrays of a program, numbered: inputs, outputs, then arrays in slots.
 
     Args:
-        arrays: all of them.
-        inputs: how many are inputs.
+        arrays: the arrays.
+        inputs: the number of inputs.
         slots: the slots.
         of: the array of a node.
     """
@@ -75,7 +75,7 @@ class Memory:
         return self.inputs + k
 
     def rows_of(self, member: Member) -> list[int]:
-        """Return the arrays in which a member sums rows."""
+        """Return the arrays in which a member accumulates sums of rows."""
         return self._rows[member]
 
     def kept(self, nest: Nest, row: int) -> int:
@@ -107,7 +107,7 @@ class Memory:
         return len(self.arrays) - 1
 
     def share(self, kind: Kind, count: Size, k: int) -> int:
-        """Put an array where another one is, which is not read any more when this one is written."""
+        """Put an array into the slot of another array, whose last read is before or at the new array's write."""
         slot = self.arrays[k].slot
         array = Buffer(kind, count, slot)
         self.slots[slot].arrays.append(array)
@@ -115,7 +115,7 @@ class Memory:
         return len(self.arrays) - 1
 
     def release(self, k: int) -> None:
-        """Let another array have the slot of this one."""
+        """Free the slot of an array."""
         self._free.add(self.arrays[k].slot)
 
 
@@ -127,7 +127,7 @@ def plan_memory(
     inputs: Sequence[Node],
     outputs: Sequence[Node],
 ) -> Memory:
-    """Give every array that a program stores a place."""
+    """Assign a place to every array that a program stores."""
     arguments = [Buffer(n.dtype, size_product(n.shape)) for n in (*inputs, *outputs)]
     memory = Memory(arguments, len(inputs))
     memory.of.update({node: i for i, node in enumerate(inputs)})
@@ -142,10 +142,12 @@ def plan_memory(
     for node, position in last.items():
         ends.setdefault(position, []).append(node)
     for position, step in enumerate(steps):
-        # What an output is computed from, entry by entry, and nothing else reads later, can be in the output before.
+        # An operand can share the output's memory if the output is computed from it entry by entry and nothing reads it
+        # later.
         dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
         if step in of_turns:
-            # Another step of the turns would read in its next turn what this one has written over.
+            # Not if another step of the same fused loop reads the operand: it would read an overwritten value in its
+            # next turn.
             dying -= {n for s in of_turns[step].steps if s is not step for n in s.needs}
         if isinstance(step, Nest) and dying:
             for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():
@@ -155,7 +157,8 @@ def plan_memory(
         dying = {n for n in dying if memory.arrays[memory.of[n]].slot >= 0}
         here = of_turns.get(step)
         if here is not None:
-            # What outlives a turn gets its place first: all turns write to that of what does not.
+            # Arrays that outlive a turn get their places first: every turn overwrites the private arrays, so no place
+            # is shared.
             for node in (n for s in here.steps for n in stored_nodes(s)):
                 if node not in memory.of and node not in private:
                     memory.of[node] = memory.new(node.dtype, size_product(node.shape))
@@ -191,9 +194,9 @@ def plan_memory(
 def _reused(
     nest: Nest, passes: Passes, selection: Selection, dying: Set[Node], results: Collection[Node]
 ) -> dict[Node, Node]:
-    """Choose results of a nest, among the given ones, that can be written over an operand that nothing reads later.
+    """Choose results of a nest, among `results`, that can overwrite an operand that nothing reads later.
 
-    Every lane reads the operand where it writes the result, and no later pass reads it.
+    Each lane must read the operand at the position where it writes the result, and no later pass may read the operand.
     """
     found: dict[Node, Node] = {}
     reads = last_reads(nest, passes, selection.tasks)
@@ -221,7 +224,7 @@ def _reused(
 
 
 def _rows(nest: Nest, passes: Mapping[Nest, Passes], memory: Memory) -> list[int]:
-    """Give a nest the rows that it needs while it runs."""
+    """Allocate the rows that a nest needs while it runs."""
     found: list[int] = []
     if not nest.loops:
         return found

@@ -1,8 +1,8 @@
 """Group tasks into loop nests (loop fusion), so that common values are loaded and computed once.
 
 The last loop of a nest runs over the lanes of vectors. For each point of the outer loops a nest makes passes over the
-inner one; a pass can use the reductions of earlier passes. So the rows of a softmax are one nest of three passes: the
-maximum, the exponentials and their sum, the quotients.
+inner loop. A pass can use the reductions of earlier passes. For example, the rows of a softmax are one nest of three
+passes: the maximum; the exponentials and their sum; the quotients.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from symgrad.ir.sizes import Shape
 __all__ = ["LibraryCall", "Member", "Nest", "ArrayTask", "group"]
 
 _LOOK_BACK = 16
-"""The number of last steps whose nests a task may join."""
+"""A task may join a nest among this many last steps."""
 
 _LARGEST = 400
-"""Members of a nest: code size and register pressure grow with them."""
+"""Largest number of members of a nest: code size and register pressure grow with it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -50,13 +50,13 @@ class Member:
 
     @property
     def own(self) -> bool:
-        """Whether the value is the formula of the node itself, not a product of operands."""
+        """Whether the value is computed by the node's own formula, not as a product of operands."""
         return self.task.target is self.task.node and self.factors[0][0] is self.task.node
 
 
 @dataclass(eq=False, slots=True)
 class Nest:
-    """Loops and their members; the last loop is the inner one."""
+    """Loops and their members; the last loop is the inner loop."""
 
     loops: Shape
     members: list[Member] = field(default_factory=list[Member])
@@ -70,7 +70,7 @@ class Nest:
         return len(self.loops) - 1
 
     def holds(self, node: Node, place: IndexTuple) -> Member | None:
-        """Return the member whose value at the current point is that of a node at a place."""
+        """Return the member that computes a node at a place at the current point of the loops."""
         member = self.inside.get(node)
         return member if member is not None and member.place == place else None
 
@@ -138,7 +138,7 @@ def _member(task: Task, names: Mapping[int, int], inner: int) -> Member:
 
 
 def _visible(member: Member, selection: Selection, inner: int) -> bool:
-    """Tell whether other members can use the value at the current point: it is complete there."""
+    """Tell whether the value is complete at the current point, so that other members can use it."""
     task = member.task
     return (
         task.target is task.node
@@ -188,7 +188,7 @@ class _Grouping:
         if reduced != list(range(inner - len(reduced), inner)):
             return False
         shared = not nest.loops
-        alone = len(used) == len(nest.loops)  # and reads no array of the rank of the nest
+        alone = len(used) == len(nest.loops)  # and reads no array of the nest's rank
         memory = {n for n, _ in needs.memory}
         everywhere = len(nest.loops)
         for node, place in needs.values:
@@ -233,7 +233,7 @@ class _Grouping:
 
 
 def _assignments(task: Task, nest: Nest) -> Iterator[dict[int, int]]:
-    """Yield injections of the loops of a task into those of a nest, the identity first."""
+    """Yield injections of the loops of a task into the loops of a nest, the identity first."""
     count = len(task.loops)
     if count not in (len(nest.loops), len(nest.loops) - 1) or count > 5:
         return
@@ -245,7 +245,7 @@ def _assignments(task: Task, nest: Nest) -> Iterator[dict[int, int]]:
 def _order(task: Task, needs: _Needs) -> list[int]:
     """Return the order of a task's loops: outer loops of the result, reduced outer loops, the inner loop.
 
-    The inner loop is that along which most arrays are contiguous.
+    The inner loop is the loop along which most arrays are contiguous.
     """
     count = len(task.loops)
     if count == 0:

@@ -1,7 +1,8 @@
 """Fuse the outermost loops of consecutive steps, so that intermediate results stay in the cache.
 
-Consider 25 products of matrices, then a formula of each, then 25 products again. As three steps each reads the results
-of the one before from main memory. In 25 turns of three steps an array that only they use has the size of one turn.
+Consider 25 products of matrices, then a formula of each product, then 25 products again. As three separate steps, each
+step reads the results of the previous step from main memory. In a loop of 25 turns of three steps, an array that only
+these steps use has the size of one turn.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _LARGE = 2**15
 """Size of an array that does not fit the first-level cache, so that fusion pays."""
 
 _TURN = 2**9
-"""Smallest size of a step in a turn: its overhead is that of some hundred numbers."""
+"""Smallest size of a step in a turn: the overhead of a step equals the work on some hundred numbers."""
 
 
 _AHEAD = 50
-"""Lookahead: steps that are candidates for the same turns."""
+"""Lookahead: number of steps that are candidates for one fused loop."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,7 +38,8 @@ class Turns:
     Args:
         steps: the steps.
         count: the number of turns of the loop.
-        private: arrays of which each turn uses its own part, and only these steps; memory holds one turn.
+        private: arrays that only these steps use, and of which each turn uses its own part; memory holds one turn's
+            part.
     """
 
     steps: tuple[ArrayTask, ...]
@@ -59,8 +61,8 @@ def fuse_outer_loops(
     """Find steps whose outermost loops can be fused, and make them adjacent.
 
     Args:
-        steps: of a program, in topological order.
-        passes: of every nest.
+        steps: the steps of a program, in topological order.
+        passes: the passes of every nest.
         selection: the nodes with tasks.
         bound: nodes that are outputs.
     """
@@ -89,12 +91,12 @@ def fuse_outer_loops(
 def _split(
     steps: Sequence[ArrayTask], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
 ) -> tuple[list[ArrayTask], list[ArrayTask], list[ArrayTask]]:
-    """Partition steps into those before the turns, those of the turns, and those after."""
+    """Partition steps into three groups: before the turns, in the turns, and after the turns."""
     before: list[ArrayTask] = []
     together: list[ArrayTask] = []
     after: list[ArrayTask] = []
     fused: set[Node] = set()  # results of the turns
-    late: set[Node] = set()  # results after them
+    late: set[Node] = set()  # results of steps after the turns
     for step in steps:
         results = stored_nodes(step)
         early = late.isdisjoint(step.needs)
@@ -110,7 +112,7 @@ def _split(
 
 
 def _outermost(step: ArrayTask) -> Size | None:
-    """Return the length of the outermost loop of a step, if its turns are independent and large enough."""
+    """Return the length of a step's outermost loop, if the turns are independent and large enough; else None."""
     if isinstance(step, Nest):
         if len(step.loops) < 2:
             return None
@@ -137,7 +139,7 @@ def _outermost(step: ArrayTask) -> Size | None:
 def _own_part(
     step: ArrayTask, arrays: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
 ) -> bool:
-    """Tell whether a turn of a step reads only the part of the same turn of arrays, and writes none of them."""
+    """Tell whether each turn of a step reads only its own part of some arrays, and writes none of these arrays."""
     if any(n in arrays for n in stored_nodes(step)):
         return False
     if isinstance(step, LibraryCall):
@@ -155,7 +157,7 @@ def _own_part(
 def _leave(
     steps: Sequence[ArrayTask], together: list[ArrayTask], after: list[ArrayTask], bound: Collection[Node]
 ) -> None:
-    """Move steps behind the turns, to the turns of their readers, unless that costs other private arrays."""
+    """Move steps behind the turns, into the turns of their readers, if all other private arrays stay private."""
     for step in reversed(together[1:]):
         results = stored_nodes(step)
         readers = [s for s in steps if not set(results).isdisjoint(s.needs)]

@@ -17,7 +17,7 @@ __all__ = ["Availability", "Pair", "Pass", "Passes", "inside", "last_reads", "pl
 Pair = tuple[Node, IndexTuple]
 
 _KEPT = 12
-"""Simple operations above which a pass saves a value for the next one instead of recomputing it."""
+"""Number of simple operations above which a pass saves a value for a later pass, which would recompute it otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Availability:
     """The availability of a value in a nest.
 
     Args:
-        inner: whether it differs from lane to lane.
+        inner: whether the value differs from lane to lane.
         outer: whether it depends on the outer loops (or on a reduction of a pass).
-        stage: the first pass that can use it.
+        stage: the first pass that can use the value.
         cost: its simple operations in each lane, with all operands.
     """
 
@@ -39,13 +39,13 @@ class Availability:
 
 @dataclass(slots=True)
 class Pass:
-    """One run over the inner loop, and the work of each row before it.
+    """One run over the inner loop, and the work per row before it.
 
     Args:
         row: members with one value for each row, known before this pass.
         lanes: members that this pass computes lane by lane.
         reduced: members that this pass reduces over the inner loop.
-        keep: values that it saves for later passes.
+        keep: values that this pass saves for later passes.
     """
 
     row: list[Member] = field(default_factory=list[Member])
@@ -59,7 +59,7 @@ class Passes:
     """The passes of a nest.
 
     Args:
-        passes: in order; the last may have a row part only.
+        passes: the passes, in order; the last may have only a row part.
         levels: the availability of every value that the nest computes or loads.
         kept: the place of a saved value: the number of its row buffer, or the member that stores it anyway.
         rows: the values with row buffers.
@@ -121,7 +121,7 @@ def plan_passes(nest: Nest, tasks: Mapping[Node, object]) -> Passes:
 def _set_availability(
     nest: Nest, starts: Sequence[Pair], tasks: Mapping[Node, object], levels: dict[Pair, Availability]
 ) -> None:
-    """Set the availability of values, and of all values that they are computed from."""
+    """Set the availability of values, and of all values that they depend on."""
 
     def operands(pair: Pair) -> Reads:
         return Reads() if _is_loaded(nest, pair, tasks) else inside(nest, pair)
@@ -152,7 +152,7 @@ def _walk_lanes(nest: Nest, this: Pass, is_leaf: Callable[[Pair], bool]) -> Iter
 def last_reads(
     nest: Nest, found: Passes, tasks: Mapping[Node, object]
 ) -> dict[Node, tuple[int, set[IndexTuple]]]:
-    """Return for every array that is read only lane by lane the last pass that reads it, and the places."""
+    """Return the last pass that reads each array, and the places read, for arrays that are only read lane by lane."""
     last: dict[Node, tuple[int, set[IndexTuple]]] = {}
     otherwise: set[Node] = set()
     for pair, level in found.levels.items():

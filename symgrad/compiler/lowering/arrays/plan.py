@@ -1,4 +1,4 @@
-"""Plan an array program: from nodes to steps, with their loops and memory."""
+"""Plan an array program: turn nodes into steps, and choose loops and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Plan:
     Args:
         steps: loop nests and calls, in order.
         turns: adjacent steps with a fused outermost loop.
-        passes: of every nest.
+        passes: the passes of every nest.
         memory: the place of every array.
         selection: the nodes with arrays or loops.
         outputs: the outputs, in the smaller vocabulary of lowering.
@@ -47,11 +47,11 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     """
     # The smaller vocabulary first: all later passes handle only its ops.
     small = to_normal_form(outputs)
-    # Axes before memory: a transposed array is another array, which pays only if it is stored.
+    # Axes before memory: a transposed array is a new array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
-    # Stored values before loops: the loops of a stored value compute all others where they are read.
+    # Stored values before loops: the loops of stored values compute all other values where these are read.
     selection = select(results, stored)
-    # Loops over the same points are fused to a nest.
+    # Fuse loops over the same points into a nest.
     found = group(selection)
     # A pass over the inner loop of a nest can use the reductions of earlier passes.
     passes = {step: plan_passes(step, selection.tasks) for step in found if isinstance(step, Nest)}

@@ -37,10 +37,10 @@ Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
 _REDUCTIONS: tuple[Combine, ...] = ("max", "min", "prod")
 _SHARED, _LONG = 12, 1500
-"""Cost above which a value that is read twice is stored, and above which any value is."""
+"""Costs above which a value is stored: if it is read twice, and in any case."""
 
 _REPEATED = 3
-"""Cost above which a row that every row of a larger array reads is stored."""
+"""Cost above which a row is stored if every row of a larger array reads it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,13 +51,13 @@ class Task:
         node: the value.
         loops: the sizes of its loops, numbered from 0; axes of length 1 have none.
         combine: the reduction of values at equal places of the result.
-        factors: the operands of the product, and the place of each; the node itself for its own formula.
+        factors: the operands of a product, and the place of each; or only the node itself, computed by its own formula.
         place: the place of a value in the target.
         reduced: the loops over which the result is reduced.
-        target: the array of the result: a node, or the number of an output that is a copy.
+        target: the array of the result: a node, or the number of an output to copy to.
         indices: for a scatter, the arrays of positions, and the place of each.
         axes: for a scatter, the axes of the target that the positions index.
-        fill: whether the target is zero where no value is stored.
+        fill: whether the target is zero at all other places.
     """
 
     node: Node
@@ -83,7 +83,8 @@ class Reads:
 
     Args:
         values: other nodes, and their places.
-        memory: arrays that must be complete in memory, and the positions read, to which indices may be added.
+        memory: arrays that must be complete in memory, and the positions read (for gathers, without the gathered
+            indices).
     """
 
     values: tuple[tuple[Node, IndexTuple], ...] = ()
@@ -91,7 +92,7 @@ class Reads:
 
 
 def backing(node: Node) -> Node:
-    """Return the array that shares its memory with a reshaped one."""
+    """Return the array whose memory a reshaped array shares."""
     while node.op.name == "reshape":
         node = node.args[0]
     return node
@@ -158,7 +159,7 @@ class Selection:
         order: nodes with memory or loops, arguments first, without symbols.
         tasks: the tasks of a node; none for a call of BLAS or LAPACK, or a scan.
         copies: the tasks that copy to outputs.
-        bound: nodes that are computed into an output, and its number.
+        bound: nodes that are computed directly into an output, and the number of the output.
     """
 
     order: list[Node] = field(default_factory=list[Node])
@@ -192,7 +193,7 @@ def select(outputs: Sequence[Node], stored: Collection[Node] = ()) -> Selection:
     """Select the nodes with tasks of a program in normal form (`compiler/lowering/arrays/normal_form.py`).
 
     Args:
-        outputs: of the program.
+        outputs: the outputs of the program.
         stored: nodes that get a task in any case.
     """
     everything = topological(outputs)
@@ -267,7 +268,7 @@ def _forced(everything: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, N
 
 
 def _loops(shape: Shape) -> tuple[Shape, IndexTuple]:
-    """Return a loop for every axis that is longer than 1, and the place of their counters."""
+    """Return a loop for every axis longer than 1, and the place at the counters of these loops."""
     sizes: list[Size] = []
     place: list[Index] = []
     for n in shape:

@@ -1,4 +1,4 @@
-"""A graph as arrays of numbers: what looks alike, who reads what, and an order in which repetitions are stretches."""
+"""Store a graph as integer arrays: classes of similar equations, readers, and an order for repetitions."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 NUMBERS = frozenset({"add", "mul", "div"})
-"""Ops whose code is the same for every number: copies may differ in a number that stands beside a variable."""
+"""Ops whose code is the same for every numeric operand: copies may differ in that number."""
 
 LARGE = 48
-"""Of formulas larger than that, size says nothing about the size of a repetition."""
+"""Formula sizes are capped here: beyond, they say nothing about the size of a repetition."""
 
 _SHALLOW = 3
-"""Equal so deep, equations of small graphs have one colour."""
+"""Equations of small graphs have one colour if they are equal to this depth."""
 
 
 class NumberedGraph:
-    """The symbols and equations of a graph by number; the number after the last stands for all constants.
+    """The symbols and equations of a graph, numbered; the next number stands for all constants.
 
     Args:
         nodes: symbols and equations, arguments first.
-        outputs: what is asked for.
-        fusable: nodes that may be rounded once together.
+        outputs: the outputs.
+        fusable: nodes that may become fused multiply-adds.
 
     Attributes:
-        args: for every equation the numbers of its operands.
-        key: equal for equations with equal code.
-        leaf: which are symbols.
+        args: the numbers of the operands of every equation.
+        key: a number that is equal for equations with equal code.
+        leaf: a mask of the symbols.
     """
 
     def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], fusable: Collection[Node]) -> None:
@@ -65,12 +65,12 @@ class NumberedGraph:
         self.key[n] = -1
 
     def colours(self) -> tuple[Ints, Ints]:
-        """Return for every equation its colour, and the size of its formula as far as the colour knows it."""
+        """Return the colour of every equation, and the size of its formula down to the depth of the colour."""
         inner = self.args[: self.n] < self.n
         equation = np.append(~self.leaf[:-1], False)
         base = np.where(equation, _mixed(self.key.astype(np.uint64) + np.uint64(3)), np.uint64(1))
         colour, size = base, equation.astype(np.int64)
-        # Of random equations each step tells about four apart: so deep, few of them look alike by chance.
+        # Each step tells about four random equations apart: at this depth, few equations look alike by chance.
         for _ in range(max(_SHALLOW, round(math.log(self.n, 4)) - 2)):
             mixed, larger = base, equation.astype(np.int64)
             for k in range(self.arity):
@@ -80,7 +80,7 @@ class NumberedGraph:
         return np.unique(colour[:-1], return_inverse=True)[1].reshape(-1), np.minimum(size[:-1], LARGE)
 
     def link(self) -> None:
-        """Note the readers of every value, which only graphs with repetition need."""
+        """Index the readers of every value; only graphs with repetition need this."""
         n = self.n
         flat = self.args[:n].reshape(-1)
         used = np.flatnonzero(flat < n)
@@ -91,22 +91,23 @@ class NumberedGraph:
         self.start: Ints = np.searchsorted(self.source, np.arange(n + 2))
 
     def uses(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Return positions in `reader` of all uses of some nodes, and which of the nodes each is of."""
+        """Return the positions in `reader` of all uses of some nodes, and for each use the index of its node."""
         first, count = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
         which = np.repeat(np.arange(len(nodes)), count)
         return np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count), which
 
     def early(self, unit: Ints) -> Ints | None:
-        """Return the place of every equation if units are computed at once, and each follows its operands at once.
+        """Order the equations so that units stay together, and each unit follows its operands immediately.
 
-        In this order a repetition is a stretch; in the order of a walk, what only a second output needs is far away.
-        Of several that can follow, those that read nothing else come first: they may belong to the same repetition.
+        In this order a repetition is contiguous. In the order of a graph traversal it may not be: equations that only a
+        second output needs are far away. Among several units that can follow, units with no other operands come first:
+        they may belong to the same repetition.
 
         Args:
-            unit: for every equation, the equation that stands for its unit.
+            unit: for every equation, the equation that represents its unit.
 
         Returns:
-            The places, in a unit beside each other; None if there is no such order.
+            The place of every equation; None if there is no such order.
         """
         n = self.n
         edges = np.sort(unit[self.source] * n + unit[self.reader])
@@ -144,7 +145,7 @@ class NumberedGraph:
 
 
 def _constants(node: Node, numbers: Sequence[int], n: int) -> tuple[object, ...]:
-    """Return what copies must have in common of constant operands: where they are, and which where it matters."""
+    """Return the key of a node's constant operands: their places, and the values on which its code depends."""
     free = node.op.name in NUMBERS
     return tuple(
         [

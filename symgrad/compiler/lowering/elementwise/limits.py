@@ -1,9 +1,10 @@
-"""What limits an elementwise loop: its longest chain, the number of its operations, or memory.
+"""Find the limit of an elementwise loop: its longest chain, the number of its operations, or memory.
 
-A processor starts an operation when its operands are there, some cycles after theirs. It finds other work in the
-instructions that follow, a few hundred of them: in the next round of a short loop, but not of a long one. Then two
-vectors at a time take little longer than one, if what limits the loop is its longest chain and not the number of its
-operations. Per element the arithmetic is the same.
+A processor starts an operation when its operands are ready, which is some cycles after the operations that compute them
+have started. Meanwhile it finds other work in the instructions that follow, a few hundred of them. In a short loop
+these include the next iteration, in a long loop they do not. So if the longest chain limits a long loop, and the number
+of its operations does not, then two vectors at a time take little longer than one. The arithmetic per element is the
+same.
 """
 
 from __future__ import annotations
@@ -16,53 +17,53 @@ from symgrad.ops.record import DIVISION_COST
 __all__ = ["better_pays_from", "elements_of_a_call", "limited_by_memory", "side_by_side"]
 
 _WINDOW = 224
-"""Instructions: of so long a loop, processors of today see less than two rounds at once."""
+"""Number of instructions in a loop above which current processors see less than two iterations at once."""
 
 _PER_CYCLE = 3.0
-"""Vector instructions that start in a cycle where nothing has to wait."""
+"""Vector instructions that start per cycle if none has to wait."""
 
 _INSTRUCTIONS = 40
-"""Of a function."""
+"""Number of instructions of a mathematical function."""
 
 _LIGHT = 12
-"""Simple operations for each argument: so few take less time than the argument takes from memory or to it."""
+"""Up to this many simple operations per argument take less time than loading or storing the argument."""
 
 _EQUATIONS = 4000
-"""Equations: beyond, compiling twice the code takes longer than many will compute."""
+"""Above this many equations, compiling twice the code takes longer than most callers would ever save."""
 
 _BETWEEN = 1000
-"""Equations between loops over copies: with no more, two vectors at a time share what such a loop takes from its tables
-for little more compile time."""
+"""With at most this many equations outside the loops over copies, computing two vectors at a time pays: both share the
+loads from the tables of such a loop, and compile time hardly grows."""
 
 _SLOWER = 0.01
-"""Nanoseconds that quick code takes longer than better code for an instruction and an element: a fifth to a half more,
-between 0.005 and 0.025 over the workloads of `benchmarks/scoreboard`."""
+"""Extra time of quick code, in nanoseconds per instruction and element. It was between 0.005 and 0.025 over the
+workloads of `benchmarks/scoreboard`, which made their run time longer by a fifth to a half."""
 
 _ARGUMENT = 5
-"""Instructions for an argument of a vector of elements: what it is read or written by, and what counts its elements."""
+"""Instructions per argument and vector: its load or store, and its index arithmetic."""
 
 _CALL = 150.0
-"""Nanoseconds that a call of quick code takes longer whatever it computes: it is asked whether better code pays."""
+"""Fixed extra time of each call of quick code, in nanoseconds: the call checks whether better code pays."""
 
 _BETTER, _BETTER_EQUATION = 15e6, 0.06e6
-"""Nanoseconds in which better code is compiled: for any, and for each equation."""
+"""Compile time of better code, in nanoseconds: a fixed part, and a part per equation."""
 
 
 _SOON = 1500
-"""Equations, of each repetition the first alone: better code of so few takes as long as writing them all down."""
+"""Number of equations (one copy of each repetition) up to which better code compiles as fast as unrolled quick code."""
 
 
 def better_pays_from(plan: Schedule) -> int:
-    """Return after how many elements quick code has lost as much time as it takes to compile better code.
+    """Return the number of elements after which quick code has lost the compile time of better code.
 
-    To compile it then takes at most twice the time that the better of the two decisions would have taken, whatever
-    follows; no other rule can promise less without knowing what follows.
+    If better code is compiled at that point, the total time is at most twice the time of the best decision, whatever
+    calls follow. No rule that does not know the later calls can promise less.
 
     Args:
         plan: the equations of an elementwise loop.
 
     Returns:
-        The number of elements; 0 where repetition leaves so little code that better code is there as soon.
+        The number of elements; 0 if repetition leaves so little code that better code compiles as fast.
     """
     copies = {chunk.group: len(chunk.nodes) for chunk in plan.chunks if chunk.group is not None}
     equations = sum(copies.values()) + sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)
@@ -72,12 +73,12 @@ def better_pays_from(plan: Schedule) -> int:
 
 
 def elements_of_a_call(plan: Schedule) -> int:
-    """Return how many elements computed by quick code lose as much time as a call by itself."""
+    """Return the number of elements for which quick code's extra time per element equals its extra time per call."""
     return round(_CALL / _lost(plan))
 
 
 def _lost(plan: Schedule) -> float:
-    """Return the nanoseconds that quick code takes longer for an element."""
+    """Return the extra time of quick code per element, in nanoseconds."""
     work = sum(_instructions(n) for chunk in plan.chunks for n in chunk.nodes)
     return _SLOWER * (work + _ARGUMENT * (len(plan.inputs) + len(plan.outputs)))
 
@@ -88,7 +89,7 @@ def _instructions(node: Node) -> float:
 
 
 def limited_by_memory(plan: Schedule) -> bool:
-    """Tell whether arrays that no cache holds take longer to move than to compute.
+    """Tell whether, for arrays larger than any cache, memory traffic takes longer than the computation.
 
     Args:
         plan: the equations of an elementwise loop.
@@ -110,7 +111,7 @@ def side_by_side(plan: Schedule) -> int:
         return 1
     work = 0
     ready: dict[Node, float] = {}
-    angles: set[Node] = set()  # a sine and a cosine of one angle are one function
+    angles: set[Node] = set()  # one function computes sine and cosine of an angle
     for node in plan.chunks[0].nodes:
         cost = own_cost(node) if node.args else 1
         if node.op.name in {"sin", "cos"}:

@@ -1,11 +1,12 @@
-"""Copies of a piece of graph, grown in lockstep from equations that look alike.
+"""Grow copies of a subgraph in lockstep, from equations that look alike.
 
-A row is one equation of every copy. An operand or a reader of a row joins in all copies at once, as a new row, if in
-most of them it has the same code, is not taken and is no other copy's too; the few where it does not fit are given up.
+A row has one equation of every copy. An operand or a reader of a row joins all copies at once, as a new row. For that
+it must fit in most copies: it has the same code in each, is not taken, and belongs to no other copy. The few copies in
+which it does not fit are dropped.
 
-No cycle may arise between copies, nor through what is between them. In an order of all equations that is known, a copy
-is put where its last equation stands: then it is enough that what it computes for others is read only after that. A
-reader that reads nothing else can always join; afterwards another order is needed, in which the copies are stretches.
+No cycle may arise between copies, directly or through other equations. In the current order of all equations, a copy
+stands at the place of its last equation. So it is enough if other equations read its results only after that place. A
+reader with no other operands can always join; afterwards a new order is needed, in which the copies are contiguous.
 """
 
 from __future__ import annotations
@@ -20,45 +21,45 @@ from symgrad.compiler.lowering.elementwise.isomorphic_nodes import Bools, Ints, 
 __all__ = ["FEWEST", "LEAST", "PART", "Group", "Growth"]
 
 FEWEST = 4
-"""Copies of a group."""
+"""Smallest number of copies of a group."""
 
 LEAST = 300
-"""Equations that a group must save."""
+"""Smallest number of equations that a group must save."""
 
 PART = 16
-"""And at least the graph's size divided by this."""
+"""A group must also save at least the graph's size divided by this."""
 
 _ROWS = 160
-"""Rows of a copy: beyond, a loop over copies gains little, and its code waits for registers."""
+"""Largest number of rows of a copy: with more, a loop over copies gains little, and its code runs out of registers."""
 
 _JOINED = 48
-"""Copies of fewer rows are joined, neighbour to neighbour, so that values pass from one to the next in registers."""
+"""Neighbouring copies with fewer rows are joined, so that values pass between them in registers."""
 
 _TRAFFIC = 1.1
-"""Loads and stores for each simple operation: more take longer than the operations."""
+"""Largest number of loads and stores per simple operation: more take longer than the operations."""
 
 _TRIALS = 5
-"""Orders that are tried for a group because a row does not fit in many copies in the order that is known."""
+"""Number of new orders that are tried for a group, if a row does not fit in many copies in the current order."""
 
 _TRUSTED = 3
-"""Rows of a group for which this is done."""
+"""Number of rows from which a group may try new orders."""
 
 _DOWN, _UP, _LONE = range(3)
-"""Ways to a row: an operand of another, a reader, a reader that reads nothing else."""
+"""Ways to find a row: as an operand of another row, as a reader, or as a reader with no other operands."""
 
 RowOrigin = tuple[int, int, int, int]
-"""How a row was found: which way, from which row, as or by which operand, and its key."""
+"""How a row was found: the way, the other row, the number of the operand, and the row's key."""
 
 
 @dataclass(slots=True)
 class Group:
-    """Copies: an array of equations for every row, with one for each copy.
+    """Copies: for every row an array with one equation for each copy.
 
     Args:
         rows: the equations.
-        ids: what `Growth.owner` says of the equations of a copy.
-        top: the place of its last equation.
-        steps: how each row but the first was found.
+        ids: for each copy its number in `Growth._owner`.
+        top: for each copy the place of its last equation.
+        steps: how each row after the first was found.
     """
 
     rows: list[Ints]
@@ -71,22 +72,22 @@ class Group:
 
     @property
     def size(self) -> int:
-        """How many equations the copies are."""
+        """The number of equations in all copies."""
         return len(self.ids) * len(self.rows)
 
     def chosen(self, keep: Bools) -> Group:
-        """Return some of the copies."""
+        """Return a group of some of the copies."""
         return Group([row[keep] for row in self.rows], self.ids[keep], self.top[keep], self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What could be a row: an equation for every copy, where it has the same code, and where also the order is kept."""
+    """A candidate row, with masks of the copies that have equal code (`alike`) and a valid order (`late`)."""
 
     nodes: Ints
     alike: Bools
     late: Bools
-    top: Ints  # the place of the last equation of each copy then
+    top: Ints  # the new place of the last equation of each copy
 
 
 class Growth:
@@ -96,7 +97,7 @@ class Growth:
         graph: the graph, linked.
 
     Attributes:
-        taken: what is in a group for good, and what can be in none.
+        taken: a mask of equations in final groups, and of nodes that cannot be in a group.
     """
 
     def __init__(self, graph: NumberedGraph) -> None:
@@ -111,17 +112,17 @@ class Growth:
         self._order(self._unit)
 
     def take(self, group: Group) -> None:
-        """Keep a group for good."""
+        """Make a group final."""
         for row in group.rows:
             self.taken[row] = True
             self._unit[row] = group.rows[0]
         self._order(self._unit)
 
     def grown(self, seeds: Ints) -> Group | None:
-        """Let copies grow from seeds.
+        """Grow copies from seeds.
 
         Returns:
-            The copies in the order in which they can be computed, and their rows likewise; None if a loop over them
+            The copies and their rows, both in an order in which they can be computed; None if a loop over the copies
             would not pay.
         """
         seeds = seeds[np.argsort(self._pos[seeds])]
@@ -146,7 +147,7 @@ class Growth:
         return found
 
     def _legal(self, group: Group) -> Group | None:
-        """Return the copies, joined if that is possible, if they pay and can be computed one after the other."""
+        """Return the copies, joined if possible; None if they do not pay or cannot be computed one after the other."""
         self._own(group)
         group = self._wired_alike(group)
         for found in (self._joined(group), group):
@@ -170,7 +171,7 @@ class Growth:
         return True
 
     def _reorder(self, group: Group) -> bool:
-        """Make room around the copies: what need not be computed among them comes after. False if that cannot be."""
+        """Reorder all equations so that each copy is contiguous; return False if that is impossible."""
         unit = self._unit.copy()
         for row in group.rows:
             unit[row] = group.rows[0]
@@ -180,7 +181,7 @@ class Growth:
         return True
 
     def _late(self, nodes: Ints, ids: Ints, top: Ints) -> Bools:
-        """Tell which nodes are read outside their copies only after the copies' last equations."""
+        """Return a mask of the nodes that other equations read only after the last equation of the node's copy."""
         uses, which = self.graph.uses(nodes)
         readers = self.graph.reader[uses]
         early = (self._owner[readers] != ids[which]) & (self._pos[readers] <= top[which])
@@ -196,11 +197,11 @@ class Growth:
         return ~self.taken[found] & (self._owner[found] < 0)
 
     def _single(self, found: Ints, fits: Bools) -> Bools:
-        """Narrow down to what one copy alone has found."""
+        """Drop the nodes that more than one copy has found."""
         return fits & (np.bincount(found[fits], minlength=self.graph.n + 1)[found] == 1)
 
     def _joins(self, group: Group, found: _Found, step: RowOrigin) -> Group:
-        """Add a row where it fits, unless fewer equations were in copies then."""
+        """Add a row to the copies in which it fits, unless the group would then have fewer equations."""
         for fits in (found.alike, found.late):
             count = int(fits.sum())
             if count < FEWEST or count * (len(group.rows) + 1) < group.size:
@@ -252,7 +253,7 @@ class Growth:
         return group
 
     def _found(self, group: Group, step: RowOrigin) -> _Found:
-        """Return where a step leads from each copy."""
+        """Return the candidate row to which a step leads."""
         way, t, k, key = step
         graph = self.graph
         if way == _DOWN:
@@ -272,7 +273,7 @@ class Growth:
             for operand in graph.args[nodes].T:
                 alike &= (self._owner[operand] == group.ids) | (operand == graph.n) | graph.leaf[operand]
             return _Found(nodes, alike, alike, top)
-        # The copy ends later with the reader, and nothing of the copy may be read before that.
+        # With the reader the copy ends later, and no other equation may read its results before that place.
         ids, rows = group.ids[alike], [*(row[alike] for row in group.rows), nodes[alike]]
         many = len(rows)
         self._owner[nodes[alike]] = ids
@@ -285,7 +286,7 @@ class Growth:
     # copies
 
     def _others(self, group: Group) -> Group:
-        """Return the group with copies of other colours: at the ends of a chain equations only look different."""
+        """Add copies of other colours to the group: at the ends of a chain, equations only look different."""
         key = self.graph.key[:-1] == self.graph.key[group.rows[0][0]]
         seeds = np.flatnonzero(key & ~self.taken[:-1] & (self._owner[:-1] < 0))
         if not len(seeds):
@@ -307,7 +308,7 @@ class Growth:
         return Group(rows, ids, top, group.steps)
 
     def _wired_alike(self, group: Group) -> Group:
-        """Leave the copies with the wiring that most have, in the order of their ends."""
+        """Keep the copies with the most common wiring, in the order of their last equations."""
         which = np.full(self.graph.n + 1, -1, np.int64)
         for t, row in enumerate(group.rows):
             which[row] = t
@@ -325,7 +326,7 @@ class Growth:
         return group
 
     def _joined(self, group: Group) -> Group | None:
-        """Return short copies joined, neighbour to neighbour; None if that cannot be or few would be left."""
+        """Join short neighbouring copies; return None if that is impossible or drops more than a tenth of them."""
         times = min(_JOINED // len(group.rows), len(group) // (2 * FEWEST))
         if times < 2:
             return None
@@ -341,7 +342,7 @@ class Growth:
         return joined if 10 * len(joined) >= 9 * count else None
 
     def _pays(self, group: Group) -> bool:
-        """Tell whether a loop saves enough, and computes enough for what it loads and stores."""
+        """Tell whether a loop saves enough equations, and has enough operations per load and store."""
         graph = self.graph
         if len(group) < FEWEST or group.size - len(group.rows) < max(LEAST, graph.n // PART):
             return False

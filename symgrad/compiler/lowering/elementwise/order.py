@@ -1,9 +1,10 @@
-"""The order of equations in one function: what the longest chain waits for comes first.
+"""Order the equations of one function: equations on the longest chain come first.
 
-A code generator keeps more or less the order in which it is given the equations. In the order in which a walk from the
-outputs finds them, each follows what it has just been waiting for, and the processor idles; all that could be computed
-at once would not fit into the registers. So next is, of the equations whose operands are there, one that needs no
-register more than it frees if there is any, and of these the one with the longest chain behind it.
+A code generator mostly keeps the order of its equations. In the order of a traversal from the outputs, each equation
+follows the operand that was computed last, and the processor waits. If all equations that can be computed at once came
+first, their values would not fit into the registers. So among the equations whose operands are ready, the next one is
+an equation that frees at least as many registers as it needs, if there is one. Among these it is the equation with the
+longest chain of readers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def by_urgency(
     """Return equations in an order in which they can be computed.
 
     Args:
-        equations: each after what it reads; what they read beside each other (inputs, constants) is there.
-        outputs: those whose values are stored, and so free their register.
+        equations: each after its operands; other operands (inputs, constants) are known.
+        outputs: equations whose values are stored, which frees their registers.
         cycles: how long a processor waits for the result of an equation.
     """
     place = {n: i for i, n in enumerate(equations)}
@@ -37,7 +38,7 @@ def by_urgency(
                 operands.append(k)
                 readers[k].append(i)
         reads.append(operands)
-    ahead = [0.0] * len(equations)  # less the length of the longest chain from here to an end
+    ahead = [0.0] * len(equations)  # minus the length of the longest chain to an end
     for i in range(len(equations) - 1, -1, -1):
         ahead[i] -= cycles(equations[i])
         for k in reads[i]:
@@ -49,7 +50,7 @@ def by_urgency(
     stays = [bool(r) or n not in outputs for r, n in zip(readers, equations, strict=True)]
     done: list[int] = []
     computed = [False] * len(equations)
-    oldest = [1] * len(equations)  # less the time of the newest operand
+    oldest = [1] * len(equations)  # minus the time of the newest operand
     ready: list[tuple[bool, float, int, int]] = []
     push, pop = heapq.heappush, heapq.heappop
     for i, count in enumerate(missing):
@@ -58,7 +59,7 @@ def by_urgency(
     while ready:
         costs, _, _, i = pop(ready)
         if computed[i] or costs != (last_for[i] < stays[i]):
-            continue  # offered again since, under better terms
+            continue  # pushed again since, with better terms
         computed[i] = True
         time = -len(done)
         done.append(i)

@@ -1,16 +1,17 @@
-"""Repetition in large graphs: equations that stand there again and again on other operands.
+"""Find repetition in large graphs: groups of equal equations with different operands.
 
-A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time stepper have many copies of one piece
-of graph. Found are groups of copies: row t of every copy has the same op, and its operands are the same rows of its own
-copy or come from outside. `schedule` makes a chunk of every copy, and the code generator one loop of every group.
+A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time stepper have many copies of one
+subgraph. In a group of copies, row t of every copy has the same op; its operands are the same rows of its own copy, or
+come from outside. `schedule` makes a chunk of every copy, and the code generator makes one loop of every group.
 
-How: equations whose operands look alike to some depth have one colour (the refinement of Weisfeiler and Leman,
-1968, downwards alone). The equations of a colour are the seeds of copies
-(`compiler/lowering/elementwise/loop_rerolling.py`). Of a few colours the one whose copies have most equations is
-taken, then the next of what is left.
+Equations whose operands look alike to some depth get the same colour (the refinement of Weisfeiler and Leman, 1968,
+towards operands only). The equations of a colour are the seeds of copies
+(`compiler/lowering/elementwise/loop_rerolling.py`). Among a few colours, the one whose copies have most equations
+becomes a group; then the search goes on with the other equations.
 
 The cost is one pass over the equations in Python and a few over arrays
-(`compiler/lowering/elementwise/isomorphic_nodes.py`); graphs of which less than a quarter looks alike end there.
+(`compiler/lowering/elementwise/isomorphic_nodes.py`); the search stops there if less than a quarter of the equations
+look alike.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ Copies = list[tuple[Node, ...]]
 """The copies of one group, in an order in which they can be computed; their rows correspond."""
 
 SMALL = 2000
-"""Equations: the code of smaller graphs is soon compiled, and stays in the cache of instructions."""
+"""Number of equations below which no search is made: the code compiles fast, and fits in the instruction cache."""
 
 _GROUPS, _BEST_OF, _VAIN = 6, 3, 6
-"""Groups of a graph; of how many each is the largest; colours that may be tried in vain."""
+"""Most groups of a graph; candidates among which each group is the largest; most failed colours."""
 
 _LEAST_SIZE = 4
-"""Equations of a formula that looks like others by more than chance."""
+"""Smallest formula (in equations) whose likeness to others is no coincidence."""
 
 
 @gc_paused()
@@ -47,13 +48,13 @@ def repetitions(
     """Find the groups of copies of a graph that are worth a loop.
 
     Args:
-        nodes: symbols and equations, arguments first; what else equations read is constant.
-        outputs: what is asked for: copies are alike in what of them is.
-        fusable: nodes that may be rounded once together: copies are alike in them too.
+        nodes: symbols and equations, arguments first; all other operands are constants.
+        outputs: the outputs; equal rows of copies are either all outputs or all not.
+        fusable: nodes that may become fused multiply-adds; equal rows of copies are either all fusable or all not.
 
     Returns:
-        The groups; no equation is in two. There is an order of all copies and of what is in none, in which everything
-        is there when it is read.
+        The groups; no equation is in two groups. All copies and other equations have a common order in which operands
+        come before their readers.
     """
     if len(nodes) < SMALL:
         return []
@@ -78,7 +79,7 @@ def repetitions(
 
 
 def _largest(growth: Growth, colours: Ints, sizes: Ints, vain: list[Ints]) -> Group | None:
-    """Return the largest of a few groups; note what has been tried in vain."""
+    """Return the largest of a few groups; add failed seeds to `vain`."""
     best: Group | None = None
     seen: Bools = growth.taken[:-1].copy()
     for seeds in vain:
@@ -99,12 +100,12 @@ def _largest(growth: Growth, colours: Ints, sizes: Ints, vain: list[Ints]) -> Gr
         if best is None or group.size > best.size:
             best = group
         if 2 * best.size > growth.graph.n:
-            break  # nothing larger is left
+            break  # no larger group is left
     return best
 
 
 def _seeds(free: Ints, colours: Ints, sizes: Ints) -> Ints | None:
-    """Return the equations of the colour that promises most: many, of a large formula."""
+    """Return the equations of the colour with the largest total size of formulas; None if it is too small."""
     if not len(free):
         return None
     worth = np.bincount(colours[free], sizes[free])

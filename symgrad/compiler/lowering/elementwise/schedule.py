@@ -1,14 +1,14 @@
-"""The order of computation: constants first, then inputs, then equations, in chunks of bounded size.
+"""Order the computation: constants, then inputs, then equations, in chunks of bounded size.
 
-A code generator is superlinear in the size of one function, so a large graph is cut into chunks, one function
-each. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
+The time of a code generator is superlinear in the size of one function. So a large graph is cut into chunks, one
+function each. A value that a later chunk reads goes through a slot of a spill area; a slot is reused after its last
 reader has run.
 
-Where the same equations stand again and again on other operands (`compiler/lowering/elementwise/rolling.py`),
-each copy is a chunk, and all chunks of a group are one function with a loop.
+If the same equations are repeated with different operands (`compiler/lowering/elementwise/rolling.py`), each copy is a
+chunk, and all chunks of a group are one function with a loop.
 
-Inputs are read first of all, and outputs that are inputs are stored last of all (by the last chunk): nothing
-is stored to an output before every input has been read, so an output array may be an input array.
+All inputs are read first, and outputs that are inputs are stored last (by the last chunk). So every input is read
+before any output is stored, and an output array may be an input array.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from symgrad.ir.traverse import topological
 __all__ = ["CHUNK", "WHOLE", "Chunk", "Schedule", "schedule"]
 
 WHOLE = 6000
-"""Up to so many equations are one function."""
+"""Up to this many equations are one function."""
 
 CHUNK = 128
-"""Equations of a chunk where there are more. Measured (`docs/decisions/0002-native-code.md`): between 64 and 256 the
-compile time per equation does not depend on how many values are alive; with long chunks it grows with their
-loads and stores."""
+"""Number of equations of a chunk in larger graphs. Measured (`docs/decisions/0002-native-code.md`): between 64 and 256
+the compile time per equation does not depend on how many values are alive; with longer chunks it grows with the number
+of loads and stores."""
 
 _INPUTS = 16
-"""Inputs that are read in a loop."""
+"""Number of inputs from which a loop reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Chunk:
     """A run of nodes computed in one function.
 
     Args:
-        nodes: what it computes, in order.
-        reads: the slots of values of earlier chunks that it uses.
+        nodes: the nodes that it computes, in order.
+        reads: the slots of earlier chunks' values that it uses.
         writes: the slots of its own values that later chunks use.
-        group: the number of the group of chunks that this is one of: their nodes correspond one to one, and differ in
-            what they read from elsewhere, and in numbers.
+        group: the number of its group of chunks, if any. The nodes of these chunks correspond one to one; they differ
+            only in operands from outside the chunk, and in numbers.
     """
 
     nodes: tuple[Node, ...]
@@ -57,14 +57,15 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What to compute, in which order.
+    """The nodes to compute, and their order.
 
     Args:
         inputs: the symbols, in the order of the kernel's arguments; some may not be used.
-        outputs: the nodes whose values are asked for.
+        outputs: the nodes whose values are returned.
         constants: nodes that depend on no symbol, arguments first.
         chunks: everything else.
-        slots: size of the spill area, in values; if chunks have groups, the last is for values that nobody reads.
+        slots: the size of the spill area, in values; if chunks have groups, the last slot is for values that no chunk
+            reads.
         fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
     """
@@ -91,13 +92,13 @@ def schedule(
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
     Args:
-        outputs: what to compute.
+        outputs: the nodes to compute.
         inputs: the symbols in the order of the arguments.
-        chunk: cut into chunks of so many equations, whatever the size.
+        chunk: the number of equations of a chunk; if set, graphs of any size are cut.
         fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
         rolled: whether to look for repetition.
-        order: what `topological` gives for the outputs, where it is at hand.
+        order: the result of `topological` for the outputs, if already computed.
     """
     order = topological(outputs) if order is None else order
     constant: set[Node] = set()
@@ -113,7 +114,7 @@ def schedule(
     groups = repetitions(symbols + equations, outputs, fusable) if rolled and not chunk else []
     pieces = segments(equations, groups) if groups else []
     within = sum(len(piece) for piece, group in pieces if group is not None)
-    # Up to a size one function for all is quicker than many pieces between a few loops.
+    # For smaller graphs, one function is faster than many pieces between a few loops.
     if not within or (len(symbols) + len(equations) <= WHOLE and 3 * within < 2 * len(equations)):
         runs = _cut(symbols, equations, outputs, chunk)
     else:
@@ -150,7 +151,8 @@ def schedule(
                 expiring[last[node]].append(slot[node])
                 writes[node] = slot[node]
         chunks.append(Chunk(tuple(run), reads, writes, group))
-        # Free only for later chunks: this one may store a result before it has loaded everything it reads.
+        # These slots become free only for later chunks: this chunk may store a result before it has loaded all its
+        # operands.
         free.extend(expiring[index])
     return Schedule(
         inputs=tuple(inputs),
@@ -177,7 +179,7 @@ def _cut(
 def _repeated(
     symbols: Sequence[Node], pieces: Sequence[Run], outputs: Sequence[Node], between: int
 ) -> list[Run]:
-    """Return inputs, copies and what stands between them, so many equations in all."""
+    """Return runs of the inputs, of copies, and of the equations between copies, whose number is `between`."""
     asked = set(outputs)
     many = [node for node in symbols if node.dtype != "bool"]
     if len(many) < _INPUTS:
@@ -198,5 +200,5 @@ def _repeated(
             ordered[group] = [place[node] for node in by_urgency(nodes, asked, cycles)]
         runs.append(([nodes[k] for k in ordered[group]], group))
     if runs[-1][1] is not None:
-        runs.append(((), None))  # what is stored last of all
+        runs.append(((), None))  # for the outputs that are stored last
     return runs

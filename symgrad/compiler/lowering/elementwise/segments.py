@@ -1,4 +1,4 @@
-"""The order of copies and of what stands between them: of one group as many copies in a row as can be."""
+"""Order copies and the equations between them, with as many copies of one group in a row as possible."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from symgrad.support.errors import InternalError
 __all__ = ["Run", "segments"]
 
 Run = tuple[Sequence[Node], int | None]
-"""Equations that are computed one after the other; the group, if they are a copy."""
+"""Equations that are computed one after the other, and the number of their group if they are a copy."""
 
 
 def segments(equations: Sequence[Node], groups: Sequence[Copies]) -> list[Run]:
     """Order copies and other equations.
 
-    A loop that is left after a few copies again and again is no loop: the copies of such groups are other equations.
+    A loop that is interrupted after every few copies gains nothing, so copies of such groups become other equations.
 
     Args:
-        equations: arguments first; what they read beside each other is there.
-        groups: their copies (`compiler/lowering/elementwise/rolling.py`).
+        equations: all equations, arguments first; other operands are known.
+        groups: the groups of copies among them (`compiler/lowering/elementwise/rolling.py`).
 
     Returns:
-        Every copy by itself, and the other equations in runs between them.
+        Runs: one for each copy, and between them runs of the other equations.
     """
     groups = list(groups)
     while True:
@@ -60,7 +60,7 @@ def _ordered(equations: Sequence[Node], groups: Sequence[Copies]) -> list[Run]:
         missing[k] = len(reads)
         for other in reads:
             readers[other].append(k)
-    ready: list[list[int]] = [[] for _ in range(len(groups) + 1)]  # the others last
+    ready: list[list[int]] = [[] for _ in range(len(groups) + 1)]  # other equations last
 
     def offer(k: int) -> None:
         group = units[k][1]
