@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
-from symgrad.apps.review.decisions.declarations import DeclarationRules
+from symgrad.apps.review.decisions.declarations import DocumentDeclarations
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import varied_in
@@ -36,7 +36,7 @@ _NAME = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
 
 
-class Reviewer(DeclarationRules):
+class Reviewer(DocumentDeclarations):
     """Reads the statements of one document, one after the other."""
 
     def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:

@@ -48,6 +48,14 @@ RIGHT = [
     "X, Y ~ N(0, 1);; Var(X + Y) = 2",
     r"Let $X \sim \mathcal{N}(0, 1)$ and $Y = a X + b$. Then $\mathbb{E}[Y^2] = a^2 + b^2$.",
     r"Let $X \sim \text{Poisson}(\lambda)$.;; $$E[X^2] = \lambda^2 + \lambda$$",
+    # the same in text
+    "f(x, y) = x^2 y;; ∇f = (2xy, x^2);; ∇²f = 2y",
+    "f(x, y) = x^2 y;; grad f = (2xy, x^2);; ∇f(x, y) = [2xy, x^2]",
+    "f(x) = x^3;; df/dx|_{x=1} = 3",
+    "F(V, T) = -n R T ln V;; (dF/dV)_T = -n R T/V",
+    # conditions of first order
+    "f(x) = x^3 - 3x;; f'(x) = 3x^2 - 3 = 0;; so x = 1 or x = -1",
+    "L(x, y, λ) = x y - λ (x + 2y - 20);; ∂L/∂x = y - λ = 0;; ∂L/∂y = x - 2λ = 0;; Hence y = λ and x = 2 y.",
     # words between
     r"We have f(x) = \frac{1}{x}, so that f'(x) = -\frac{1}{x^2} as claimed.",
 ]
@@ -65,6 +73,8 @@ WRONG = [
     rf"{SPRING};; \frac{{dE}}{{dt}} = m \dot x \ddot x + k x",
     r"f(x) = \sqrt{x} ln x;; f'(x) = \frac{ln x}{\sqrt{x}} + \frac{1}{\sqrt{x}}",
     "ln K = -D/(R T) + C;; d ln K/dT = -D/(R T^2)",
+    "f(x, y) = x^2 y;; ∇f = (2xy, x)",
+    "f(x) = x^3 - 3x;; f'(x) = 3x^2 - 3 = 0;; so x = 2",
 ]
 
 
@@ -98,6 +108,18 @@ def test_wrong_lines_are_refuted(lines: str) -> None:
 def test_what_has_no_meaning_here_is_not_judged(lines: str, kind: str) -> None:
     step = sg.review(lines.replace(";; ", "\n")).steps[-1]
     assert (step.kind, step.status) == (kind, None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "L = x y + λ(10 - x - y);; ∂L/∂x = y - λ = 0;; ∂L/∂y = x - λ = 0;; so x = y = 5",
+        "L(x, y, λ) = x y - λ (x + 2y - 20);; ∂L/∂x = y - λ = 0;; ∂L/∂y = x - 2λ = 0;; ∂L/∂λ = -(x + 2y - 20) = 0"
+        ";; Hence y = λ and x = 2 y.;; Then 4y = 20, y = 5, x = 10.",
+    ],
+)
+def test_a_multiplier_without_a_value_refutes_nothing(lines: str) -> None:
+    assert "refuted" not in statuses(lines)
 
 
 def test_independence_is_noted() -> None:

@@ -15,7 +15,7 @@ from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Sides", "check_solution", "deduce", "eliminate", "is_open", "solution"]
+__all__ = ["Sides", "check_solution", "deduce", "eliminate", "is_open", "solution", "undetermined"]
 
 Sides = tuple[Node, Node]
 Equal = Callable[[Node, Node], Verdict]
@@ -190,4 +190,21 @@ def _root(sides: Sides, unknown: Node) -> Node | None:
         power = side.op.name == "pow" and side.args[0] is unknown and side.args[1].is_number()
         if power and unknown not in symbols_of([other]):
             return other ** (1 / Fraction(str(side.args[1].value)))
+    return None
+
+
+def undetermined(
+    names: Collection[str], conditions: Iterable[Condition], fixed: Mapping[Node, Node]
+) -> str | None:
+    """Return an input without a value yet that equations determine, a multiplier above all; None if none does.
+
+    Args:
+        names: of inputs, where two sides differ.
+        conditions: the equations that are to be solved.
+        fixed: the values that the document found.
+    """
+    for condition in conditions:
+        for s in condition.reads - fixed.keys() if condition.unknowns else ():
+            if s.name in names and (s in condition.unknowns or s.name.startswith(("λ", "lambda"))):
+                return s.name
     return None

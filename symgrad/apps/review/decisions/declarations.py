@@ -11,7 +11,7 @@ from symgrad.apps.review.layout.statements import ChainText, SideText
 from symgrad.support.errors import SymgradError, UnknownNameError
 from symgrad.support.source import Span
 
-__all__ = ["DeclarationRules"]
+__all__ = ["DocumentDeclarations"]
 
 _NAME = re.compile(r"[^\W\d_]+")
 _SIGNS: dict[str, str] = {
@@ -24,7 +24,7 @@ _SIGNS: dict[str, str] = {
 }
 
 
-class DeclarationRules(HypothesisRules):
+class DocumentDeclarations(HypothesisRules):
     """The rules of declarations."""
 
     def _declare(self, statement: ChainText, *, above: bool = False) -> None:

@@ -276,6 +276,8 @@ class HypothesisRules(ReviewState):
         """
         if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
             return False
+        if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
+            return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):

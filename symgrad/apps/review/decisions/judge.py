@@ -9,7 +9,7 @@ from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
-from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution
+from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.implicit import implicit_mistakes
 from symgrad.apps.review.decisions.point_claims import PointClaims
@@ -190,7 +190,7 @@ class Judge(CurveBranches):
         nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
         doubt = self._names.doubt(nodes)
         if doubt is None and not slopes and not left.values:
-            doubt = self._names.unread_about(nodes)
+            doubt = self._names.unread_about(nodes) or self._undetermined(verdict)
         if doubt is None and self.unread_before:
             doubt = "the sides differ, but what stands before them in the chain is not understood"
         if doubt is None and self.unclear is not None:
@@ -202,6 +202,10 @@ class Judge(CurveBranches):
                 said = ", ".join(s.name for s in symmetric)
                 doubt = f"the sides are equal for symmetric {said} alone, which the document says of a case"
         return verdict if doubt is None else Verdict("undecided", doubt)
+
+    def _undetermined(self, verdict: Verdict) -> str | None:
+        free = undetermined(verdict.witness or (), self._names.sought(), self._names.fixed)
+        return None if free is None else f"the sides differ, but the equations above determine {free}"
 
     def _has_empty_case(self) -> bool:
         """Tell whether no values are in the case: x > 0 from the definition on, and x < 0 in its sentence."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symgrad.support.errors import ProgramSyntaxError, UnknownNameError
 from symgrad.support.source import Location, Source, Span
@@ -23,6 +23,7 @@ class DerivativeText:
         order: how often.
         partial: whether it is written with ∂, which holds implicit values fixed.
         at: arguments behind primes, as in f'(2); None where there are none.
+        constant: the names below its brackets, which are held constant: (∂F/∂V)_T.
         functions: whether it is made of functions of the document without their arguments: (f*g)'(x), (f ∘ g)(x).
     """
 
@@ -33,6 +34,7 @@ class DerivativeText:
     partial: bool = False
     at: tuple[Span, ...] | None = None
     functions: bool = False
+    constant: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +224,11 @@ class _Finder:
             return None
         order = _DIGITS[nabla["order"]]
         by = () if nabla["by"] is None else (nabla["by"],) * order
+        at = None
         if nabla["of"]:
             of, end = Span(token.end - len(nabla["of"]), token.end), token.end
+            if self._is_function(nabla["of"]) and self._text_at(k + 1) == "(":
+                at, end = self._arguments(k + 1)
         elif self._text_at(k + 1) in ("(", "["):
             of, end = self._operand(k + 1)
         else:
@@ -233,7 +238,7 @@ class _Finder:
                 end = of.end
         if of is None or end is None:
             raise self._nothing(token)
-        return DerivativeText(Span(token.start, end), of, by, order)
+        return DerivativeText(Span(token.start, end), of, by, order, at=at)
 
     def _operator(self, k: int) -> DerivativeText | None:
         """D_x f."""
@@ -269,7 +274,10 @@ class _Finder:
         return DerivativeText(Span(token.start, end), of, (), len(prime.text), at=at)
 
     def _group(self, k: int) -> DerivativeText | None:
-        """(f*g)'(x) of functions without arguments, (x**2)' of anything else."""
+        """(f*g)'(x) of functions without arguments, (x**2)' of anything else, (∂F/∂V)_T."""
+        constant = self._at_constant(k)
+        if constant is not None:
+            return constant
         inner, end = self._arguments(k)
         close = next(
             (j for j in range(k, len(self._tokens)) if self._tokens[j].end == end), len(self._tokens)
@@ -288,6 +296,24 @@ class _Finder:
         return DerivativeText(
             Span(self._tokens[k].start, end), inner[0], (), order, at=at, functions=functions
         )
+
+    def _at_constant(self, k: int) -> DerivativeText | None:
+        """(∂F/∂V)_T, (∂F/∂V)_{T, N}."""
+        if k + 1 >= len(self._tokens) or self._tokens[k + 1].kind != "name":
+            return None
+        inner = self._quotient(k + 1)
+        close = next(
+            (j for j in range(k + 1, len(self._tokens)) if inner and self._tokens[j].start >= inner.span.end),
+            0,
+        )
+        close_at = close
+        close += self._text_at(close + 1) == "*"  # as a product is read before
+        below = self._text_at(close + 1)
+        if inner is None or self._text_at(close_at) != ")" or not below.startswith("_") or len(below) < 2:
+            return None
+        span = Span(self._tokens[k].start, self._tokens[close + 1].end)
+        names = (below[1:],) if self._known(below[1:]) else tuple(below[1:])
+        return replace(inner, span=span, partial=True, constant=names)
 
     def _call(self, k: int, token: _PaperToken) -> DocumentCall | None:
         if not self._is_function(token.text) or self._text_at(k + 1) != "(":

@@ -56,6 +56,11 @@ class DocumentEquations:
         """Take an equation to hold from here on."""
         self.conditions.append(condition)
 
+    def sought(self) -> list[Condition]:
+        """Return the equations that are to be solved, also those that are by now."""
+        every = [*self.conditions, *(c for solved in self.solved.values() for c in solved)]
+        return [c for c in every if c.asked]
+
     def settle(self, symbol: Node, conditions: Iterable[Condition]) -> None:
         """Remember by which equations a symbol was found; what they ask for is answered."""
         answered = [c for c in conditions if c.asked]

@@ -259,7 +259,8 @@ class _Rewriter:
             return False
         if right.text in ("(", "abs("):
             if left.kind == "name":
-                greek = left.text in GREEK and not self._is_own(left.text)
+                letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
+                greek = (left.text in GREEK or letter) and not self._is_own(left.text)
                 return greek or self._is_value(left.text)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False

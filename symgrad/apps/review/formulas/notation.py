@@ -19,13 +19,14 @@ from symgrad.apps.review.formulas.derivative_notation import (
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
 from symgrad.apps.review.formulas.related_rates import rate
-from symgrad.frontend.latex.meaning.functions.differentials import sole_input
+from symgrad.frontend.latex.meaning.functions.differentials import coordinates_of, sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
+from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import (
     ProgramSyntaxError,
     SymgradError,
@@ -91,6 +92,9 @@ class NotationReader:
         """
         names = self._names
         moments = MOMENTS if any(is_random(s) for s in names.inputs()) else ()
+        items = tuple_items(text)
+        if len(items) > 1:
+            return stack([self._part(item, text, start) for item in items]), None
         parts = find_parts(text, names.is_said, names.functions.__contains__, moments)
         free = _free_names(text)
         shown, known = list(text), dict[str, Node]()
@@ -192,7 +196,22 @@ class NotationReader:
         said = text[part.of.start : part.of.end]
         of = names.expr(self._part(part.of, text, start), NAME.findall(said))
         self._check_slope(of, of.node, part)  # a formula that could not be read is said first
+        computed = [n for n in part.constant if n in names.values and not names.is_input(n)]
+        if computed:
+            raise UnsupportedError(
+                f"{computed[0]} is held constant, and is a formula of other inputs here",
+                at=Location(Source(""), part.span),
+                expected="an input",
+                cure="write the formula above with that name as an input",
+            )
         gradient = text[part.span.start] == "∇" or text.startswith("grad", part.span.start)
+        coordinates = [] if part.by or not gradient else self._coordinates(of, said)
+        if len(coordinates) > 1:
+            value = _by_coordinates(of, [names.expr(x) for x in coordinates], part.order)
+            if part.at is not None:
+                arguments = [self._part(a, text, start) for a in part.at]
+                value = names.expr(self._applied(value.node, said.strip(), arguments, part.span))
+            return value.node, WrittenDerivative(of, (), value, plain=False)
         by = [self._by(name, part) for name in part.by] or [
             self._only(of, said.strip(), part, gradient=gradient)
         ] * part.order
@@ -221,6 +240,12 @@ class NotationReader:
         return applied, WrittenDerivative(
             of, exprs, names.expr(applied), plain=slope.plain and applied is value.node
         )
+
+    def _coordinates(self, of: Expr, text: str) -> list[Node]:
+        """Return the numbers that the gradient of a text is by, where it has no subscript."""
+        name = NAME.match(text.strip())
+        parameters = () if name is None else self._names.functions.get(name[0], ())
+        return [] if of.shape else coordinates_of(of.node, parameters, self._names.values)
 
     def _of_functions(self, part: DerivativeText, text: str, start: int) -> tuple[Node, WrittenDerivative]:
         """Return what is made of functions of the document, or its derivative: (f*g)'(x), (f ∘ g)(x)."""
@@ -321,6 +346,34 @@ class NotationReader:
         said = name if name.isidentifier() else f"({name})"
         shown = [f"∇_{s.name} {said}" if gradient else f"d{said}/d{s.name}" for s in inputs[:4]]
         return f"write {one_of(shown)}".replace("one of ", "") if shown else None
+
+
+def _by_coordinates(of: Expr, by: Sequence[Expr], order: int) -> Expr:
+    """Return a gradient by several numbers, or a Laplacian."""
+    if order == 1:
+        return Expr(stack([derivative(of, (x,)).node for x in by]))
+    return sum((derivative(of, (x, x)) for x in by[1:]), derivative(of, (by[0], by[0])))
+
+
+def tuple_items(text: str) -> list[Span]:
+    """Return the parts of a list in brackets that is the whole of a text: (2*x*y, x**2); none for another text.
+
+    Example:
+        >>> [(s.start, s.end) for s in tuple_items("(a, f(b, c))")], tuple_items("(a)*(b)"), tuple_items("f(a, b)")
+        ([(1, 2), (3, 11)], [], [])
+    """
+    left, right = len(text) - len(text.lstrip()), len(text.rstrip())
+    if text[left : left + 1] not in ("(", "["):
+        return []
+    found, depth, start = list[Span](), 0, left + 1
+    for k in range(left, right):
+        depth += (text[k] in "([") - (text[k] in ")]")
+        if depth == 0 and k < right - 1:
+            return []
+        if (depth == 1 and text[k] == ",") or k == right - 1:
+            found.append(Span(start, k))
+            start = k + 1
+    return found if len(found) > 1 and all(text[s.start : s.end].strip() for s in found) else []
 
 
 def _free_names(text: str) -> Callable[[int], Iterator[str]]:

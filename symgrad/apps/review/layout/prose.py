@@ -145,7 +145,7 @@ _RELATIONS = (
 _RELATION = re.compile(_RELATIONS)
 _BEGINS = re.compile(rf"[\s&]*(?!=>){_RELATIONS}")
 _GOES_ON = re.compile(rf"[\s&]*(?!=>)(?:[-+*/@]\s|{_RELATIONS})")
-_LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[^\W_]_\{")
+_LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, inputs_of
+from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, coordinates_of
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
@@ -17,8 +17,6 @@ from symgrad.ir.traverse import substitute
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["DerivationReader"]
-
-_COORDINATES = ("x", "y", "z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +157,11 @@ class DerivationReader(TimeDerivativeReader):
         )
 
     def _coordinates(self, y: Node, of: Tree) -> list[Term]:
-        """Return the inputs that a gradient without a subscript is by: arguments of its function, else x, y, z."""
         function = of.factors[0] if isinstance(of, ProductTree) else of
         name = self.name_here(function)
         here = None if name is None else self.defined_here.get(name)
-        names = self.functions.get(name or "", ()) if here is None else here.parameters
-        inputs = {s.name: s for s in inputs_of(y)}
-        if not names and inputs.keys() <= set(_COORDINATES):
-            names = sorted(inputs)
-        found = [self.defined.get(n) for n in names]
-        return [Term(n, of.start, of.end) for n in found if n is not None and n.op is SYMBOL and not n.shape]
+        parameters = self.functions.get(name or "", ()) if here is None else here.parameters
+        return [Term(n, of.start, of.end) for n in coordinates_of(y, parameters, self.defined)]
 
     def laplacian_of(self, factor: Tree, after: Tree | None) -> bool:
         r"""Tell whether \Delta stands before a formula: then it is the Laplacian."""

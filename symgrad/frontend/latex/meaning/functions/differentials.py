@@ -2,7 +2,7 @@ r"""Derivatives, \frac{\partial^2 f}{\partial x \partial y} and \nabla_w L; what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,10 +26,20 @@ from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import ShapeError, UnknownNameError, UnsupportedError
 
-__all__ = ["Differentiate", "DifferentialRules", "LatexDerivative", "inputs_of", "sole_input"]
+__all__ = [
+    "Differentiate",
+    "DifferentialRules",
+    "LatexDerivative",
+    "coordinates_of",
+    "inputs_of",
+    "sole_input",
+]
 
 Differentiate: TypeAlias = Callable[[Node, Node], Node]
 """From what is differentiated and by what to the derivative, of the shape of both one after the other."""
+
+
+_COORDINATES = ("x", "y", "z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,22 @@ def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
     if len(inputs) > 1 and gradient and len(vectors) == 1:
         return vectors[0]
     return inputs[0] if len(inputs) == 1 else None
+
+
+def coordinates_of(node: Node, parameters: Sequence[str], values: Mapping[str, Node]) -> list[Node]:
+    """Return the numbers that a gradient without a subscript is by: arguments of its function, else x, y, z.
+
+    Args:
+        node: what is differentiated.
+        parameters: the arguments, where it is a function.
+        values: what names stand for.
+    """
+    names = parameters
+    inputs = {s.name for s in inputs_of(node)}
+    if not names and inputs <= set(_COORDINATES):
+        names = sorted(inputs)
+    found = [values.get(name) for name in names]
+    return [n for n in found if n is not None and n.op is SYMBOL and not n.shape]
 
 
 class DifferentialRules(BigRules):
