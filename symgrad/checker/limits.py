@@ -40,6 +40,7 @@ __all__ = [
     "COMPLEX_SAMPLES",
     "POINT_DIGITS",
     "POWERS_PER_BASE",
+    "PRODUCT_TERMS",
     "UNBATCHED_PRODUCTS",
     "REASON_CHARACTERS",
     "REWRITTEN_DEGREE",
@@ -59,6 +60,7 @@ __all__ = [
     "POWER_BITS",
     "FACTORED_BITS",
     "FORM_COEFFICIENT_BITS",
+    "FORM_TERMS",
 ]
 
 NUMBER_CHARACTERS = 100_000
@@ -73,11 +75,17 @@ POWER_BITS = 20_000
 FORM_COEFFICIENT_BITS = 20_000
 """Bits of a coefficient in the index form, whose arithmetic is Python's, and slower."""
 
+FORM_TERMS = 100_000
+"""Terms that are made in the index form of a proof."""
+
 EXPANDED_EXPONENT = 64
 """The largest exponent of a power that is expanded."""
 
 POLYNOMIAL_DEGREE = 1_000_000
 """The degree of a polynomial: nested powers of one variable have one term, but cannot be evaluated."""
+
+PRODUCT_TERMS = 4_000_000
+"""Products of terms in one multiplication of polynomials."""
 
 FUNCTION_ORDER = 200
 """The order of polygamma, zeta, polylog and other functions, at a point or in a recurrence."""
