@@ -20,7 +20,7 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import ROOT, Options, Row
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.moment import Moment
 from symgrad.analysis.expectations.numeric.sampling import sampled
 from symgrad.analysis.expectations.reference import symbols_needed
@@ -101,13 +101,13 @@ def errors_of(audit: Audit, draws: int) -> tuple[float, set[str]]:
     question = audit.question
     moments = [*question.expectation, *question.variance]
     values, sizes = question.bound(moments, _values(moments, audit))
-    budget = MomentBudget(samples=draws, seed=_SEED)
+    options = MomentOptions(samples=draws, seed=_SEED)
     worst, known = 0.0, {m.how for m in moments}
     for gradient, mean, variance in zip(
         question.gradients, question.expectation, question.variance, strict=True
     ):
-        first = sampled([gradient], question.over, values, budget, "expectation", sizes)
-        second = sampled([gradient] * 2, question.over, values, budget, "covariance", sizes)
+        first = sampled([gradient], question.over, values, options, "expectation", sizes)
+        second = sampled([gradient] * 2, question.over, values, options, "covariance", sizes)
         for moment, drawn in ((mean, first), (variance, second)):
             if moment.how != "none":
                 worst = max(worst, _off(moment, values, sizes, drawn.value, drawn.half))

@@ -23,7 +23,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["PATIENCE", "STEP", "has_time", "is_late", "now", "stopwatch", "tick", "until"]
+__all__ = ["PATIENCE", "STEP", "Budget", "has_time", "is_late", "now", "stopwatch", "tick", "until"]
 
 PATIENCE = 4.0
 """How many times as long as it is counted work may take; infinite for a count without real time, as tests have it."""
@@ -134,6 +134,49 @@ def is_late(end: float, seconds: float = STEP) -> bool:
     """
     _COUNT.add(seconds)
     return _COUNT.up_to_date() > end
+
+
+class Budget:
+    """What a computation may cost: time, and an amount of work that it counts.
+
+    Args:
+        deadline: the count of seconds at which to stop.
+        most: how much work there may be.
+        of: what is counted, for the reason.
+        ends: constructs the error that ends the computation, from the reason.
+
+    Example:
+        >>> budget = Budget(now() + 10, most=100, of="terms", ends=ValueError)
+        >>> budget.allows(60, seconds=6.0), budget.allows(30, seconds=6.0)
+        (True, False)
+        >>> budget.spend(30)
+        Traceback (most recent call last):
+            ...
+        ValueError: too many terms
+    """
+
+    __slots__ = ("_ends", "_of", "deadline", "left")
+
+    def __init__(
+        self,
+        deadline: float = math.inf,
+        *,
+        most: float = math.inf,
+        of: str = "steps",
+        ends: Callable[[str], Exception] = TimeoutError,
+    ) -> None:
+        self.deadline, self.left = deadline, most
+        self._of, self._ends = of, ends
+
+    def allows(self, work: int = 0, *, seconds: float = 0.0) -> bool:
+        """Count work that is to be done, and tell whether there is as much of it left, and as much time."""
+        self.left -= work
+        return self.left >= 0 and has_time(self.deadline, seconds)
+
+    def spend(self, work: int = 0, *, seconds: float = 0.0) -> None:
+        """Count work that is to be done; end the computation if there is not as much of it left, or not the time."""
+        if not self.allows(work, seconds=seconds):
+            raise self._ends("the time limit" if self.left >= 0 else f"too many {self._of}")
 
 
 def stopwatch() -> Callable[[], float]:

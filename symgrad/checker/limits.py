@@ -6,61 +6,6 @@ time; a number without a reason was not tuned.
 
 from __future__ import annotations
 
-__all__ = [
-    "BALL_ROOT_ORDER",
-    "BESSEL_ORDER",
-    "LOG_ARGUMENT_TERMS",
-    "CHECK_SECONDS",
-    "COMPLEX_GENERATORS",
-    "COMPLEX_EXPONENT",
-    "COMPLEX_ROOT_ORDER",
-    "CONSTANT_TERMS",
-    "CONTRACTION_PRODUCTS",
-    "DENOMINATOR_TERMS",
-    "DIVIDED_DEGREE",
-    "ELIMINATED_ROWS",
-    "ELLIPTIC_ANGLE",
-    "ARRAY_ENTRIES",
-    "EXACT_FACTORIAL",
-    "FILE_BYTES",
-    "FILE_DEPTH",
-    "FILE_VALUES",
-    "FREE_SIGNS",
-    "GAMMA_SHIFTS",
-    "GENERATORS",
-    "JSON_DIGITS",
-    "ROOT_ORDER",
-    "LENGTH_FACTORS",
-    "LENGTH_TERMS",
-    "LINE_CHARACTERS",
-    "LONG_COEFFICIENT_BITS",
-    "GENERATOR_CHARACTERS",
-    "NAME_LETTERS",
-    "ORDER_SHIFTS",
-    "COMPLEX_SAMPLES",
-    "POINT_DIGITS",
-    "POWERS_PER_BASE",
-    "UNBATCHED_PRODUCTS",
-    "REASON_CHARACTERS",
-    "REWRITTEN_DEGREE",
-    "SPECIAL_TERMS",
-    "SAMPLES",
-    "SAMPLE_SECONDS",
-    "TEXT_DEPTH",
-    "UNITY_ROOT_ORDER",
-    "VALUE_CHARACTERS",
-    "ZERO_SIGNS",
-    "NUMBER_CHARACTERS",
-    "POLYNOMIAL_DEGREE",
-    "EXACT_BITS",
-    "EXPANDED_EXPONENT",
-    "COEFFICIENT_BITS",
-    "FUNCTION_ORDER",
-    "POWER_BITS",
-    "FACTORED_BITS",
-    "FORM_COEFFICIENT_BITS",
-]
-
 NUMBER_CHARACTERS = 100_000
 """Characters of a number in a file: in a statement, a point, or an answer of the oracle."""
 
@@ -73,11 +18,17 @@ POWER_BITS = 20_000
 FORM_COEFFICIENT_BITS = 20_000
 """Bits of a coefficient in the index form, whose arithmetic is Python's, and slower."""
 
+FORM_TERMS = 100_000
+"""Terms that are made in the index form of a proof."""
+
 EXPANDED_EXPONENT = 64
 """The largest exponent of a power that is expanded."""
 
 POLYNOMIAL_DEGREE = 1_000_000
 """The degree of a polynomial: nested powers of one variable have one term, but cannot be evaluated."""
+
+PRODUCT_TERMS = 4_000_000
+"""Products of terms in one multiplication of polynomials."""
 
 FUNCTION_ORDER = 200
 """The order of polygamma, zeta, polylog and other functions, at a point or in a recurrence."""

@@ -17,7 +17,7 @@ from symgrad.checker.complex.extension_field import ComplexExtensionField
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.principal_branches import ComplexStatement, complex_statement, retype_symbols
 from symgrad.checker.extension_field.extension import TooCoarse
-from symgrad.checker.extension_field.field import Budget, FractionField, GiveUp, TooFewGenerators
+from symgrad.checker.extension_field.field import FractionField, GiveUp, TooFewGenerators
 from symgrad.checker.limits import COMPLEX_GENERATORS
 from symgrad.checker.numbers import number_to_json
 from symgrad.checker.program.steps import ProofProgram, program_to_json
@@ -229,7 +229,7 @@ def search_branches(
     for _ in range(RESTARTS):
         search = Search(scales)
         try:
-            kernels = ComplexExtensionField(FractionField(capacity, Budget(deadline)), search)
+            kernels = ComplexExtensionField(FractionField(capacity, deadline), search)
             gap, excluded = difference(kernels, s)
         except TooFewGenerators:
             capacity *= 2

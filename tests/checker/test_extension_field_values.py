@@ -22,7 +22,7 @@ from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.principal_branches import ComplexStatement
 from symgrad.checker.extension_field.evaluate import branch_on_comparison, evaluate_steps, reachable_steps
 from symgrad.checker.extension_field.extension import Contradiction, TooCoarse
-from symgrad.checker.extension_field.field import Budget, FractionField, GiveUp, TooFewGenerators
+from symgrad.checker.extension_field.field import FractionField, GiveUp, TooFewGenerators
 from symgrad.checker.extension_field.functions import Functions
 from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram
@@ -52,7 +52,7 @@ def made(compute: Callable[[FractionField, Search], Any]) -> Any:
     capacity = 16
     for _ in range(20):
         try:
-            return compute(FractionField(capacity, Budget(now() + 2)), Search(scales))
+            return compute(FractionField(capacity, now() + 2), Search(scales))
         except TooFewGenerators:
             capacity *= 2
         except TooCoarse as finer:

@@ -10,7 +10,7 @@ import pytest
 
 from symgrad.checker.clock import now
 from symgrad.checker.extension_field.extension import ExtensionField
-from symgrad.checker.extension_field.field import Budget, FractionField, GiveUp
+from symgrad.checker.extension_field.field import FractionField, GiveUp
 from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.numbers import rational
 from symgrad.verification.search.steps import Search
@@ -28,7 +28,7 @@ OPERATIONS = {
 
 @pytest.fixture
 def kernels() -> ExtensionField:
-    field = FractionField(5, Budget(now() + 20))
+    field = FractionField(5, now() + 20)
     for name in "xyz":
         field.generator(name)
     k = field.generator("k")

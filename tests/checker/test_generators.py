@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 
 from symgrad.checker.clock import now
-from symgrad.checker.extension_field.field import Budget, FractionField
+from symgrad.checker.extension_field.field import FractionField
 from symgrad.checker.extension_field.functions import Functions
 from symgrad.verification.search.steps import Search
 
 
 @pytest.fixture
 def kernels() -> Functions:
-    return Functions(FractionField(16, Budget(now() + 10)), Search({}))
+    return Functions(FractionField(16, now() + 10), Search({}))
 
 
 def test_a_kernel_may_take_the_values_that_bound_it(kernels):

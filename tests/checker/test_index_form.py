@@ -29,14 +29,14 @@ def declared(text: str, symmetric: Sequence[str]) -> str:
 
 
 def gradient(
-    text: str, wrt: str, claim: str, symmetric: Sequence[str] = (), budget: int = 50_000
+    text: str, wrt: str, claim: str, symmetric: Sequence[str] = (), most: int = 50_000
 ) -> tuple[str, ...]:
     """Prove the derivative of f in a text; of sum(G*f) if the text declares G."""
     text = declared(text, symmetric)
     names = ["f", "claim", *(["G"] if "G :" in text else [])]
     steps, (y, at, *seed) = program(f"{text}\nclaim = {claim}", *names)
     cotangent = seed[0] if seed else None
-    return prove_gradient(steps, y, wrt, at, cotangent=cotangent, budget=budget)
+    return prove_gradient(steps, y, wrt, at, cotangent=cotangent, most=most)
 
 
 def equal(text: str, a: str, b: str, symmetric: Sequence[str] = ()) -> tuple[str, ...]:
@@ -294,7 +294,7 @@ def test_the_budget_ends_the_work() -> None:
     text = "x : real[n]\n" + "\n".join(f"u{i} : real[n]" for i in range(8))
     claim = "*".join(f"(x + u{i})" for i in range(8))
     with pytest.raises(GiveUp, match="too many terms"):
-        gradient(f"{text}\nf = sum(({claim})**4)", "x", "x", budget=2_000)
+        gradient(f"{text}\nf = sum(({claim})**4)", "x", "x", most=2_000)
 
 
 def test_long_programs_need_no_stack() -> None:

@@ -183,7 +183,7 @@ def is_proved(y: Node, x: Node, claim: Node) -> bool:
     """Tell whether a claim that x's gradient of y is this is proved."""
     program, (at, claimed) = program_of([y, full(claim, x.shape)], [x])
     try:
-        prove_gradient(program, at, x.name, claimed, budget=5_000)
+        prove_gradient(program, at, x.name, claimed, most=5_000)
     except GiveUp:
         return False
     return True

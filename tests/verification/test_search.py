@@ -17,13 +17,13 @@ import mpmath
 import pytest
 
 from symgrad.checker.clock import now
-from symgrad.checker.extension_field.field import Budget, Element, FractionField
+from symgrad.checker.extension_field.field import Element, FractionField
 from symgrad.checker.extension_field.functions import Functions
 from symgrad.verification.search.steps import Search
 
 
 def field_of(names: str) -> tuple[FractionField, list[Any]]:
-    kernels = Functions(FractionField(8, Budget(now() + 100)), Search({}))
+    kernels = Functions(FractionField(8, now() + 100), Search({}))
     return kernels.field, [kernels.symbol(name, None, None).num for name in names]
 
 

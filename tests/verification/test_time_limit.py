@@ -9,7 +9,7 @@ import pytest
 import symgrad as sg
 from symgrad.checker.check import check
 from symgrad.checker.clock import now
-from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp
+from symgrad.checker.extension_field.field import Element, FractionField, GiveUp
 from symgrad.checker.extension_field.functions import Functions
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.search.steps import Search
@@ -69,7 +69,7 @@ def test_nested_functions_have_normal_forms_of_bounded_size(name: str) -> None:
 
 
 def _field() -> tuple[FractionField, list[Element]]:
-    kernels = Functions(FractionField(16, Budget(now() + 100)), Search({}))
+    kernels = Functions(FractionField(16, now() + 100), Search({}))
     return kernels.field, [kernels.symbol(name, None, None) for name in "xyzw"]
 
 
@@ -127,18 +127,18 @@ def test_a_quotient_that_is_none_is_not_computed() -> None:
 
 
 def test_what_takes_longer_than_there_is_time_is_not_begun() -> None:
-    budget = Budget(now() + 50)
-    assert budget.allows(10)
-    assert not budget.allows(100)
-    budget.wait(10)
+    field = FractionField(8, now() + 50)
+    assert field.budget.allows(seconds=10)
+    assert not field.budget.allows(seconds=100)
+    field.wait(10)
     with pytest.raises(GiveUp, match="the time limit"):
-        budget.wait(100)
+        field.wait(100)
     with pytest.raises(GiveUp, match="too large"):
-        budget.spend(10_000_000)
+        field.spend(10_000_000)
 
 
 def test_polynomials_that_are_slow_to_factor_are_only_divided_by_what_is_known() -> None:
-    kernels = Functions(FractionField(16, Budget(now() + 100)), Search({}))
+    kernels = Functions(FractionField(16, now() + 100), Search({}))
     F, x = kernels.field, [kernels.symbol(f"x{k}", None, None).num for k in range(12)]
     known = x[0] + x[1] + 1
     F.over(F.constant(1), [(known, 1)], F.ring.constant(1).leading_coefficient())

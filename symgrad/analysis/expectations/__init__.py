@@ -14,7 +14,7 @@ gradient:
 
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.analysis.expectations.expectation import covariance, expectation, variance
-    >>> from symgrad.analysis.expectations.budget import MomentBudget
+    >>> from symgrad.analysis.expectations.assumptions import MomentOptions
     >>> from symgrad.ir.notation.printer import str_text
     >>> p = parse_program("x : real; t : real; s : positive; u ~ LogNormal(-s**2/2, s); v ~ Normal(0, 1)"
     ...                   "; g = x/sqrt(stop_gradient(x**2*u - x**2) + x**2)")
@@ -38,13 +38,13 @@ A condition that is not known to hold becomes a note, and is checked at numbers.
     >>> m.at({t: 1}).how, m.at({t: 1}).notes
     ('none', ('there is none where 1 - 2*t > 0 does not hold',))
 
-A divergent integral has no value, and the method tells whether there is a formula. `MomentBudget` bounds the time:
+A divergent integral has no value, and the method tells whether there is a formula. `MomentOptions` bounds the time:
 with zero seconds SymPy, which takes one or two for each integral, is not used.
 
     >>> (m,) = expectation([1 / v], over=[v])
     >>> m.how, m.reason
     ('none', '1/v is not integrable: the density is not 0 at v = 0')
-    >>> (m,) = expectation([tanh(t + v)], over=[v], budget=MomentBudget(seconds=0))
+    >>> (m,) = expectation([tanh(t + v)], over=[v], options=MomentOptions(seconds=0))
     >>> estimate = m.at({t: 1})
     >>> print(m.how, estimate.how, round(float(estimate.value), 6))
     quadrature quadrature 0.5504

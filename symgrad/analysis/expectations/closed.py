@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import expected, values_of
 from symgrad.analysis.expectations.terms.expansion import Expansion
 from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, Terms, is_indicator, node_of, times
@@ -32,15 +32,13 @@ class ClosedForms:
     Args:
         sources: the random inputs.
         given: the known facts; it collects the conditions under which the formulas hold.
-        budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Assumptions) -> None:
         self.sources = list(sources)
         self.given = given
-        self.budget = budget
         listed = [s for s in sources if values_of(s) is not None]
-        self.expand = Expansion(sources, given, budget.terms, RULES, listed)
+        self.expand = Expansion(sources, given, RULES, listed)
         self._expected: dict[Monomial, Node | NoMoment] = {ONE: _1}
 
     def expectation(self, node: Node) -> Node:
@@ -177,8 +175,8 @@ class ClosedForms:
             rest = [s for s in sources if s is not first]
             conditions = dict(self.given.conditions)
             try:
-                inner = ClosedForms([first], self.given, self.budget).expectation(node)
-                return ClosedForms(rest, self.given, self.budget).expectation(canonical([inner]).nodes[0])
+                inner = ClosedForms([first], self.given).expectation(node)
+                return ClosedForms(rest, self.given).expectation(canonical([inner]).nodes[0])
             except Undecided:
                 self.given.conditions = conditions
         raise Undecided
@@ -196,7 +194,7 @@ class ClosedForms:
                 continue
             at = _at(node, source, value)
             if others:
-                at = ClosedForms(others, self.given, self.budget).expectation(at)
+                at = ClosedForms(others, self.given).expectation(at)
             total = total + probability * at
         return total
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symgrad.analysis.expectations.arrays.forms import ArrayForms
-from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, MomentOptions, NoMoment, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
 from symgrad.analysis.expectations.integration import integrated
 from symgrad.analysis.expectations.moment import Estimate, Further, Moment
@@ -34,14 +34,14 @@ _LONG = 25
 
 
 def expectation(
-    outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+    outputs: Sequence[Node], over: Sequence[Node], options: MomentOptions | None = None
 ) -> list[Moment]:
     """Return the expectations of nodes over independent random inputs.
 
     Args:
         outputs: nodes of any shapes.
         over: the random inputs; all other inputs stay symbols, also random ones.
-        budget: the budget.
+        options: of the search.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -50,18 +50,18 @@ def expectation(
         >>> str_text(expectation([p["y"]], [p["u"]])[0].node)
         'x**2 + 1'
     """
-    return [_moment("expectation", [n], over, budget or MomentBudget()) for n in outputs]
+    return [_moment("expectation", [n], over, options or MomentOptions()) for n in outputs]
 
 
 def variance(
-    outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+    outputs: Sequence[Node], over: Sequence[Node], options: MomentOptions | None = None
 ) -> list[Moment]:
     """Return the variances of nodes, entry by entry.
 
     Args:
         outputs: nodes of any shapes.
         over: the random inputs.
-        budget: the budget.
+        options: of the search.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -70,11 +70,11 @@ def variance(
         >>> str_text(variance([p["y"]], [p["b"]])[0].node)
         '3*x**2/16'
     """
-    return [_moment("covariance", [n, n], over, budget or MomentBudget()) for n in outputs]
+    return [_moment("covariance", [n, n], over, options or MomentOptions()) for n in outputs]
 
 
 def covariance(
-    first: Sequence[Node], second: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+    first: Sequence[Node], second: Sequence[Node], over: Sequence[Node], options: MomentOptions | None = None
 ) -> list[Moment]:
     """Return the covariances of pairs of nodes, entry by entry.
 
@@ -82,7 +82,7 @@ def covariance(
         first: some nodes.
         second: as many; the shapes of a pair broadcast.
         over: the random inputs.
-        budget: the budget.
+        options: of the search.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -92,7 +92,7 @@ def covariance(
         '-1/12'
     """
     pairs = [[full(n, (a + b).shape) for n in (a, b)] for a, b in zip(first, second, strict=True)]
-    return [_moment("covariance", pair, over, budget or MomentBudget()) for pair in pairs]
+    return [_moment("covariance", pair, over, options or MomentOptions()) for pair in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _matters(note: Note, sources: Sequence[Node]) -> bool:
 
 
 @reports_progress("moments", "looking for a moment")
-def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget) -> Moment:
+def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], options: MomentOptions) -> Moment:
     nothing = full(as_node(0), outputs[0].shape)
     if not set(over) & set(symbols_of(outputs)):
         return Moment("closed form", outputs[0] if kind == "expectation" else nothing)
@@ -163,10 +163,10 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
     if not sources:  # the noise has cancelled
         (found,) = query.restore([outputs[0] if kind == "expectation" else nothing])
         return Moment("closed form", found, notes=query.notes)
-    further = _further(kind, query.restore(outputs), sources, budget)
+    further = _further(kind, query.restore(outputs), sources, options)
     given = Assumptions(sources)
     try:
-        found = _closed(kind, outputs, sources, given, budget)
+        found = _closed(kind, outputs, sources, given)
     except NoMoment as none:
         info("moments", "%s: there is none", kind)
         return Moment("none", reason=none.reason)
@@ -176,10 +176,10 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
         try:
             if query.parts:  # a long program would exhaust SymPy
                 raise Undecided
-            found = _integrated(kind, outputs, sources, given, budget)
+            found = _integrated(kind, outputs, sources, given, options)
         except Undecided:
             why = "the program is long" if query.parts else "no integral was found in time"
-            found = _numeric(kind, query.restore(outputs), sources, budget, further)
+            found = _numeric(kind, query.restore(outputs), sources, further)
             info("moments", "%s by %s: %s", kind, found.how, why)
             return found
     nodes = query.restore([*canonical([found]).nodes, *given.conditions])
@@ -195,34 +195,30 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
     )
 
 
-def _closed(
-    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Assumptions, budget: MomentBudget
-) -> Node:
+def _closed(kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Assumptions) -> Node:
     noisy = readers(topological(outputs), sources) - {*sources}
     entrywise = all(n.op.pointwise for n in noisy)
-    forms = (ClosedForms if entrywise else ArrayForms)(sources, given, budget)
+    forms = (ClosedForms if entrywise else ArrayForms)(sources, given)
     found = forms.expectation(outputs[0]) if kind == "expectation" else forms.covariance(*outputs)
     return full(found, outputs[0].shape)
 
 
 def _integrated(
-    kind: Kind, outputs: list[Node], sources: list[Node], given: Assumptions, budget: MomentBudget
+    kind: Kind, outputs: list[Node], sources: list[Node], given: Assumptions, options: MomentOptions
 ) -> Node:
-    mean = integrated(outputs[0], sources, given, budget)
+    mean = integrated(outputs[0], sources, given, options.seconds)
     if kind == "expectation":
         return mean
     a, b = outputs
-    other = mean if b is a else integrated(b, sources, given, budget)
-    return integrated(a * b, sources, given, budget) - mean * other
+    other = mean if b is a else integrated(b, sources, given, options.seconds)
+    return integrated(a * b, sources, given, options.seconds) - mean * other
 
 
-def _numeric(
-    kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget, further: Further
-) -> Moment:
+def _numeric(kind: Kind, outputs: list[Node], sources: list[Node], further: Further) -> Moment:
     """Return quadrature if the program admits it and, without free symbols, it converges; else Monte Carlo."""
     try:
         rule = Quadrature(outputs, sources)
-        node = rule.expression(budget.order) if kind == "expectation" else None
+        node = rule.expression() if kind == "expectation" else None
         closed = set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources)
         if closed and further({}, None).how != "quadrature":
             raise Undecided
@@ -237,16 +233,16 @@ def centred(found: Sequence[Any], means: Sequence[Any]) -> Any:
     return a * b
 
 
-def _further(kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget) -> Further:
+def _further(kind: Kind, outputs: list[Node], sources: list[Node], options: MomentOptions) -> Further:
     """Return a function that computes a moment at numbers: by quadrature if it converges, else by Monte Carlo."""
 
     def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
         try:
             rule = Quadrature(outputs, sources)
-            value, error = rule.mean(values, budget.order, centred if kind == "covariance" else first)
+            value, error = rule.mean(values, centred if kind == "covariance" else first)
             return Estimate(value, value - error, value + error, "quadrature")
         except Undecided:
-            found = sampled(outputs, sources, values, budget, kind, sizes)
+            found = sampled(outputs, sources, values, options, kind, sizes)
             low, high = found.value - found.half, found.value + found.half
             return Estimate(found.value, low, high, "monte carlo", found.notes)
 

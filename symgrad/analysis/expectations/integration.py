@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
 from symgrad.analysis.explain.noise.sample_points import value_at
@@ -26,13 +26,13 @@ _TRIALS = 3  # points of comparison
 _CLOSE = 1e-6
 
 
-def integrated(node: Node, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> Node:
+def integrated(node: Node, sources: Sequence[Node], given: Assumptions, seconds: float) -> Node:
     """Return the expectation of a function of one scalar random input, by SymPy.
 
     Raises:
         Undecided: if SymPy finds none in time, or quadrature disagrees.
     """
-    if len(sources) != 1 or node.shape or budget.seconds <= 0:
+    if len(sources) != 1 or node.shape or seconds <= 0:
         raise Undecided
     (u,) = sources
     if u.shape or len(topological([node])) > _LARGEST or u.dtype != "real":
@@ -47,11 +47,11 @@ def integrated(node: Node, sources: Sequence[Node], given: Assumptions, budget: 
         raise Undecided
     inside = weight.args[1] if weight.op.name == "where" else weight
     integrand = canonical([substitute([node], {u: plain})[0] * inside]).nodes[0]
-    found = definite_integral(integrand, plain, *_ends(u), budget.seconds)
+    found = definite_integral(integrand, plain, *_ends(u), seconds)
     if found is None:
         raise Undecided
     value, condition = found
-    if plain in symbols_of([value, condition]) or not _agrees(value, condition, node, u, budget):
+    if plain in symbols_of([value, condition]) or not _agrees(value, condition, node, u):
         raise Undecided
     given.require(condition, None)
     return value
@@ -67,7 +67,7 @@ def _ends(u: Node) -> tuple[Node | None, Node | None]:
     return low, high
 
 
-def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: MomentBudget) -> bool:
+def _agrees(value: Node, condition: Node, node: Node, u: Node) -> bool:
     """Tell whether quadrature confirms the value at some sample point and contradicts it at none."""
     rule = Quadrature([node], [u])
     agreed = False
@@ -78,7 +78,7 @@ def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: MomentBud
         if not evaluate([condition], values)[0]:
             continue
         try:
-            mean, error = rule.mean(values, budget.order, first)
+            mean, error = rule.mean(values, first)
         except Undecided:
             continue
         apart = abs(evaluate([value], values)[0] - mean)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.expectation import expectation
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.analysis.expectations.moment import Estimate, How, Moment
@@ -103,7 +103,7 @@ def _has_no_value(node: Node) -> bool:
 
 
 def gradient_of_mean(
-    y: Node, wrt: Sequence[Node], over: Sequence[Node], budget: MomentBudget
+    y: Node, wrt: Sequence[Node], over: Sequence[Node], options: MomentOptions
 ) -> list[Reference]:
     """Return the gradients of the mean of a scalar over some random inputs.
 
@@ -116,7 +116,7 @@ def gradient_of_mean(
         reads = "is random, and what one differentiates by depends on it"
         return [_none(f"{read[w][0]} {reads}" if read[w] else another) for w in wrt]
     (value,) = canonical([y], drop_stops=True).nodes
-    (mean,) = expectation([value], over, budget)
+    (mean,) = expectation([value], over, options)
     if mean.how == "none":
         return [_none(f"y has no mean: {mean.reason}")] * len(wrt)
     if mean.formula is not None:
@@ -128,11 +128,11 @@ def gradient_of_mean(
     if any(set(wrt) & set(topological(parameters_of(u)[1])) for u in over):
         reason = "the mean of y has no closed form, and a distribution depends on what one differentiates by"
         return [_none(reason)] * len(wrt)
-    return _mean_of_gradients(value, wrt, over, budget)
+    return _mean_of_gradients(value, wrt, over, options)
 
 
 def _mean_of_gradients(
-    value: Node, wrt: Sequence[Node], over: Sequence[Node], budget: MomentBudget
+    value: Node, wrt: Sequence[Node], over: Sequence[Node], options: MomentOptions
 ) -> list[Reference]:
     """Return the means of the gradients, with the contributions of jumps that move across random inputs."""
     naming = Naming({})
@@ -149,7 +149,7 @@ def _mean_of_gradients(
             reason = f"the jump of {unknown[-1].choice} moves, and what it contributes has no formula"
             found.append(_none(reason))
             continue
-        (moment,) = expectation([sum((full(term, g.shape) for term in terms), g)], over, budget)
+        (moment,) = expectation([sum((full(term, g.shape) for term in terms), g)], over, options)
         notes = tuple(f"with what the jump of {jump.choice} contributes" for jump in moved)
         found.append(Reference(moment, notes))
     return found

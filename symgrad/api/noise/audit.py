@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, get_args
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.moment import How, Moment
 from symgrad.analysis.explain.derivation import DerivationRecord, explain
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
@@ -278,7 +278,7 @@ def audit(
     record = explain(expr.node, [e.node for e in exprs], listing)
     single = not isinstance(wrt, list | tuple)
     short = len(topological(record.values)) <= _INTEGRATED
-    budget = MomentBudget(seconds=seconds if short else 0, samples=samples, seed=seed)
+    options = MomentOptions(seconds=seconds if short else 0, samples=samples, seed=seed)
     symbols = {s.name: s for s in known_symbols([expr])}
     noise = tuple(symbols[name] for name in record.noise)
 
@@ -288,7 +288,7 @@ def audit(
     )
 
     def question(over: tuple[Node, ...]) -> AuditQuestion:
-        return AuditQuestion(expr, tuple(exprs), tuple(record.values), over, cancelling, reference, budget)
+        return AuditQuestion(expr, tuple(exprs), tuple(record.values), over, cancelling, reference, options)
 
     whole = question(noise)
     of_one = {u: whole if noise == (u,) else question((u,)) for u in noise}

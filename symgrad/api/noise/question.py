@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.expectation import expectation, variance
 from symgrad.analysis.expectations.moment import Estimate, How, Moment
 from symgrad.analysis.expectations.reference import (
@@ -78,7 +78,7 @@ class AuditQuestion:
     over: tuple[Node, ...]
     cancelling: frozenset[Node]  # random inputs that may cancel in some gradient
     reference: ReferenceName
-    budget: MomentBudget
+    options: MomentOptions
 
     @cached_property
     def _averaged(self) -> list[Node]:
@@ -93,18 +93,18 @@ class AuditQuestion:
 
     @cached_property
     def expectation(self) -> list[Moment]:
-        return [in_short(m) for m in expectation(self._averaged, self.over, self.budget)]
+        return [in_short(m) for m in expectation(self._averaged, self.over, self.options)]
 
     @cached_property
     def variance(self) -> list[Moment]:
-        return [in_short(m) for m in variance(self._averaged, self.over, self.budget)]
+        return [in_short(m) for m in variance(self._averaged, self.over, self.options)]
 
     @cached_property
     def references(self) -> list[Reference]:
         y, wrt = self.y.node, [w.node for w in self.wrt]
         if self.reference == "noise at its mean":
             return gradient_without_noise(y, wrt, self.over)
-        return gradient_of_mean(y, wrt, self.over, self.budget)
+        return gradient_of_mean(y, wrt, self.over, self.options)
 
     @cached_property
     def bias(self) -> list[Moment]:

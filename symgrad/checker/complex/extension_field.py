@@ -189,7 +189,7 @@ class ComplexExtensionField:
         )
         power, degree = value.num, order
         for _ in range(order - 1):
-            F.budget.spend(len(power) * len(below))
+            F.spend(len(power) * len(below))
             power = F.reduced(power * below)
         root = root_of_prime(F, self.turns, self.unity, value)
         if root is not None and order % 2 == 0:
@@ -348,7 +348,7 @@ class ComplexExtensionField:
         relations = {position: zero for position, _, zero in F.relations}
         for position in sorted(roots):  # the newest generator first
             if norm.degrees()[position]:
-                F.budget.spend(len(norm) ** 2)
+                F.spend(len(norm) ** 2)
                 norm = F.reduced(norm.resultant(relations[position], position))
         meromorphic = {
             *self.positive,

@@ -8,21 +8,21 @@ vanishes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, TypeAlias
 
-from symgrad.checker.clock import has_time, now
+from symgrad.checker.clock import Budget
 from symgrad.checker.limits import (
     COEFFICIENT_BITS,
     DENOMINATOR_TERMS,
     GENERATOR_CHARACTERS,
     LONG_COEFFICIENT_BITS,
     POLYNOMIAL_DEGREE,
+    PRODUCT_TERMS,
 )
 from symgrad.checker.numbers import Rational, flint, rational
 
 __all__ = [
-    "Budget",
     "Element",
     "FractionField",
     "TooFewGenerators",
@@ -36,7 +36,6 @@ Poly: TypeAlias = Any
 _GENERATORS_PER_WORD = 64
 _SECONDS_PER_TERM = 2e-7  # seconds of a product of two terms, roughly
 _OPERATION = 3e-5  # seconds of any, however short
-_SELDOM = 0.1  # of the longest that something may take
 
 
 class GiveUp(Exception):
@@ -55,34 +54,6 @@ class TooFewGenerators(GiveUp):
     """The capacity of the field is too small: start again with more generators."""
 
 
-@dataclass(slots=True)
-class Budget:
-    """The limits of the cost of a proof.
-
-    Args:
-        deadline: on the count of `symgrad.checker.clock`.
-        terms: the largest number of products of terms in one multiplication.
-    """
-
-    deadline: float
-    terms: int = 4_000_000
-
-    def spend(self, terms: int) -> None:
-        """Give up if a multiplication of so many terms costs too much."""
-        if terms > self.terms:
-            raise GiveUp("the polynomials grow too large")
-        self.wait(terms * _SECONDS_PER_TERM)
-
-    def wait(self, seconds: float) -> None:
-        """Give up if a computation that cannot be interrupted may pass the deadline."""
-        if not has_time(self.deadline, _OPERATION + seconds):
-            raise GiveUp("the time limit")
-
-    def allows(self, seconds: float) -> bool:
-        """Tell whether so much time is left for work that seldom takes it; a part of it is counted."""
-        return now() + seconds <= self.deadline and has_time(self.deadline, seconds * _SELDOM)
-
-
 @dataclass(frozen=True, slots=True)
 class Element:
     """A fraction: num divided by a product of factors of the field, given by index and exponent."""
@@ -97,11 +68,12 @@ class FractionField:
 
     Args:
         capacity: the largest number of generators.
-        budget: the limits of the cost.
+        deadline: on the count of `symgrad.checker.clock`.
     """
 
     capacity: int
-    budget: Budget
+    deadline: InitVar[float]
+    budget: Budget = field(init=False)
     names: list[str] = field(default_factory=list[str])
     factors: list[Poly] = field(default_factory=list[Poly])
     """The factors of denominators: the proof holds where they do not vanish."""
@@ -109,15 +81,26 @@ class FractionField:
     """Position of a generator, the degree from which it is reduced, and the polynomial that is zero."""
     ring: Any = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, deadline: float) -> None:
+        self.budget = Budget(deadline, ends=GiveUp)
         self.ring = flint.fmpq_mpoly_ctx.get(tuple(f"g{i}" for i in range(self.capacity)), "lex")
+
+    def spend(self, terms: int = 0) -> None:
+        """Give up if there is no time for a multiplication of so many terms, or too many of them."""
+        if terms > PRODUCT_TERMS:
+            raise GiveUp("the polynomials grow too large")
+        self.wait(terms * _SECONDS_PER_TERM)
+
+    def wait(self, seconds: float) -> None:
+        """Give up if there is no time for a computation that cannot be interrupted."""
+        self.budget.spend(seconds=_OPERATION + seconds)
 
     # generators
 
     def generator(self, name: str) -> Poly:
         if len(self.names) == self.capacity:
             raise TooFewGenerators("there are more generators than expected")
-        self.budget.spend(0)
+        self.spend()
         self.names.append(name)
         return self.ring.gen(self.capacity - len(self.names))
 
@@ -138,7 +121,7 @@ class FractionField:
             degrees = num.degrees()
             for position, degree, zero in self.relations:
                 if degrees[position] >= degree:
-                    self.budget.wait(len(num) * len(zero) * self._width() * _SECONDS_PER_TERM)
+                    self.wait(len(num) * len(zero) * self._width() * _SECONDS_PER_TERM)
                     num = num % zero
                     degrees = num.degrees()
                     again = True
@@ -175,7 +158,7 @@ class FractionField:
             raise GiveUp("a polynomial of too high a degree")
         if terms > LONG_COEFFICIENT_BITS:
             terms *= 1 + bits // LONG_COEFFICIENT_BITS
-        self.budget.spend(terms)
+        self.spend(terms)
         return a * b
 
     def _width(self) -> int:
@@ -184,7 +167,7 @@ class FractionField:
 
     def quotient(self, num: Poly, divisor: Poly) -> Poly | None:
         """Return the exact quotient of two polynomials, or None; a failing division mostly ends early."""
-        self.budget.spend(0)
+        self.spend()
         try:
             return num / divisor
         except flint.utils.flint_exceptions.DomainError:
@@ -229,7 +212,7 @@ class FractionField:
             return b
         if not b.num:
             return a
-        self.budget.spend(0)
+        self.spend()
         if a.den == b.den:
             num, den = self._cancel(self.reduced(a.num + b.num), dict(a.den), [i for i, _ in a.den])
             return self._made(num, den)

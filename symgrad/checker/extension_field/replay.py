@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp, Poly
+from symgrad.checker.extension_field.field import Element, FractionField, GiveUp, Poly
 from symgrad.checker.numbers import number_from_json, rational
 
 __all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json", "replay_field"]
@@ -28,7 +28,7 @@ def poly_from_json(ring: FractionField, data: Any) -> Poly:
     found = ring.ring.constant(0)
     # A term has an exponent for every generator of the capacity, so a long polynomial is built in chunks.
     for start in range(0, len(data), _CHUNK):
-        ring.budget.wait(_CHUNK * ring.capacity * _SECONDS_PER_EXPONENT)
+        ring.wait(_CHUNK * ring.capacity * _SECONDS_PER_EXPONENT)
         terms: dict[tuple[int, ...], Any] = {}
         for c, *powers in data[start : start + _CHUNK]:
             exponents = [0] * ring.capacity
@@ -55,7 +55,7 @@ def replay_field(data: Mapping[str, Any], generators: int, deadline: float) -> t
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
     if not 0 < data["capacity"] <= generators or any(by < 1 for by in scales.values()):
         raise GiveUp("a capacity or a scale out of range")
-    return FractionField(data["capacity"], Budget(deadline)), Replay(data["answers"], scales)
+    return FractionField(data["capacity"], deadline), Replay(data["answers"], scales)
 
 
 class Replay:

@@ -32,12 +32,11 @@ from symgrad.checker.index_form.forms.terms import REPEATED_INDEX, Form, FormAlg
 from symgrad.checker.index_form.index_arrays import integer_bounds
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTION_RULES
 from symgrad.checker.index_form.matrix_products import function_of_product
+from symgrad.checker.limits import FORM_TERMS
 from symgrad.checker.program.length_polynomials import empty_axis_condition
 from symgrad.checker.program.steps import ProofProgram, Symbol
 
 __all__ = ["LAWS", "normal_forms", "has_sizes", "prove_equal", "prove_gradient", "prove_same_gradient"]
-
-WORK_BUDGET = 100_000
 
 LAWS = {**RULES, **MATRIX_FUNCTION_RULES, **AXIS_PRODUCT_RULES, REPEATED_INDEX: merge_repeated_indices}
 """For each kind of factor, its simplification rule."""
@@ -48,16 +47,13 @@ def has_sizes(program: ProofProgram) -> bool:
     return any(s.op == "size" or any(isinstance(n, str) for n in s.shape) for s in program.steps)
 
 
-def prove_equal(
-    program: ProofProgram, a: int, b: int, *, budget: int = WORK_BUDGET, deadline: float = math.inf
-) -> tuple[str, ...]:
+def prove_equal(program: ProofProgram, a: int, b: int, *, deadline: float = math.inf) -> tuple[str, ...]:
     """Prove that two steps have equal entries for all values of the symbols and all sizes.
 
     Args:
         program: the steps.
         a: position of one of them.
         b: of the other, of the same shape.
-        budget: the amount of work before giving up.
         deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
@@ -74,7 +70,7 @@ def prove_equal(
         >>> prove_equal(ProofProgram(steps, (X,)), 0, 2)
         ()
     """
-    t = FormAlgebra(budget, LAWS, deadline=deadline)
+    t = FormAlgebra(FORM_TERMS, LAWS, deadline=deadline)
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
     forms = normal_forms(t, program, (a, b))
@@ -88,7 +84,7 @@ def prove_gradient(
     claim: int,
     *,
     cotangent: int | None = None,
-    budget: int = WORK_BUDGET,
+    most: int = FORM_TERMS,
     deadline: float = math.inf,
 ) -> tuple[str, ...]:
     """Prove that a step is the derivative of another by a symbol.
@@ -102,7 +98,7 @@ def prove_gradient(
             the derivative is taken is symmetric.
         claim: position of the derivative, with the axes of y and then those of the symbol.
         cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
-        budget: the amount of work before giving up.
+        most: terms before giving up.
         deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
@@ -111,7 +107,7 @@ def prove_gradient(
     Raises:
         GiveUp: if no proof is found; there may still be one.
     """
-    t = FormAlgebra(budget, LAWS, smooth_input=wrt, deadline=deadline)
+    t = FormAlgebra(most, LAWS, smooth_input=wrt, deadline=deadline)
     symbol = _real_symbol(program, wrt)
     own = tuple(str(n) for n in symbol.shape)
     before = shape_of(program.steps[y])
@@ -134,7 +130,7 @@ def prove_gradient(
 
 
 def prove_same_gradient(
-    program: ProofProgram, a: int, b: int, wrt: str, *, budget: int = WORK_BUDGET, deadline: float = math.inf
+    program: ProofProgram, a: int, b: int, wrt: str, *, deadline: float = math.inf
 ) -> tuple[str, ...]:
     """Prove that two steps have the same derivative by a symbol; see `prove_gradient`.
 
@@ -143,7 +139,6 @@ def prove_same_gradient(
         a: position of one of them.
         b: of the other, of the same shape.
         wrt: name of the symbol.
-        budget: the amount of work before giving up.
         deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
@@ -152,7 +147,7 @@ def prove_same_gradient(
     Raises:
         GiveUp: if no proof is found; there may still be one.
     """
-    t = FormAlgebra(budget, LAWS, smooth_input=wrt, deadline=deadline)
+    t = FormAlgebra(FORM_TERMS, LAWS, smooth_input=wrt, deadline=deadline)
     symbol, shape = _real_symbol(program, wrt), shape_of(program.steps[a])
     if shape != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")

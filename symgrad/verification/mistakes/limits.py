@@ -2,35 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "AGREE",
-    "CONFIRMED",
-    "DIRECTIONS",
-    "DRAWS",
-    "EDITS",
-    "ENTRIES",
-    "HUMAN",
-    "LANES",
-    "LONG",
-    "MOST_LANES",
-    "NAMED",
-    "NESTED",
-    "NODES",
-    "PAIRS",
-    "PAIRS_FOUND",
-    "PARTIAL_SITES",
-    "PASSED",
-    "ROUNDED",
-    "SECONDS",
-    "SHOWN",
-    "SIMPLE",
-    "SIZES",
-    "SQUARE",
-    "TELLING",
-    "TERMS",
-    "TEXT",
-]
-
 SECONDS = 1.5
 """Seconds for one claim in all."""
 

@@ -51,7 +51,7 @@ __all__ = ["recognise"]
 _SITE = 1e-3  # seconds for all rows at one equation
 _PER_EQUATION = 1.2e-5  # seconds for one edited formula, by its equations
 
-_Mistake: TypeAlias = "tuple[MalRule, Node, Wrong]"
+_Mistake: TypeAlias = "tuple[MalRule[Site, Wrong], Node, Wrong]"
 
 
 def recognise(
@@ -193,7 +193,7 @@ class _Recognition:
                 except SymgradError:
                     continue  # shapes do not fit here
 
-    def compare_row(self, row: MalRule, node: Node, wrong: Wrong) -> None:
+    def compare_row(self, row: MalRule[Site, Wrong], node: Node, wrong: Wrong) -> None:
         """Compare the result of a mistake with the claim."""
         d, claim = self.derivation, self.claim
         try:
@@ -231,7 +231,7 @@ class _Recognition:
                     if row.paired and row.rank <= HUMAN and (not row.ops or site.node.op.name in row.ops):
                         self.second(outer, row, site)
 
-    def second(self, outer: _Mistake, row: MalRule, site: Site) -> None:
+    def second(self, outer: _Mistake, row: MalRule[Site, Wrong], site: Site) -> None:
         """Try a second mistake at an equation whose cotangent the first has changed."""
         d = self.derivation
         try:

@@ -1,8 +1,8 @@
-"""Wrong rules of algebra: rows of data that replace one part of a formula, and helpers for them."""
+"""Wrong rules of algebra: what they make of one part of a formula, and helpers for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, mul
@@ -10,7 +10,7 @@ from operator import add, mul
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.support.traversal import leaves
 
-__all__ = ["AlgebraRule", "Swap", "factors_of", "product", "signed", "terms_of", "total"]
+__all__ = ["Swap", "factors_of", "product", "signed", "terms_of", "total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +24,6 @@ class Swap:
 
     other: Node
     right: Node | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlgebraRule:
-    """A mistake that people make when they rewrite.
-
-    Args:
-        kind: the kind of the diagnosis.
-        says: the sentence, in which ``{0}`` is the text of the part.
-        ops: the ops of the parts at which it is made.
-        distort: maps a part to its wrong rewritings.
-        rank: how common it is, as of a `MalRule`.
-    """
-
-    kind: str
-    says: str
-    ops: Sequence[str]
-    distort: Callable[[Node], Iterable[Swap]]
-    rank: float
 
 
 def terms_of(node: Node) -> list[tuple[int, Node]]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ops.array.layout import unbroadcast
 
-__all__ = ["MalRule", "Site", "Wrong", "is_noise"]
+__all__ = ["MalRule", "Site", "Wrong", "is_noise", "mistake"]
+
+_At = TypeVar("_At")
+_Made = TypeVar("_Made")
 
 
 def is_noise(node: Node) -> bool:
@@ -85,21 +89,51 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MalRule:
-    """A mistake that people make.
+class MalRule(Generic[_At, _Made]):
+    """A mistake that people make: at an equation of a program, or at a part of a formula that they rewrite.
 
     Args:
         kind: the kind of the diagnosis.
-        says: the sentence, in which ``{0}`` is the text of the equation and other fields are words of a `Wrong`.
-        ops: the ops at whose equations it is made; () for any.
-        distort: maps a site to its distortions, one `Wrong` for each way.
+        says: the sentence, in which ``{0}`` is the text of the place and other fields are words of a `Wrong`.
+        ops: the ops of the places at which it is made; () for any.
+        distort: maps a place to what is made of it, one result for each way.
         rank: how common it is: among mistakes with the same result the smallest comes first.
         paired: whether it may be one of two mistakes; False if it explains nearly any claim.
     """
 
     kind: str
     says: str
-    ops: Sequence[str] = ()
-    distort: Callable[[Site], Iterable[Wrong]]
+    ops: Sequence[str]
+    distort: Callable[[_At], Iterable[_Made]]
     rank: float
     paired: bool = True
+
+
+def mistake(
+    rows: list[MalRule[_At, _Made]],
+    kind: str,
+    ops: Sequence[str],
+    rank: float,
+    by: str = "",
+    *,
+    says: str | None = None,
+    paired: bool = True,
+) -> Callable[[Callable[[_At], Iterable[_Made]]], Callable[[_At], Iterable[_Made]]]:
+    """Return a decorator that adds the row of a mistake, whose function it decorates.
+
+    Args:
+        rows: the rows of the family.
+        kind: as of a `MalRule`, like all others.
+        ops: the ops at which it is made.
+        rank: how common it is.
+        by: what people do who make it, for the usual sentence.
+        says: another sentence.
+        paired: whether it may be one of two mistakes.
+    """
+    sentence = f"this is what one gets by {by}" if says is None else says
+
+    def add(distort: Callable[[_At], Iterable[_Made]]) -> Callable[[_At], Iterable[_Made]]:
+        rows.append(MalRule(kind=kind, says=sentence, ops=ops, distort=distort, rank=rank, paired=paired))
+        return distort
+
+    return add

@@ -20,7 +20,7 @@ import numpy as np
 from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
-from symgrad.checker.clock import tick
+from symgrad.checker.clock import Budget, tick
 from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram, Symbol
@@ -99,14 +99,12 @@ class _Aims:
         self.wanted = sorted({i for s in self.switches for i in (s.left, s.right) if i is not None})
         read = walk(self.wanted, lambda i: program.steps[i].args)
         self.cost = _PER_POINT + sum(1 for _ in read)
-        self.left = AIM_STEPS
+        self.budget = Budget(most=AIM_STEPS, ends=_Spent)
         self.readers: dict[str, bytearray] = {}
 
     def differences(self, values: Values) -> list[Value]:
         """Return for each switch the difference of its sides in the first and last entry; None where unknown."""
-        self.left -= self.cost
-        if self.left < 0:
-            raise _Spent
+        self.budget.spend(self.cost)
         try:
             found = evaluate(self.program, values, precision=_BITS, sizes=self.sizes, wanted=self.wanted)
         except UsageError:

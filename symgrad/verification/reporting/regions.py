@@ -14,7 +14,7 @@ from typing import Any
 
 from symgrad.checker.balls.programs import context, evaluate
 from symgrad.checker.clock import until
-from symgrad.checker.extension_field.field import Budget, Poly
+from symgrad.checker.extension_field.field import Poly
 from symgrad.checker.extension_field.functions import Functions
 from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.program.step_text import step_text
@@ -96,7 +96,7 @@ def regions_of(
     covered = witness is None  # whether a refuted region contains the witness
     for case in attempt.cases:
         if case.kernels is not None:
-            case.kernels.field.budget = Budget(deadline)
+            case.kernels.field.budget.deadline = deadline
         conditions = _conditions(program, case, wording)
         mine = [t for t in every if _comes_out(program, case, t.values)]
         for signs, proved in parts_of(program, case, wording):

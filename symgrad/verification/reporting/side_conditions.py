@@ -19,7 +19,8 @@ from symgrad.checker.index_form.forms.form_conditions import (
 )
 from symgrad.checker.index_form.forms.functions import content
 from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
-from symgrad.checker.index_form.proofs import LAWS, WORK_BUDGET, normal_forms
+from symgrad.checker.index_form.proofs import LAWS, normal_forms
+from symgrad.checker.limits import FORM_TERMS
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
@@ -168,7 +169,7 @@ def _of_arrays(
     parts: Sequence[Node], writer: _ConditionWriter, wanted: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Describe each wanted condition that stems from a part of the claim."""
-    t = FormAlgebra(WORK_BUDGET, LAWS, deadline=now() + LEFT_OUT_SECONDS)
+    t = FormAlgebra(FORM_TERMS, LAWS, deadline=now() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
     try:
         program, at = program_of(parts)

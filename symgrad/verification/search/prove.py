@@ -45,7 +45,6 @@ from symgrad.checker.extension_field.cases import common_exclusions
 from symgrad.checker.extension_field.evaluate import branch_on_comparison, evaluate_steps
 from symgrad.checker.extension_field.extension import Contradiction, ExtensionField, TooCoarse
 from symgrad.checker.extension_field.field import (
-    Budget,
     Element,
     FractionField,
     GiveUp,
@@ -185,7 +184,7 @@ def _run(
         capacity *= 2
     for _ in range(RESTARTS):
         search = Search(scales)
-        kernels = Functions(FractionField(capacity, Budget(deadline)), search)
+        kernels = Functions(FractionField(capacity, deadline), search)
         data = {
             "outcome": [[i, way] for i, way in sorted(outcome.items())],
             "capacity": capacity,

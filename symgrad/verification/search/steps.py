@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from symgrad.checker.clock import now
 from symgrad.checker.extension_field.field import Element, FractionField, Poly
 from symgrad.checker.extension_field.replay import factors_to_json
 from symgrad.checker.numbers import flint, number_to_json
@@ -21,6 +22,7 @@ __all__ = ["Search"]
 
 _MANY, _FEW, _LOW = 10, 40, 4  # generators, terms, and the degree in one of them
 _SLOW, _SLOWER = 1e-5, 5e-5  # seconds of a factorisation by terms and degree; in more than four generators
+_SELDOM = 0.1  # of the longest that a factorisation may take is counted
 _PER_ENTRY = 1e-6  # seconds of an elimination, by rows and the square of columns
 
 
@@ -108,13 +110,13 @@ def _combination(ring: FractionField, target: Element, basis: Sequence[Element])
         num = e.num
         for i, n in den.items():
             for _ in range(n - own.get(i, 0)):
-                ring.budget.spend(len(num) * len(ring.factors[i]))
+                ring.spend(len(num) * len(ring.factors[i]))
                 num = num * ring.factors[i]
         columns.append(ring.reduced(num).to_dict())
     rows = sorted({m for c in columns for m in c})
     if len(rows) * len(columns) ** 2 > COMBINED_WORK:
         return None
-    ring.budget.wait(_PER_ENTRY * len(rows) * len(columns) ** 2)
+    ring.wait(_PER_ENTRY * len(rows) * len(columns) ** 2)
     matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
     echelon, rank = matrix.rref()
     solution = [Fraction(0)] * len(basis)
@@ -207,4 +209,5 @@ def _is_soon_factored(ring: FractionField, num: Poly) -> bool:
     # A polynomial with many factors in many generators of higher degree may take hours.
     if len(degrees) > _MANY and terms > _FEW and max(degrees) > _LOW:
         return False
-    return ring.budget.allows(terms * degree * (_SLOWER if len(degrees) > 4 else _SLOW))
+    longest = terms * degree * (_SLOWER if len(degrees) > 4 else _SLOW)
+    return now() + longest <= ring.budget.deadline and ring.budget.allows(seconds=longest * _SELDOM)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.stats as stats
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.expectation import expectation, variance
 from symgrad.analysis.expectations.moment import Moment
 from symgrad.frontend.text import parse_program
@@ -20,7 +20,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import symbols_of
 
-CLOSED = MomentBudget(seconds=0)
+CLOSED = MomentOptions(seconds=0)
 """Without SymPy: what the rows say alone."""
 
 FROZEN: dict[str, Callable[..., Any]] = {
@@ -43,11 +43,11 @@ def program(family: str, parameters: Sequence[Fraction], text: str) -> Listing:
     return parse_program(f"t : real\ns : positive\nu ~ {family}({said})\ny = {text}")
 
 
-def moments(listing: Listing, budget: MomentBudget = CLOSED) -> tuple[Moment, Moment]:
+def moments(listing: Listing, options: MomentOptions = CLOSED) -> tuple[Moment, Moment]:
     """Return the expectation and the variance of y over all random inputs."""
     y = listing["y"]
     sources = [s for s in symbols_of([y]) if s.declaration.distribution is not None]
-    return expectation([y], sources, budget)[0], variance([y], sources, budget)[0]
+    return expectation([y], sources, options)[0], variance([y], sources, options)[0]
 
 
 def said(moment: Moment) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.expectation import covariance, expectation, variance
 from symgrad.frontend.text import parse_program
 from symgrad.ir.values.evaluate import evaluate
@@ -140,9 +140,9 @@ def test_where_a_formula_has_no_value_but_the_moment_has_one() -> None:
 
 def test_an_integral_by_sympy() -> None:
     listing = parse_program("t : positive\nu ~ Uniform(0, 1)\ny = u/(t + u**2)")
-    (found,) = expectation([listing["y"]], [listing["u"]], MomentBudget(seconds=60))
+    (found,) = expectation([listing["y"]], [listing["u"]], MomentOptions(seconds=60))
     assert said(found) == "(log(t + 1) - log(t))/2"
-    (short,) = expectation([listing["y"]], [listing["u"]], MomentBudget(seconds=0.01))
+    (short,) = expectation([listing["y"]], [listing["u"]], MomentOptions(seconds=0.01))
     assert short.how == "quadrature"
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.analysis.expectations.expectation import expectation, variance
 from symgrad.frontend.text import parse_program
 from symgrad.ir.values.evaluate import evaluate
 from tests.analysis.expectations.programs import CLOSED, moments, numeric, said
 
-_BUDGET = MomentBudget(seconds=0, samples=20_000)
+_BUDGET = MomentOptions(seconds=0, samples=20_000)
 
 _PARAMETERS: Mapping[str, Sequence[Fraction]] = {
     "Normal": (Fraction(1, 4), Fraction(1, 2)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import MomentBudget, Undecided
+from symgrad.analysis.expectations.assumptions import MomentOptions, Undecided
 from symgrad.analysis.expectations.expectation import expectation, variance
 from symgrad.analysis.expectations.moment import Estimate
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
@@ -20,7 +20,7 @@ from symgrad.ir.values.evaluate import evaluate
 from tests.analysis.expectations.piecewise import drawn_case, drawn_jump
 from tests.fuzz.kind import kind
 
-BUDGET = MomentBudget(seconds=0, samples=2**12)
+BUDGET = MomentOptions(seconds=0, samples=2**12)
 CLOSE = {"closed form": 1e-7, "quadrature": 3e-6}
 
 

@@ -14,7 +14,7 @@ from symgrad.verification.mistakes.algebra import wrong_rewriting as rewritten
 from symgrad.verification.mistakes.catalogue import REWRITINGS, ROWS
 from symgrad.verification.mistakes.kinds import KINDS
 from symgrad.verification.mistakes.recognise import recognise
-from symgrad.verification.mistakes.rule import MalRule, Site
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 from symgrad.verification.verdict import Verdict
 from tests.conftest import compare_golden
 from tests.verification.mistakes.cases import CASES, Case
@@ -74,7 +74,7 @@ def test_every_row_of_the_catalogue_fires(monkeypatch: pytest.MonkeyPatch) -> No
     """Each way to go wrong at an equation is made somewhere among the problems, and gives the claim of one."""
     fired: set[int] = set()
 
-    def watched(row: MalRule, k: int) -> MalRule:
+    def watched(row: MalRule[Site, Wrong], k: int) -> MalRule[Site, Wrong]:
         def distort(site: Site):
             for wrong in row.distort(site):
                 wrong.words["row"] = k  # type: ignore[index]

@@ -19,7 +19,7 @@ from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, sampled_arrays, sampled_lanes
 from symgrad.verification.mistakes.recognise import recognise
-from symgrad.verification.mistakes.rule import MalRule, Wrong
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 _LEAVES = ("x", "a", "b", "3", "x", "u")
 _ONE = (
@@ -50,10 +50,10 @@ def programs(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-def planted(y: Node, x: Node, choice: int) -> tuple[MalRule, Node] | None:
+def planted(y: Node, x: Node, choice: int) -> tuple[MalRule[Site, Wrong], Node] | None:
     """Return one of the mistakes that can be made in the derivation of y, and the formula that it gives."""
     derivation = RightDerivation(y, x, {})
-    made: list[tuple[MalRule, Wrong]] = []
+    made: list[tuple[MalRule[Site, Wrong], Wrong]] = []
     for site in derivation.sites():
         for row in ROWS:
             if not row.ops or site.node.op.name in row.ops:

@@ -18,7 +18,7 @@ from itertools import product as all_of
 from typing import TypeVar
 
 from symgrad.analysis.expectations.arrays.products import PRODUCTS, ArrayTerms, Labels, NoisyProduct
-from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.array.contraction import contract
@@ -74,11 +74,10 @@ class ArrayForms:
     Args:
         sources: the random inputs, of any shapes.
         given: the known facts; it collects the conditions under which the formulas hold.
-        budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
-        self.terms = ArrayTerms(sources, given, budget)
+    def __init__(self, sources: Sequence[Node], given: Assumptions) -> None:
+        self.terms = ArrayTerms(sources, given)
         self.entries = self.terms.entries
         self.given = given
 

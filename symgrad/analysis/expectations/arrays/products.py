@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
 
-from symgrad.analysis.expectations.budget import Assumptions, MomentBudget, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
 from symgrad.analysis.expectations.terms.monomials import node_of
 from symgrad.ir.graph import Node, as_node, size_node
@@ -53,11 +53,10 @@ class ArrayTerms:
     Args:
         sources: the random inputs, of any shapes.
         given: the known facts; it collects the conditions under which the formulas hold.
-        budget: the number of terms in a sum.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Assumptions, budget: MomentBudget) -> None:
-        self.entries = ClosedForms(sources, given, budget)
+    def __init__(self, sources: Sequence[Node], given: Assumptions) -> None:
+        self.entries = ClosedForms(sources, given)
         self.sources = self.entries.expand.sources
         self.sizes: list[Size] = []
         self._products: dict[Node, list[NoisyProduct]] = {}

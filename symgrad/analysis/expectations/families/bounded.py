@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
 from symgrad.analysis.expectations.families.factor import (
     FamilyFactor,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 
-from symgrad.analysis.expectations.budget import Assumptions, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.terms.monomials import Monomial, is_indicator
 from symgrad.ir.graph import OPS, Node, as_node

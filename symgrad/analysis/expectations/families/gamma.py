@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp, power
 from symgrad.analysis.expectations.families.factor import (
     FamilyFactor,

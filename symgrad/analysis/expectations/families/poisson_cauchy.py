@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from symgrad.analysis.expectations.budget import Assumptions, NoMoment, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
 from symgrad.analysis.expectations.families.complexes import power as complex_power
 from symgrad.analysis.expectations.families.factor import (

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Assumptions, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, Undecided
 from symgrad.analysis.expectations.families.bounded import beta, uniform
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.families.factor import FamilyFactor, factor_of, in_waves, oriented

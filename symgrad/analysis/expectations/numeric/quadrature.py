@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import Undecided
+from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.analysis.expectations.families.table import parameters_of, values_of
 from symgrad.analysis.expectations.numeric.gauss import RULES, GaussRule
 from symgrad.analysis.explain.noise.dependence import readers
@@ -32,6 +32,7 @@ from symgrad.support.traversal import walk
 __all__ = ["Quadrature", "first"]
 
 _INPUTS = 2  # random inputs
+_ORDER = 32  # nodes of Gauss quadrature per random input
 _CLOSE = 1e-6  # relative difference of two orders at convergence
 _PIECES = 100  # subdivisions of an interval
 _GRID = 400  # points between which kinks are sought
@@ -89,12 +90,11 @@ class Quadrature:
         return [np.broadcast_to(f, np.broadcast_shapes(np.shape(f), shape)) for f in found], weights
 
     @reports_progress("moments", "integrating")
-    def mean(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+    def mean(self, values: Mapping[Node, Any], of: Callable[..., Any]) -> tuple[Any, Any]:
         """Return the expectation of a function of the outputs, with an error estimate from another order.
 
         Args:
             values: the values of all other symbols.
-            order: the number of points; the comparison uses twice as many.
             of: the function, of the outputs and their expectations.
 
         Raises:
@@ -107,16 +107,16 @@ class Quadrature:
             methods.append(self._adaptively)
         for method in methods:
             try:
-                return method(values, order, of)
+                return method(values, of)
             except Undecided:
                 continue
         raise Undecided
 
-    def _by_orders(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+    def _by_orders(self, values: Mapping[Node, Any], of: Callable[..., Any]) -> tuple[Any, Any]:
         axes = tuple(range(len(self.sources)))
         sizes: list[Any] = []
         means: list[Any] = []
-        for n in (order, 2 * order, 4 * order):
+        for n in (_ORDER, 2 * _ORDER, 4 * _ORDER):
             outputs, weights = self.numbers(values, n)
             with np.errstate(all="ignore"):
                 f = of(outputs, [np.sum(o * weights, axis=axes) for o in outputs])
@@ -130,9 +130,8 @@ class Quadrature:
         error = np.maximum(error, 4e-14 * sizes[2])
         return means[2], _small(error, sizes[2])
 
-    def _adaptively(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+    def _adaptively(self, values: Mapping[Node, Any], of: Callable[..., Any]) -> tuple[Any, Any]:
         """Integrate over the standard points, piece by piece between the kinks."""
-        del order  # adaptive
         import scipy.integrate  # saves start-up time
 
         quad_vec: Any = cast("Any", scipy.integrate).quad_vec
@@ -198,7 +197,7 @@ class Quadrature:
                 found.add(float(brentq(value, grid[i], grid[i + 1])))
         return [rule.low, *sorted(found), rule.high]
 
-    def expression(self, order: int) -> Node | None:
+    def expression(self) -> Node | None:
         """Return the expectation of the first output as one node; None if the rule depends on symbols."""
         if self.rank:
             return None
@@ -209,7 +208,7 @@ class Quadrature:
             parameters = [parameters_of(s)[1][j] for j in rule.shapes]
             if not all(p.is_number() for p in parameters):
                 return None
-            points, w = rule.points(order, *[float(p.value) for p in parameters])
+            points, w = rule.points(_ORDER, *[float(p.value) for p in parameters])
             replaced[e] = _array(points, (len(points), *[1] * i))
             weights = weights * _array(w, (len(points), *[1] * i))
             labels.insert(0, i)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from symgrad.analysis.expectations.budget import MomentBudget
+from symgrad.analysis.expectations.assumptions import MomentOptions
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological
@@ -48,7 +48,7 @@ def sampled(
     outputs: Sequence[Node],
     sources: Sequence[Node],
     values: Mapping[Node, Any],
-    budget: MomentBudget,
+    options: MomentOptions,
     kind: Literal["expectation", "covariance"],
     sizes: Mapping[str, int] | None = None,
 ) -> Sampled:
@@ -58,7 +58,7 @@ def sampled(
         outputs: one node, or two.
         sources: the random inputs.
         values: a number or array for every other symbol.
-        budget: how many draws, and the seed.
+        options: how many draws, and the seed.
         kind: which moment.
         sizes: named sizes that no array in ``values`` has.
     """
@@ -68,12 +68,12 @@ def sampled(
     shapes = {s: tuple(evaluate_size(x, known) for x in s.shape) for s in sources}
     entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
     block = max(1, min(_BLOCK, _ENTRIES // entries))
-    total = max(2 * block, min(budget.samples, _TOTAL // entries))
+    total = max(2 * block, min(options.samples, _TOTAL // entries))
     # Entrywise programs broadcast over the last axes, so the axis of the block precedes all others.
     elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
     rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
     shaped = elementwise and any(s.shape for s in symbols)
-    generator = np.random.default_rng(budget.seed)
+    generator = np.random.default_rng(options.seed)
     sums = _SampleSums()
     for _ in steps("moments", "drawing samples", range(-(-total // block))):
         draws = _draws(sources, shapes, values, known, block, generator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
 
-from symgrad.analysis.expectations.budget import Assumptions, Undecided
+from symgrad.analysis.expectations.assumptions import Assumptions, Undecided
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Monomial,
@@ -17,6 +17,7 @@ from symgrad.analysis.expectations.terms.monomials import (
     plus,
     product,
 )
+from symgrad.checker.clock import Budget
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import fold
 from symgrad.ops.scalar.logic import NEGATION
@@ -38,7 +39,6 @@ class Expansion:
     Args:
         sources: the random inputs; all other inputs are constants.
         given: the known facts of nodes.
-        most: the largest number of terms in a product.
         rules: the rule of each op for terms, by its name.
         listed: the random inputs with few values, for which every function has an expectation.
     """
@@ -47,19 +47,17 @@ class Expansion:
         self,
         sources: Collection[Node],
         given: Assumptions,
-        most: int,
         rules: Mapping[str, TermRule],
         listed: Collection[Node] = (),
     ) -> None:
         self.sources = {s: 1 << i for i, s in enumerate(sources)}
         self.given = given
-        self.most = most
         self.listed = frozenset(listed)
         self.masses = PointMasses(sources, given.known)
         self._rules = rules
         self._mask: dict[Node, int] = dict(self.sources)
         self._terms: dict[Node, Terms] = {}
-        self._count = 0
+        self._budget = Budget(most=_TERMS, of="terms", ends=Undecided)
 
     def mask(self, node: Node) -> int:
         """Return a bit for each random input that a node's value depends on."""
@@ -80,16 +78,13 @@ class Expansion:
             Undecided: if all nodes together have too many.
         """
         known = self._terms
+        self._budget.spend()
         for n in postorder([node], self._operands, until=known):
-            if self._count > _TERMS:
-                raise Undecided
             if not self.mask(n):
                 known[n] = {ONE: n} if not n.is_number(0) else {}
             elif n not in known:  # a rule may have expanded it
                 known[n] = self._expanded(n)
-                self._count += len(known[n])
-        if self._count > _TERMS:
-            raise Undecided
+                self._budget.spend(len(known[n]))
         return known[node]
 
     def _operands(self, node: Node) -> Iterable[Node]:
@@ -121,7 +116,7 @@ class Expansion:
         places: list[tuple[Terms, frozenset[Node]]] = [({ONE: _1}, frozenset())]
         for edge, _ in edges:
             places = [
-                (product(t, {((side, _1),): _1}, self.most), held | {side})
+                (product(t, {((side, _1),): _1}), held | {side})
                 for t, held in places
                 for side in (edge, opposite(edge))
             ]
@@ -152,7 +147,7 @@ class Expansion:
             return function(terms)
         found: Terms = {}
         for where, here in self.regions(terms):
-            plus(found, product(where, function(here), self.most))
+            plus(found, product(where, function(here)))
         return found
 
     # --------------------------------------------------------------------------------------------------------- facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Undecided
+from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, simple
 from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, scaled
 from symgrad.analysis.expectations.terms.sign_thresholds import negative_part, other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.analysis.expectations.budget import Undecided
+from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, is_even, simple
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
@@ -29,7 +29,7 @@ def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
     """Return a power of a sum without indicators; the exponent is noise-free."""
     n = exponent.value if exponent.is_number() else None
     if isinstance(n, int) and 0 <= n <= _HIGHEST:
-        return power(terms, n, x.most)
+        return power(terms, n)
     c, m = x.factored(terms)
     if isinstance(n, int):
         return {raised(m, exponent): power_of(c, exponent)}
@@ -49,7 +49,7 @@ def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
     return {ordered(out): power_of(c, exponent)}
 
 
-def exp_of_sum(x: Expansion, terms: Terms) -> Terms:
+def exp_of_sum(terms: Terms) -> Terms:
     """Return exp of a sum without indicators, as a product."""
     factors: list[tuple[Node, Node]] = []
     c = _1
@@ -62,7 +62,7 @@ def exp_of_sum(x: Expansion, terms: Terms) -> Terms:
             factors.append((OPS["exp"](node_of(m)), k))
     found: Terms = {ONE: c}
     for factor in factors:
-        found = product(found, {(factor,): _1}, x.most)
+        found = product(found, {(factor,): _1})
     return found
 
 
@@ -80,7 +80,7 @@ def log_of_sum(x: Expansion, terms: Terms) -> Terms:
     return found
 
 
-def wave_of_sum(x: Expansion, terms: Terms, name: str) -> Terms:
+def wave_of_sum(terms: Terms, name: str) -> Terms:
     """Return the cosine or sine of a sum without indicators, by the addition theorems."""
     if len(terms) > _WAVES:
         raise Undecided
@@ -94,7 +94,7 @@ def wave_of_sum(x: Expansion, terms: Terms, name: str) -> Terms:
         else:
             ca, sa = {ONE: OPS["cos"](c)}, {ONE: OPS["sin"](c)}
         cosine, sine = (
-            plus(product(cosine, ca, x.most), scaled(product(sine, sa, x.most), as_node(-1))),
-            plus(product(sine, ca, x.most), product(cosine, sa, x.most)),
+            plus(product(cosine, ca), scaled(product(sine, sa), as_node(-1))),
+            plus(product(sine, ca), product(cosine, sa)),
         )
     return cosine if name == "cos" else sine

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from symgrad.analysis.expectations.budget import Undecided
+from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import digest
 from symgrad.rewrite.facts.point_masses import may_be_zero
@@ -43,6 +43,7 @@ Terms = dict[Monomial, Node]
 
 ONE: Monomial = ()
 _0, _1 = as_node(0), as_node(1)
+_TERMS = 256  # terms of a product
 
 
 def below(u: Node, c: Node) -> Node:
@@ -129,13 +130,13 @@ def plus(total: Terms, more: Terms) -> Terms:
     return total
 
 
-def product(a: Terms, b: Terms, most: int) -> Terms:
+def product(a: Terms, b: Terms) -> Terms:
     """Return the expanded product of two sums.
 
     Raises:
-        Undecided: if it has more than ``most`` terms.
+        Undecided: if it has more than 256 terms.
     """
-    if len(a) * len(b) > most and min(len(a), len(b)) > 1:
+    if len(a) * len(b) > _TERMS and min(len(a), len(b)) > 1:
         raise Undecided
     found: Terms = {}
     for m, c in a.items():
@@ -151,11 +152,11 @@ def scaled(terms: Terms, c: Node) -> Terms:
     return {} if c.is_number(0) else {m: d * c for m, d in terms.items()}
 
 
-def power(terms: Terms, n: int, most: int) -> Terms:
+def power(terms: Terms, n: int) -> Terms:
     """Return the expanded integer power of a sum."""
-    if len(terms) > 1 and math.comb(len(terms) + n - 1, n) > most:
+    if len(terms) > 1 and math.comb(len(terms) + n - 1, n) > _TERMS:
         raise Undecided
     found: Terms = {ONE: _1}
     for _ in range(n):
-        found = product(found, terms, most)
+        found = product(found, terms)
     return found

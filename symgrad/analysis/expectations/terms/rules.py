@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Undecided
+from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, is_integer
 from symgrad.analysis.expectations.terms.floors import ceil_of_sum, floor_of_sum, round_of_sum
 from symgrad.analysis.expectations.terms.functions import exp_of_sum, log_of_sum, power_of_sum, wave_of_sum
@@ -30,13 +30,13 @@ def _add(x: Expansion, node: Node) -> Terms:
 
 
 def _mul(x: Expansion, node: Node) -> Terms:
-    return product(x(node.args[0]), x(node.args[1]), x.most)
+    return product(x(node.args[0]), x(node.args[1]))
 
 
 def _div(x: Expansion, node: Node) -> Terms:
     if not x.mask(node.args[1]):
         return {m: c / node.args[1] for m, c in x(node.args[0]).items()}
-    return product(x(node.args[0]), _integer_power(x, node.args[1], -1), x.most)
+    return product(x(node.args[0]), _integer_power(x, node.args[1], -1))
 
 
 def _integer_power(x: Expansion, node: Node, exponent: int) -> Terms:
@@ -59,7 +59,7 @@ def _integer_power(x: Expansion, node: Node, exponent: int) -> Terms:
             pending.append((args[0], e * int(args[1].value)))
         else:
             of_region = _powers(x, as_node(e))
-            found = product(found, x.by_region(x(n), of_region), x.most)
+            found = product(found, x.by_region(x(n), of_region))
     return found
 
 
@@ -76,7 +76,7 @@ def _pow(x: Expansion, node: Node) -> Terms:
     if x.mask(base):
         raise Undecided
     if x.positive(base):
-        return x.by_region(scaled(x(exponent), OPS["log"](base)), lambda t: exp_of_sum(x, t))
+        return x.by_region(scaled(x(exponent), OPS["log"](base)), exp_of_sum)
     terms = x(exponent)
     noisy = [m for m in terms if m]
     if len(noisy) != 1 or noisy[0] != ((exponent, _1),):
@@ -109,7 +109,7 @@ def _maximum(x: Expansion, node: Node) -> Terms:
     minus = x.by_region(difference, lambda t: negative_part(x, t))
     if node.op.name == "minimum":
         a, b = b, a
-    return plus(product(minus, b, x.most), product(other(minus), a, x.most))
+    return plus(product(minus, b), product(other(minus), a))
 
 
 def _exp(u: Node) -> Node:
@@ -129,10 +129,10 @@ RULES: Mapping[str, Callable[[Expansion, Node], Terms]] = {
     "div": _div,
     "pow": _pow,
     "sqrt": _unary(lambda x, t: power_of_sum(x, t, _HALF)),
-    "exp": _unary(exp_of_sum),
+    "exp": _unary(lambda _, t: exp_of_sum(t)),
     "log": _unary(log_of_sum),
-    "cos": _unary(lambda x, t: wave_of_sum(x, t, "cos")),
-    "sin": _unary(lambda x, t: wave_of_sum(x, t, "sin")),
+    "cos": _unary(lambda _, t: wave_of_sum(t, "cos")),
+    "sin": _unary(lambda _, t: wave_of_sum(t, "sin")),
     "abs": _unary(absolute),
     "floor": _unary(floor_of_sum),
     "ceil": _unary(ceil_of_sum),

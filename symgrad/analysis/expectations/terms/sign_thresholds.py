@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symgrad.analysis.expectations.budget import Undecided
+from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, is_even, node_of_sum, simple
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
@@ -125,7 +125,7 @@ def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms
         apart = _part(x, atom, 1)
         if not x.nonnegative(atom):
             apart = plus(dict(apart), _part(x, atom, -1))
-        found = product(found, apart, x.most)
+        found = product(found, apart)
     return found
 
 
@@ -168,7 +168,7 @@ def absolute(x: Expansion, terms: Terms) -> Terms:
     else:
         size = terms
         minus = negative_part(x, terms)
-    return product(size, plus(dict(other(minus)), scaled(minus, as_node(-1))), x.most)
+    return product(size, plus(dict(other(minus)), scaled(minus, as_node(-1))))
 
 
 def sign_of_sum(x: Expansion, terms: Terms) -> Terms:
@@ -212,7 +212,7 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
     no = other(yes)
     if name == "ne":
         yes, no = no, yes
-    return plus(product(yes, a, x.most), product(no, b, x.most))
+    return plus(product(yes, a), product(no, b))
 
 
 def _below(x: Expansion, terms: Terms) -> Terms:

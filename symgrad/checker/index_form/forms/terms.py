@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from itertools import permutations, product
 from math import factorial
 from typing import Any, TypeAlias
 
-from symgrad.checker.clock import has_time
+from symgrad.checker.clock import Budget
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.forms.canonical_labels import (
     Atom,
@@ -55,7 +55,7 @@ REPEATED_INDEX = "repeated"
 
 _ONE = Fraction(1)
 _SYMMETRIES = 720
-_WORK = 3e-5  # seconds of a step of work
+_TERM = 3e-5  # seconds of a term
 _DEEPEST = 60
 
 
@@ -114,7 +114,7 @@ class FormAlgebra:
     """Arithmetic of forms: the interned heads, the rules of each kind, and the remaining work.
 
     Args:
-        budget: steps of work before giving up.
+        most: terms before giving up.
         rules: for a kind of factor, the rule that simplifies a product with it.
         conditions: the excluded points of all forms so far, as text.
         assumed: how often conditions were added.
@@ -125,7 +125,7 @@ class FormAlgebra:
         disjoint_maps: for two maps, by their heads, whether their images are disjoint (a cache).
     """
 
-    budget: int
+    most: InitVar[int]
     rules: Mapping[str, Rule] = field(default_factory=dict[str, Rule])
     heads: list[Head] = field(default_factory=list[Head])
     known: dict[Any, Head] = field(default_factory=dict[Any, Head])
@@ -133,18 +133,18 @@ class FormAlgebra:
     conditions: dict[str, None] = field(default_factory=dict[str, None])
     assumed: int = 0
     smooth_input: str = ""
-    deadline: float = math.inf
+    deadline: InitVar[float] = math.inf
+    budget: Budget = field(init=False)
     integer_bounds: dict[str, tuple[Size | None, Size | None]] = field(
         default_factory=dict[str, "tuple[Size | None, Size | None]"]
     )
     disjoint_maps: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
 
-    def spend(self, work: int = 1) -> None:
-        self.budget -= work
-        if self.budget < 0:
-            raise GiveUp("too many terms")
-        if not has_time(self.deadline, work * _WORK):
-            raise GiveUp("the time limit")
+    def __post_init__(self, most: int, deadline: float) -> None:
+        self.budget = Budget(deadline, most=most, of="terms", ends=GiveUp)
+
+    def spend(self, terms: int = 1) -> None:
+        self.budget.spend(terms, seconds=terms * _TERM)
 
     def name(self) -> str:
         """Return a fresh name for an index."""

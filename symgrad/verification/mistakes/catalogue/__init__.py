@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symgrad.ir.graph import Node
 from symgrad.verification.mistakes.catalogue import (
     arrays,
     brackets,
@@ -14,12 +15,12 @@ from symgrad.verification.mistakes.catalogue import (
     stops,
     trigonometric,
 )
-from symgrad.verification.mistakes.rewriting import AlgebraRule
-from symgrad.verification.mistakes.rule import MalRule
+from symgrad.verification.mistakes.rewriting import Swap
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 __all__ = ["REWRITINGS", "ROWS"]
 
-ROWS: tuple[MalRule, ...] = (
+ROWS: tuple[MalRule[Site, Wrong], ...] = (
     *stops.ROWS,
     *powers.ROWS,
     *quotients.ROWS,
@@ -28,9 +29,9 @@ ROWS: tuple[MalRule, ...] = (
     *arrays.ROWS,
 )
 
-REWRITINGS: tuple[AlgebraRule, ...] = (
-    *brackets.REWRITINGS,
-    *exponents.REWRITINGS,
-    *identities.REWRITINGS,
-    *matrices.REWRITINGS,
+REWRITINGS: tuple[MalRule[Node, Swap], ...] = (
+    *brackets.ROWS,
+    *exponents.ROWS,
+    *identities.ROWS,
+    *matrices.ROWS,
 )

@@ -14,11 +14,13 @@ from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.catalogue.paths import hold_fixed, one_path
 from symgrad.verification.mistakes.limits import PASSED
 from symgrad.verification.mistakes.numbers import entries
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
 
 __all__ = ["ROWS"]
 
 _REDUCTIONS = ("einsum", "mean", "div", "mul")
+
+ROWS: list[MalRule[Site, Wrong]] = []
 
 
 def _value_of(node: Node) -> Fraction | None:
@@ -32,6 +34,7 @@ def _value_of(node: Node) -> Fraction | None:
     return None
 
 
+@mistake(ROWS, "sum-instead-of-mean", ("mean", "div"), 14, "a sum in place of the mean at {0}")
 def _mean_as_sum(s: Site) -> Iterator[Wrong]:
     if s.node.op.name == "mean" and s.moving:
         yield s.sends({0: s.right(0) * (entries(s.node.args[0].shape) // max(1, entries(s.node.shape)))})
@@ -42,6 +45,13 @@ def _mean_as_sum(s: Site) -> Iterator[Wrong]:
                 yield s.sends({0: s.right(0) * n})
 
 
+@mistake(
+    ROWS,
+    "factor-n",
+    _REDUCTIONS,
+    21,
+    says="this is what one gets if the derivative of {0} by {held} is {by} {count}",
+)
 def _by_count(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         for text, n in s.counts.items():
@@ -62,6 +72,13 @@ def _softmax_input(node: Node) -> Node | None:
     return node.args[0].args[0] if summed else None
 
 
+@mistake(
+    ROWS,
+    "diagonal-softmax-jacobian-only",
+    ("div", "softmax"),
+    12,
+    "the diagonal of the Jacobian alone of the softmax {0}",
+)
 def _diagonal(s: Site) -> Iterator[Wrong]:
     u = _softmax_input(s.node)
     if u is not None and s.moving:
@@ -70,6 +87,7 @@ def _diagonal(s: Site) -> Iterator[Wrong]:
         yield Wrong((*parts, (u, s.bar * out * (1 - out))))
 
 
+@mistake(ROWS, "wrong-axis-sum", (), 21, "summing the derivative of {0} over the wrong axes", paired=False)
 def _other_axes(s: Site) -> Iterator[Wrong]:
     """Sum over axes other than those along which an argument was broadcast."""
     for i in s.moving:
@@ -88,11 +106,21 @@ def _other_axes(s: Site) -> Iterator[Wrong]:
                 yield s.sends({i: found})
 
 
+@mistake(
+    ROWS, "inverse-sign", ("inv", "solve", "logdet", "det"), 14.9, "a wrong sign of the derivative of {0}"
+)
 def _inverse_sign(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         yield s.sends({i: -s.right(i)})
 
 
+@mistake(
+    ROWS,
+    "missing-transpose",
+    ("einsum", "inv", "solve", "logdet", "det"),
+    19,
+    "a transpose too many or too few in the derivative of {0}",
+)
 def _square_transposed(s: Site) -> Iterator[Wrong]:
     """Transpose the cotangent of a square matrix."""
     for i in s.moving:
@@ -101,6 +129,9 @@ def _square_transposed(s: Site) -> Iterator[Wrong]:
             yield s.sends({i: contract([sent], [(0, 1)], (1, 0))})
 
 
+@mistake(
+    ROWS, "missing-transpose", ("einsum",), 19, "a transpose too many or too few in the derivative of {0}"
+)
 def _operand_transposed(s: Site) -> Iterator[Wrong]:
     """Transpose one of the matrices in the cotangent of an operand of a product."""
     for i in s.moving:
@@ -117,12 +148,7 @@ def _operand_transposed(s: Site) -> Iterator[Wrong]:
                     continue
 
 
-def _lose_path(s: Site) -> Iterator[Wrong]:
-    """Lose the contribution through one argument: for arrays, a term of the derivative."""
-    if s.y_of_arrays:
-        yield from hold_fixed(s)
-
-
+@mistake(ROWS, "factor-2", ("einsum", "mul"), 11.4, says="the derivative of {0} has lost its factor 2")
 def _half(s: Site) -> Iterator[Wrong]:
     """Lose the 2 in the derivative of a product of a value with itself."""
     moving = s.moving
@@ -130,12 +156,33 @@ def _half(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: s.right(i) / 2 for i in moving})
 
 
+@mistake(ROWS, "missing-term", (), 11.5, says="the term that goes through {held} in {0} is missing")
+def _lose_path(s: Site) -> Iterator[Wrong]:
+    """Lose the contribution through one argument: for arrays, a term of the derivative."""
+    if s.y_of_arrays:
+        yield from hold_fixed(s)
+
+
+@mistake(
+    ROWS,
+    "missing-term",
+    (),
+    11.6,
+    says="the terms beside the one that goes through {held} in {0} are missing",
+)
 def _keep_path(s: Site) -> Iterator[Wrong]:
     """Keep the contribution through one argument alone."""
     if s.y_of_arrays:
         yield from one_path(s)
 
 
+@mistake(
+    ROWS,
+    "factor-2",
+    ("einsum", "mul"),
+    11.4,
+    "a factor of 2 too many or too few in the derivative of {0}, a square",
+)
 def _square_form(s: Site) -> Iterator[Wrong]:
     """Differentiate c*x@x as c*x, as if one of the two equal terms were the derivative."""
     if len(s.moving) == 2 and len({_bare(a, s.wrt) for a in s.node.args}) == 1:
@@ -153,12 +200,16 @@ def _bare(node: Node, wrt: Node) -> Node:
     return node
 
 
+@mistake(ROWS, "forgot-inner-derivative", (), 26, "forgetting the derivative of {0} by {held}", paired=False)
 def _beyond(s: Site) -> Iterator[Wrong]:
     """Pass a cotangent through several functions unchanged, to a value of the same shape."""
     if s.y_of_arrays:
         yield from _past(s)
 
 
+@mistake(
+    ROWS, "forgot-inner-derivative", (), 29.5, "forgetting the derivative of {0} by {held}", paired=False
+)
 def _beyond_numbers(s: Site) -> Iterator[Wrong]:
     if not s.y_of_arrays:
         yield from _past(s)
@@ -173,96 +224,3 @@ def _past(s: Site) -> Iterator[Wrong]:
                 seen.add(arg)
                 yield Wrong(((s.node, -s.bar), (arg, s.bar)), words={"held": arg})
         level = [a for arg in level for a in arg.args]
-
-
-ROWS = (
-    MalRule(
-        kind="sum-instead-of-mean",
-        says="this is what one gets by a sum in place of the mean at {0}",
-        ops=("mean", "div"),
-        distort=_mean_as_sum,
-        rank=14,
-    ),
-    MalRule(
-        kind="factor-n",
-        says="this is what one gets if the derivative of {0} by {held} is {by} {count}",
-        ops=_REDUCTIONS,
-        distort=_by_count,
-        rank=21,
-    ),
-    MalRule(
-        kind="diagonal-softmax-jacobian-only",
-        says="this is what one gets by the diagonal of the Jacobian alone of the softmax {0}",
-        ops=("div", "softmax"),
-        distort=_diagonal,
-        rank=12,
-    ),
-    MalRule(
-        kind="wrong-axis-sum",
-        says="this is what one gets by summing the derivative of {0} over the wrong axes",
-        distort=_other_axes,
-        rank=21,
-        paired=False,
-    ),
-    MalRule(
-        kind="inverse-sign",
-        says="this is what one gets by a wrong sign of the derivative of {0}",
-        ops=("inv", "solve", "logdet", "det"),
-        distort=_inverse_sign,
-        rank=14.9,
-    ),
-    MalRule(
-        kind="missing-transpose",
-        says="this is what one gets by a transpose too many or too few in the derivative of {0}",
-        ops=("einsum", "inv", "solve", "logdet", "det"),
-        distort=_square_transposed,
-        rank=19,
-    ),
-    MalRule(
-        kind="missing-transpose",
-        says="this is what one gets by a transpose too many or too few in the derivative of {0}",
-        ops=("einsum",),
-        distort=_operand_transposed,
-        rank=19,
-    ),
-    MalRule(
-        kind="factor-2",
-        says="the derivative of {0} has lost its factor 2",
-        ops=("einsum", "mul"),
-        distort=_half,
-        rank=11.4,
-    ),
-    MalRule(
-        kind="missing-term",
-        says="the term that goes through {held} in {0} is missing",
-        distort=_lose_path,
-        rank=11.5,
-    ),
-    MalRule(
-        kind="missing-term",
-        says="the terms beside the one that goes through {held} in {0} are missing",
-        distort=_keep_path,
-        rank=11.6,
-    ),
-    MalRule(
-        kind="factor-2",
-        says="this is what one gets by a factor of 2 too many or too few in the derivative of {0}, a square",
-        ops=("einsum", "mul"),
-        distort=_square_form,
-        rank=11.4,
-    ),
-    MalRule(
-        kind="forgot-inner-derivative",
-        says="this is what one gets by forgetting the derivative of {0} by {held}",
-        distort=_beyond,
-        rank=26,
-        paired=False,
-    ),
-    MalRule(
-        kind="forgot-inner-derivative",
-        says="this is what one gets by forgetting the derivative of {0} by {held}",
-        distort=_beyond_numbers,
-        rank=29.5,
-        paired=False,
-    ),
-)

@@ -6,20 +6,16 @@ from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import NUMBER, OPS, Node, apply
 from symgrad.ops.scalar.arith import neg
-from symgrad.verification.mistakes.rewriting import (
-    AlgebraRule,
-    Swap,
-    factors_of,
-    product,
-    signed,
-    terms_of,
-    total,
-)
+from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, terms_of, total
+from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["REWRITINGS"]
+__all__ = ["ROWS"]
 
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan")
+
 _PARITY = tuple(op.name for op in OPS.values() if op.facts & {"odd", "even"} and op is not neg)
+
+ROWS: list[MalRule[Node, Swap]] = []
 
 
 def _each(inner: Node, function: Callable[[Node], Node]) -> Iterator[Node]:
@@ -56,6 +52,7 @@ def _square_of_two(node: Node) -> tuple[Node, Node, int] | None:
     return a, b, s * t
 
 
+@mistake(ROWS, "power-of-a-sum", ("pow",), 10, "taking the power of a sum for the sum of the powers at {0}")
 def _power_of_terms(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     right = None
@@ -66,12 +63,7 @@ def _power_of_terms(node: Node) -> Iterator[Swap]:
         yield Swap(other, right)
 
 
-def _over_terms(node: Node) -> Iterator[Swap]:
-    above, below = node.args
-    for other in _each(below, lambda t: above / t):
-        yield Swap(other)
-
-
+@mistake(ROWS, "factor-2", ("pow",), 10, "losing the 2 of the mixed term in {0}")
 def _no_double(node: Node) -> Iterator[Swap]:
     if (square := _square_of_two(node)) is not None:
         a, b, sign = square
@@ -79,6 +71,7 @@ def _no_double(node: Node) -> Iterator[Swap]:
         yield Swap(squares + signed(sign, a * b), squares + signed(sign, 2 * a * b))
 
 
+@mistake(ROWS, "lost-minus", ("pow",), 10, "a wrong sign in the square of the sum {0}")
 def _wrong_middle(node: Node) -> Iterator[Swap]:
     if (square := _square_of_two(node)) is not None:
         a, b, sign = square
@@ -89,6 +82,39 @@ def _wrong_middle(node: Node) -> Iterator[Swap]:
             yield Swap(a**2 - middle - b**2, right)
 
 
+def _of_sum(ops: tuple[str, ...], kind: str, words: str) -> None:
+    mistake(ROWS, kind, ops, 10, f"taking {words} at {{0}}")(_of_terms)
+
+
+_of_sum(("sqrt", "cbrt"), "root-of-a-sum", "the root of a sum for the sum of the roots")
+
+_of_sum(("log", "log2", "log10"), "log-of-a-sum", "the logarithm of a sum for the sum of the logarithms")
+
+_of_sum(("exp", "exp2"), "exp-of-a-sum", "the exponential of a sum for the sum of the exponentials")
+
+_of_sum((*_CIRCULAR, "abs", "sign", "sigmoid", "erf"), "function-of-a-sum", "this function for linear")
+
+_of_sum(("inv",), "inverse-of-a-sum", "the inverse of a sum for the sum of the inverses")
+
+_of_sum(("det",), "determinant-of-a-sum", "the determinant of a sum for the sum of the determinants")
+
+_of_sum(("norm",), "norm-of-a-sum", "the norm of a sum for the sum of the norms")
+
+
+@mistake(ROWS, "reciprocal-of-a-sum", ("div",), 10, "dividing by each term of the denominator alone at {0}")
+def _over_terms(node: Node) -> Iterator[Swap]:
+    above, below = node.args
+    for other in _each(below, lambda t: above / t):
+        yield Swap(other)
+
+
+@mistake(
+    ROWS,
+    "lost-bracket",
+    ("neg", "mul", "div"),
+    11,
+    "losing the bracket of {0}: a factor or a sign reaches one term alone",
+)
 def _first_term_only(node: Node) -> Iterator[Swap]:
     """Apply a minus, a factor or a divisor at a bracket to one of several terms."""
     name = node.op.name
@@ -110,6 +136,13 @@ def _first_term_only(node: Node) -> Iterator[Swap]:
             yield Swap(total(scaled[j] if j == i else plain[j] for j in range(len(terms))), total(scaled))
 
 
+@mistake(
+    ROWS,
+    "lost-bracket",
+    ("neg",),
+    11,
+    "losing the bracket of {0}: the minus before it reaches one term alone",
+)
 def _first_product_only(node: Node) -> Iterator[Swap]:
     """Expand -c*(a - b) as -c*a - c*b."""
     factors = factors_of(node.args[0])
@@ -122,6 +155,9 @@ def _first_product_only(node: Node) -> Iterator[Swap]:
             yield Swap(total([signed(-first, rest * t), *(signed(s, rest * r) for s, r in others)]), right)
 
 
+@mistake(
+    ROWS, "lost-bracket", ("pow",), 11, "losing the bracket of {0}: the exponent reaches one factor alone"
+)
 def _power_of_one(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     name = base.op.name
@@ -138,6 +174,7 @@ def _power_of_one(node: Node) -> Iterator[Swap]:
         yield Swap(-(base.args[0] ** exponent))
 
 
+@mistake(ROWS, "lost-bracket", ("sqrt", "cbrt"), 11, "taking the root of one factor alone at {0}")
 def _root_of_one(node: Node) -> Iterator[Swap]:
     for f in (factors := factors_of(node.args[0])):
         if len(factors) > 1:
@@ -145,22 +182,26 @@ def _root_of_one(node: Node) -> Iterator[Swap]:
             yield Swap(rest * node.op(f), node.op(rest) * node.op(f))
 
 
+@mistake(ROWS, "parity", _PARITY, 10.2, "a wrong sign when the sign of the argument of {0} is turned")
 def _parity(node: Node) -> Iterator[Swap]:
     arg = node.args[0]
     if any(s < 0 for s, _ in terms_of(arg)):
         yield Swap(-node, node.op(-arg) if "even" in node.op.facts else -node.op(-arg))
 
 
+@mistake(ROWS, "parity", ("pow",), 12, "losing the sign when the sign under the odd power {0} is turned")
 def _odd_power(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if exponent.op is NUMBER and exponent.value % 2 == 1 and any(s < 0 for s, _ in terms_of(base)):
         yield Swap((-base) ** exponent, -((-base) ** exponent))
 
 
+@mistake(ROWS, "lost-minus", ("neg",), 14, "losing the minus sign of {0}")
 def _argument(node: Node) -> Iterator[Swap]:
     yield Swap(node.args[0])
 
 
+@mistake(ROWS, "missing-term", ("mul",), 11, "multiplying {0} term by term: the mixed products are missing")
 def _term_by_term(node: Node) -> Iterator[Swap]:
     """Expand (a + b)*(x + y) as a*x + b*y."""
     one, other = (terms_of(a) for a in node.args)
@@ -169,6 +210,13 @@ def _term_by_term(node: Node) -> Iterator[Swap]:
         yield Swap(pairs, total(signed(s * t, a * b) for s, a in one for t, b in other))
 
 
+@mistake(
+    ROWS,
+    "function-of-a-multiple",
+    (*_CIRCULAR, "log", "log2", "log10", "exp", "sqrt", "cbrt", "sigmoid", "erf"),
+    12,
+    "taking a factor out of {0}",
+)
 def _extract_factor(node: Node) -> Iterator[Swap]:
     """Write f(c*x) as c*f(x)."""
     arg = node.args[0]
@@ -182,6 +230,9 @@ def _extract_factor(node: Node) -> Iterator[Swap]:
         yield Swap(node.op(arg.args[0]) / arg.args[1])
 
 
+@mistake(
+    ROWS, "root-of-a-square", ("sqrt",), 10, "taking the root {0} for what is squared: it is never negative"
+)
 def _root_of_square(node: Node) -> Iterator[Swap]:
     arg = node.args[0]
     if arg.op.name == "pow" and arg.args[1].is_number(2):
@@ -193,136 +244,14 @@ def _root_of_square(node: Node) -> Iterator[Swap]:
                 yield Swap(a.args[0] * rest, OPS["abs"](a.args[0]) * rest)
 
 
+mistake(ROWS, "root-of-a-square", ("abs",), 12, "leaving the bars of {0} out: it is never negative")(
+    _argument
+)
+
+
+@mistake(ROWS, "factor-2", ("add",), 12, "adding {0} wrongly: it is two of one")
 def _double(node: Node) -> Iterator[Swap]:
     a, b = node.args
     if a is b:
         yield Swap(a, 2 * a)
         yield Swap(a**2, 2 * a)
-
-
-def _of_sum(ops: tuple[str, ...], kind: str, words: str) -> AlgebraRule:
-    says = f"this is what one gets by taking {words} at {{0}}"
-    return AlgebraRule(kind=kind, says=says, ops=ops, distort=_of_terms, rank=10)
-
-
-REWRITINGS = (
-    AlgebraRule(
-        kind="power-of-a-sum",
-        says="this is what one gets by taking the power of a sum for the sum of the powers at {0}",
-        ops=("pow",),
-        distort=_power_of_terms,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="factor-2",
-        says="this is what one gets by losing the 2 of the mixed term in {0}",
-        ops=("pow",),
-        distort=_no_double,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="lost-minus",
-        says="this is what one gets by a wrong sign in the square of the sum {0}",
-        ops=("pow",),
-        distort=_wrong_middle,
-        rank=10,
-    ),
-    _of_sum(("sqrt", "cbrt"), "root-of-a-sum", "the root of a sum for the sum of the roots"),
-    _of_sum(("log", "log2", "log10"), "log-of-a-sum", "the logarithm of a sum for the sum of the logarithms"),
-    _of_sum(("exp", "exp2"), "exp-of-a-sum", "the exponential of a sum for the sum of the exponentials"),
-    _of_sum((*_CIRCULAR, "abs", "sign", "sigmoid", "erf"), "function-of-a-sum", "this function for linear"),
-    _of_sum(("inv",), "inverse-of-a-sum", "the inverse of a sum for the sum of the inverses"),
-    _of_sum(("det",), "determinant-of-a-sum", "the determinant of a sum for the sum of the determinants"),
-    _of_sum(("norm",), "norm-of-a-sum", "the norm of a sum for the sum of the norms"),
-    AlgebraRule(
-        kind="reciprocal-of-a-sum",
-        says="this is what one gets by dividing by each term of the denominator alone at {0}",
-        ops=("div",),
-        distort=_over_terms,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="lost-bracket",
-        says="this is what one gets by losing the bracket of {0}: a factor or a sign reaches one term alone",
-        ops=("neg", "mul", "div"),
-        distort=_first_term_only,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="lost-bracket",
-        says="this is what one gets by losing the bracket of {0}: the minus before it reaches one term alone",
-        ops=("neg",),
-        distort=_first_product_only,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="lost-bracket",
-        says="this is what one gets by losing the bracket of {0}: the exponent reaches one factor alone",
-        ops=("pow",),
-        distort=_power_of_one,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="lost-bracket",
-        says="this is what one gets by taking the root of one factor alone at {0}",
-        ops=("sqrt", "cbrt"),
-        distort=_root_of_one,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="parity",
-        says="this is what one gets by a wrong sign when the sign of the argument of {0} is turned",
-        ops=_PARITY,
-        distort=_parity,
-        rank=10.2,
-    ),
-    AlgebraRule(
-        kind="parity",
-        says="this is what one gets by losing the sign when the sign under the odd power {0} is turned",
-        ops=("pow",),
-        distort=_odd_power,
-        rank=12,
-    ),
-    AlgebraRule(
-        kind="lost-minus",
-        says="this is what one gets by losing the minus sign of {0}",
-        ops=("neg",),
-        distort=_argument,
-        rank=14,
-    ),
-    AlgebraRule(
-        kind="missing-term",
-        says="this is what one gets by multiplying {0} term by term: the mixed products are missing",
-        ops=("mul",),
-        distort=_term_by_term,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="function-of-a-multiple",
-        says="this is what one gets by taking a factor out of {0}",
-        ops=(*_CIRCULAR, "log", "log2", "log10", "exp", "sqrt", "cbrt", "sigmoid", "erf"),
-        distort=_extract_factor,
-        rank=12,
-    ),
-    AlgebraRule(
-        kind="root-of-a-square",
-        says="this is what one gets by taking the root {0} for what is squared: it is never negative",
-        ops=("sqrt",),
-        distort=_root_of_square,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="root-of-a-square",
-        says="this is what one gets by leaving the bars of {0} out: it is never negative",
-        ops=("abs",),
-        distort=_argument,
-        rank=12,
-    ),
-    AlgebraRule(
-        kind="factor-2",
-        says="this is what one gets by adding {0} wrongly: it is two of one",
-        ops=("add",),
-        distort=_double,
-        rank=12,
-    ),
-)

@@ -6,17 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
-from symgrad.verification.mistakes.rewriting import (
-    AlgebraRule,
-    Swap,
-    factors_of,
-    product,
-    signed,
-    terms_of,
-    total,
-)
+from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, terms_of, total
+from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["REWRITINGS"]
+__all__ = ["ROWS"]
+
+ROWS: list[MalRule[Node, Swap]] = []
 
 
 def _power(node: Node) -> tuple[Node | None, Node]:
@@ -30,6 +25,7 @@ def _raised(base: Node | None, exponent: Node) -> Node:
     return OPS["exp"](exponent) if base is None else base**exponent
 
 
+@mistake(ROWS, "exponents-multiplied", ("mul",), 10, "multiplying the exponents at {0}: they add")
 def _multiplied(node: Node) -> Iterator[Swap]:
     factors = factors_of(node)
     for i, f in enumerate(factors):
@@ -41,6 +37,9 @@ def _multiplied(node: Node) -> Iterator[Swap]:
                 yield Swap(product([_raised(base, m * n), *rest]), right)
 
 
+@mistake(
+    ROWS, "exponents-multiplied", ("div",), 10, "dividing or adding the exponents at {0}: they are subtracted"
+)
 def _divided(node: Node) -> Iterator[Swap]:
     (base, m), (other, n) = map(_power, node.args)
     if base is other and base is not node.args[1]:
@@ -48,6 +47,9 @@ def _divided(node: Node) -> Iterator[Swap]:
         yield Swap(_raised(base, m + n), _raised(base, m - n))
 
 
+@mistake(
+    ROWS, "exponents-added", ("pow",), 10, "adding the exponents at {0}, or by a power of them: they multiply"
+)
 def _added(node: Node) -> Iterator[Swap]:
     inner, n = node.args
     base, m = _power(inner)
@@ -56,6 +58,13 @@ def _added(node: Node) -> Iterator[Swap]:
         yield Swap(_raised(base, m**n), _raised(base, m * n))
 
 
+@mistake(
+    ROWS,
+    "negative-power",
+    ("pow",),
+    11,
+    "misreading the exponent of {0}: negative is a reciprocal, a fraction a root",
+)
 def _negative(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if base.op is NUMBER and exponent.op is NUMBER:
@@ -71,12 +80,14 @@ def _negative(node: Node) -> Iterator[Swap]:
         yield Swap(base ** (-1 / exponent))
 
 
+@mistake(ROWS, "power-as-product", ("pow",), 12, "multiplying with the exponent at {0}")
 def _as_product(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if exponent.op is NUMBER:
         yield Swap(exponent * base)
 
 
+@mistake(ROWS, "lost-power", ("pow",), 12.5, "losing the exponent, or one of the factors, of {0}")
 def _lower_power(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     n = exponent.value if exponent.op is NUMBER else None
@@ -86,12 +97,26 @@ def _lower_power(node: Node) -> Iterator[Swap]:
             yield Swap(base ** (n - 1))
 
 
+@mistake(
+    ROWS,
+    "log-of-a-product",
+    ("log", "log2", "log10"),
+    10,
+    "taking the logarithm of a product for the product of the logarithms at {0}",
+)
 def _log_of_product(node: Node) -> Iterator[Swap]:
     factors = factors_of(node.args[0])
     if len(factors) > 1:
         yield Swap(product(map(node.op, factors)), total(map(node.op, factors)))
 
 
+@mistake(
+    ROWS,
+    "log-of-a-quotient",
+    ("log", "log2", "log10"),
+    10,
+    "taking {0} for the quotient or the sum of logarithms: it is a difference",
+)
 def _log_of_quotient(node: Node) -> Iterator[Swap]:
     inner = node.args[0]
     if inner.op.name == "div":
@@ -100,6 +125,13 @@ def _log_of_quotient(node: Node) -> Iterator[Swap]:
         yield Swap(a + b, a - b)
 
 
+@mistake(
+    ROWS,
+    "log-of-a-power",
+    ("log", "log2", "log10"),
+    10,
+    "treating the exponent in {0} wrongly: it comes out as a factor",
+)
 def _log_of_power(node: Node) -> Iterator[Swap]:
     inner = node.args[0]
     if inner.op.name == "pow":
@@ -110,13 +142,7 @@ def _log_of_power(node: Node) -> Iterator[Swap]:
         yield Swap(node.op(base), right)
 
 
-def _exp_of_product(node: Node) -> Iterator[Swap]:
-    factors = factors_of(node.args[0])
-    if len(factors) > 1:
-        yield Swap(product(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
-        yield Swap(total(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
-
-
+@mistake(ROWS, "log-of-a-quotient", ("div",), 10, "cancelling the function in {0}")
 def _of_function(node: Node) -> Iterator[Swap]:
     """Cancel the function: log(a)/log(b) as a/b."""
     a, b = node.args
@@ -124,6 +150,21 @@ def _of_function(node: Node) -> Iterator[Swap]:
         yield Swap(a.args[0] / b.args[0])
 
 
+@mistake(
+    ROWS,
+    "exp-of-a-product",
+    ("exp", "exp2"),
+    10,
+    "taking {0} for the product or the sum of the exponentials of its factors",
+)
+def _exp_of_product(node: Node) -> Iterator[Swap]:
+    factors = factors_of(node.args[0])
+    if len(factors) > 1:
+        yield Swap(product(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
+        yield Swap(total(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
+
+
+@mistake(ROWS, "fractions-added", ("add",), 10, "adding fractions without a common denominator at {0}")
 def _added_fractions(node: Node) -> Iterator[Swap]:
     terms = terms_of(node)
     for j in range(1, len(terms)):
@@ -146,6 +187,7 @@ def _fraction(node: Node) -> tuple[Node, Node]:
     return (node.args[0], node.args[1]) if node.op.name == "div" else (node, as_node(1))
 
 
+@mistake(ROWS, "cancelled-term", ("div",), 9.5, "cancelling a term of a sum in {0}")
 def _cancelled(node: Node) -> Iterator[Swap]:
     """Strike a term above and below, or a factor of one term."""
     above, below = node.args
@@ -173,6 +215,7 @@ def _without(node: Node, factor: Node) -> Node:
     return product(factors)
 
 
+@mistake(ROWS, "quotient-inverted", ("div",), 10, "dividing by the fraction in {0} the wrong way")
 def _inverted(node: Node) -> Iterator[Swap]:
     a, b = node.args
     if b.op.name == "div":
@@ -187,10 +230,12 @@ def _inverted(node: Node) -> Iterator[Swap]:
         yield Swap(q / (p * b), right)
 
 
+@mistake(ROWS, "quotient-inverted", ("div",), 13, "turning {0} upside down")
 def _upside_down(node: Node) -> Iterator[Swap]:
     yield Swap(node.args[1] / node.args[0])
 
 
+@mistake(ROWS, "quotient-inverted", ("mul",), 12, "multiplying the denominator at {0}, too")
 def _both_scaled(node: Node) -> Iterator[Swap]:
     for k in range(2):
         other, fraction = node.args[1 - k], node.args[k]
@@ -198,119 +243,3 @@ def _both_scaled(node: Node) -> Iterator[Swap]:
             p, q = fraction.args
             yield Swap((other * p) / (other * q), other * p / q)
             yield Swap(p / (other * q), other * p / q)
-
-
-REWRITINGS = (
-    AlgebraRule(
-        kind="exponents-multiplied",
-        says="this is what one gets by multiplying the exponents at {0}: they add",
-        ops=("mul",),
-        distort=_multiplied,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="exponents-multiplied",
-        says="this is what one gets by dividing or adding the exponents at {0}: they are subtracted",
-        ops=("div",),
-        distort=_divided,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="exponents-added",
-        says="this is what one gets by adding the exponents at {0}, or by a power of them: they multiply",
-        ops=("pow",),
-        distort=_added,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="negative-power",
-        says="this is what one gets by misreading the exponent of {0}: negative is a reciprocal, a fraction a root",
-        ops=("pow",),
-        distort=_negative,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="power-as-product",
-        says="this is what one gets by multiplying with the exponent at {0}",
-        ops=("pow",),
-        distort=_as_product,
-        rank=12,
-    ),
-    AlgebraRule(
-        kind="lost-power",
-        says="this is what one gets by losing the exponent, or one of the factors, of {0}",
-        ops=("pow",),
-        distort=_lower_power,
-        rank=12.5,
-    ),
-    AlgebraRule(
-        kind="log-of-a-product",
-        says="this is what one gets by taking the logarithm of a product for the product of the logarithms at {0}",
-        ops=("log", "log2", "log10"),
-        distort=_log_of_product,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="log-of-a-quotient",
-        says="this is what one gets by taking {0} for the quotient or the sum of logarithms: it is a difference",
-        ops=("log", "log2", "log10"),
-        distort=_log_of_quotient,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="log-of-a-power",
-        says="this is what one gets by treating the exponent in {0} wrongly: it comes out as a factor",
-        ops=("log", "log2", "log10"),
-        distort=_log_of_power,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="log-of-a-quotient",
-        says="this is what one gets by cancelling the function in {0}",
-        ops=("div",),
-        distort=_of_function,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="exp-of-a-product",
-        says="this is what one gets by taking {0} for the product or the sum of the exponentials of its factors",
-        ops=("exp", "exp2"),
-        distort=_exp_of_product,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="fractions-added",
-        says="this is what one gets by adding fractions without a common denominator at {0}",
-        ops=("add",),
-        distort=_added_fractions,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="cancelled-term",
-        says="this is what one gets by cancelling a term of a sum in {0}",
-        ops=("div",),
-        distort=_cancelled,
-        rank=9.5,
-    ),
-    AlgebraRule(
-        kind="quotient-inverted",
-        says="this is what one gets by dividing by the fraction in {0} the wrong way",
-        ops=("div",),
-        distort=_inverted,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="quotient-inverted",
-        says="this is what one gets by turning {0} upside down",
-        ops=("div",),
-        distort=_upside_down,
-        rank=13,
-    ),
-    AlgebraRule(
-        kind="quotient-inverted",
-        says="this is what one gets by multiplying the denominator at {0}, too",
-        ops=("mul",),
-        distort=_both_scaled,
-        rank=12,
-    ),
-)

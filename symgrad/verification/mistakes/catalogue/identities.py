@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, total
+from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["REWRITINGS"]
+__all__ = ["ROWS"]
 
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
 
@@ -21,7 +22,10 @@ _SQUARES: dict[str, tuple[int, int, Callable[[Node], Node]]] = {
     "tanh": (1, -1, lambda u: 1 / OPS["cosh"](u)),
 }
 
+ROWS: list[MalRule[Node, Swap]] = []
 
+
+@mistake(ROWS, "trig-identity-sign", ("pow",), 10, "a wrong sign in the identity for {0}")
 def _square(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if not exponent.is_number(2) or base.op.name not in _SQUARES:
@@ -33,6 +37,7 @@ def _square(node: Node) -> Iterator[Swap]:
         yield Swap(signed(s, as_node(1)) + signed(t, square), right)
 
 
+@mistake(ROWS, "trig-identity-sign", ("cos",), 10.5, "a wrong formula for the double angle at {0}")
 def _double_angle(node: Node) -> Iterator[Swap]:
     half = node.args[0] / 2
     s, c = _SIN(half), _COS(half)
@@ -41,12 +46,20 @@ def _double_angle(node: Node) -> Iterator[Swap]:
         yield Swap(other, right)
 
 
+@mistake(ROWS, "factor-2", ("sin",), 10.5, "losing the 2 in the formula for the double angle at {0}")
 def _double_angle_of_sine(node: Node) -> Iterator[Swap]:
     half = node.args[0] / 2
     right = 2 * _SIN(half) * _COS(half)
     yield Swap(_SIN(half) * _COS(half), right)
 
 
+@mistake(
+    ROWS,
+    "trig-identity-sign",
+    ("sin", "cos", "sinh", "cosh"),
+    10,
+    "a wrong sign in the addition formula at {0}",
+)
 def _addition(node: Node) -> Iterator[Swap]:
     terms = terms_of(node.args[0])
     if len(terms) < 2:
@@ -64,35 +77,3 @@ def _addition(node: Node) -> Iterator[Swap]:
     right, *wrong = sums[node.op.name]
     for other in wrong:
         yield Swap(other, right)
-
-
-REWRITINGS = (
-    AlgebraRule(
-        kind="trig-identity-sign",
-        says="this is what one gets by a wrong sign in the identity for {0}",
-        ops=("pow",),
-        distort=_square,
-        rank=10,
-    ),
-    AlgebraRule(
-        kind="trig-identity-sign",
-        says="this is what one gets by a wrong formula for the double angle at {0}",
-        ops=("cos",),
-        distort=_double_angle,
-        rank=10.5,
-    ),
-    AlgebraRule(
-        kind="factor-2",
-        says="this is what one gets by losing the 2 in the formula for the double angle at {0}",
-        ops=("sin",),
-        distort=_double_angle_of_sine,
-        rank=10.5,
-    ),
-    AlgebraRule(
-        kind="trig-identity-sign",
-        says="this is what one gets by a wrong sign in the addition formula at {0}",
-        ops=("sin", "cos", "sinh", "cosh"),
-        distort=_addition,
-        rank=10,
-    ),
-)

@@ -9,15 +9,25 @@ from symgrad.ir.graph import Node, apply
 from symgrad.ops.array.contraction import adjoint
 from symgrad.ops.array.linalg import product_of
 from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
-from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, product, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import Swap, product, signed, terms_of, total
+from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["REWRITINGS"]
+__all__ = ["ROWS"]
+
+ROWS: list[MalRule[Node, Swap]] = []
 
 
 def _is_transpose(node: Node) -> bool:
     return len(node.args) == 1 and node.params == (((0, 1),), (1, 0))
 
 
+@mistake(
+    ROWS,
+    "transpose-of-a-product",
+    ("einsum",),
+    9,
+    "transposing the factors of {0} without turning their order",
+)
 def _transpose(node: Node) -> Iterator[Swap]:
     if _is_transpose(node):
         factors = matrices_of(node.args[0])
@@ -26,6 +36,9 @@ def _transpose(node: Node) -> Iterator[Swap]:
             yield Swap(reduce(product_of, turned), reduce(product_of, turned[::-1]))
 
 
+@mistake(
+    ROWS, "inverse-of-a-product", ("inv",), 9, "inverting the factors of {0} without turning their order"
+)
 def _inverse(node: Node) -> Iterator[Swap]:
     factors = matrices_of(node.args[0])
     if len(factors) > 1 and all(f.shape == node.shape for f in factors):
@@ -33,6 +46,7 @@ def _inverse(node: Node) -> Iterator[Swap]:
         yield Swap(reduce(product_of, inverses), reduce(product_of, inverses[::-1]))
 
 
+@mistake(ROWS, "operands-swapped", ("einsum",), 11, "exchanging the matrices of {0}")
 def _order(node: Node) -> Iterator[Swap]:
     if len(node.args) == 2 and all(len(a.shape) == 2 for a in node.args):
         for other in (swapped(node), *chained(node)):
@@ -40,6 +54,13 @@ def _order(node: Node) -> Iterator[Swap]:
                 yield Swap(other)
 
 
+@mistake(
+    ROWS,
+    "trace-of-a-product",
+    ("einsum",),
+    9,
+    "taking the trace of a product for the product of the traces at {0}",
+)
 def _trace(node: Node) -> Iterator[Swap]:
     if node.params == (((0, 0),), ()):
         factors = matrices_of(node.args[0])
@@ -48,6 +69,13 @@ def _trace(node: Node) -> Iterator[Swap]:
             yield Swap(product(traces))
 
 
+@mistake(
+    ROWS,
+    "determinant-of-a-multiple",
+    ("det",),
+    9,
+    "taking the factor out of {0} once: it comes out for each row",
+)
 def _multiple(node: Node) -> Iterator[Swap]:
     inner = node.args[0]
     if inner.op.name == "mul":
@@ -59,6 +87,22 @@ def _multiple(node: Node) -> Iterator[Swap]:
                 yield Swap(scalar * node.op(matrix), right)
 
 
+mistake(
+    ROWS,
+    "function-of-a-multiple",
+    ("inv",),
+    9,
+    "taking the factor out of {0} as it is: it comes out inverted",
+)(_multiple)
+
+
+@mistake(
+    ROWS,
+    "norm-of-a-sum",
+    ("einsum",),
+    9,
+    "taking {0} for the sum of the squares: the mixed product is missing",
+)
 def _norm(node: Node) -> Iterator[Swap]:
     """Take the square of a sum of vectors for the sum of their squares."""
     if node.shape:
@@ -84,6 +128,7 @@ def _is_sum_over(node: Node) -> bool:
     return len(node.args) == 1 and len(node.params[1]) < len({*node.params[0][0]}) == len(node.params[0][0])
 
 
+@mistake(ROWS, "sum-of-a-product", ("einsum", "mean"), 9.5, "taking {0} for the product of two sums")
 def _product(node: Node) -> Iterator[Swap]:
     if _is_sum_over(node):
         inner = node.args[0]
@@ -95,6 +140,7 @@ def _product(node: Node) -> Iterator[Swap]:
         yield Swap(a * b)
 
 
+@mistake(ROWS, "sum-of-a-power", ("einsum", "mean"), 9, "taking {0} for the power of the sum")
 def _power(node: Node) -> Iterator[Swap]:
     if _is_sum_over(node) and node.args[0].op.name == "pow":
         base, exponent = node.args[0].args
@@ -104,82 +150,9 @@ def _power(node: Node) -> Iterator[Swap]:
         yield Swap(apply(node.op, (node.args[0],), (((0,),), ())) ** 2)
 
 
+@mistake(ROWS, "function-of-a-sum", ("einsum", "mean"), 10, "taking {0} for the function of the sum")
 def _function(node: Node) -> Iterator[Swap]:
     if _is_sum_over(node):
         inner = node.args[0]
         if inner.op.pointwise and len(inner.args) == 1 and inner.op.name != "neg":
             yield Swap(apply(inner.op, (apply(node.op, inner.args, node.params),), inner.params))
-
-
-REWRITINGS = (
-    AlgebraRule(
-        kind="transpose-of-a-product",
-        says="this is what one gets by transposing the factors of {0} without turning their order",
-        ops=("einsum",),
-        distort=_transpose,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="inverse-of-a-product",
-        says="this is what one gets by inverting the factors of {0} without turning their order",
-        ops=("inv",),
-        distort=_inverse,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="operands-swapped",
-        says="this is what one gets by exchanging the matrices of {0}",
-        ops=("einsum",),
-        distort=_order,
-        rank=11,
-    ),
-    AlgebraRule(
-        kind="trace-of-a-product",
-        says="this is what one gets by taking the trace of a product for the product of the traces at {0}",
-        ops=("einsum",),
-        distort=_trace,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="determinant-of-a-multiple",
-        says="this is what one gets by taking the factor out of {0} once: it comes out for each row",
-        ops=("det",),
-        distort=_multiple,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="function-of-a-multiple",
-        says="this is what one gets by taking the factor out of {0} as it is: it comes out inverted",
-        ops=("inv",),
-        distort=_multiple,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="norm-of-a-sum",
-        says="this is what one gets by taking {0} for the sum of the squares: the mixed product is missing",
-        ops=("einsum",),
-        distort=_norm,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="sum-of-a-product",
-        says="this is what one gets by taking {0} for the product of two sums",
-        ops=("einsum", "mean"),
-        distort=_product,
-        rank=9.5,
-    ),
-    AlgebraRule(
-        kind="sum-of-a-power",
-        says="this is what one gets by taking {0} for the power of the sum",
-        ops=("einsum", "mean"),
-        distort=_power,
-        rank=9,
-    ),
-    AlgebraRule(
-        kind="function-of-a-sum",
-        says="this is what one gets by taking {0} for the function of the sum",
-        ops=("einsum", "mean"),
-        distort=_function,
-        rank=10,
-    ),
-)

@@ -6,29 +6,46 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
 
 __all__ = ["ROWS"]
 
 _BASES = {"log2": 2, "log10": 10, "exp2": 2, "exp10": 10}
+
+ROWS: list[MalRule[Site, Wrong]] = []
 
 
 def _log(x: Node | int) -> Node:
     return OPS["log"](as_node(x))
 
 
+@mistake(
+    ROWS,
+    "power-kept-exponent",
+    ("pow",),
+    20,
+    "keeping the exponent in the derivative of {0}: it is one less there",
+)
 def _keep_exponent(s: Site) -> Iterator[Wrong]:
     _, exponent = s.node.args
     if 0 in s.moving:
         yield s.sends({0: s.slope(0, exponent * s.node)})
 
 
+@mistake(
+    ROWS,
+    "power-lost-factor",
+    ("pow",),
+    20,
+    "losing the factor that the exponent becomes in the derivative of {0}",
+)
 def _lose_factor(s: Site) -> Iterator[Wrong]:
     base, exponent = s.node.args
     if 0 in s.moving:
         yield s.sends({0: s.slope(0, base ** (exponent - 1))})
 
 
+@mistake(ROWS, "power-raised-exponent", ("pow",), 45, "raising the exponent of {0}, as for an integral")
 def _raised_exponent(s: Site) -> Iterator[Wrong]:
     base, exponent = s.node.args
     if 0 in s.moving:
@@ -36,10 +53,18 @@ def _raised_exponent(s: Site) -> Iterator[Wrong]:
         yield s.sends({0: s.slope(0, base ** (exponent + 1) / (exponent + 1))})
 
 
+@mistake(
+    ROWS,
+    "sqrt-derivative-factor",
+    ("sqrt",),
+    20,
+    "losing the 2 in the derivative of {0}, which is 1/(2*sqrt(...))",
+)
 def _root(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 1 / s.node)})
 
 
+@mistake(ROWS, "sqrt-derivative-wrong", ("sqrt",), 45, "a wrong derivative of {0}, which is 1/(2*sqrt(...))")
 def _wrong_root(s: Site) -> Iterator[Wrong]:
     half = as_node(Fraction(1, 2))
     yield s.sends({0: s.slope(0, half * s.node)})
@@ -47,6 +72,13 @@ def _wrong_root(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 2 / s.node)})
 
 
+@mistake(
+    ROWS,
+    "exp-by-power-rule",
+    ("exp", "exp2", "exp10", "pow"),
+    20,
+    "the power rule for {0}, whose exponent moves",
+)
 def _exp_as_power(s: Site) -> Iterator[Wrong]:
     if s.node.op.name == "pow":
         base, exponent = s.node.args
@@ -57,6 +89,13 @@ def _exp_as_power(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, exponent * s.node.op(exponent - 1))})
 
 
+@mistake(
+    ROWS,
+    "log-base",
+    ("log", "log2", "log10", "exp2", "exp10", "pow"),
+    22,
+    "a wrong factor, the logarithm of {base}, in the derivative of {0}",
+)
 def _without_base(s: Site) -> Iterator[Wrong]:
     name = s.node.op.name
     if name == "pow":
@@ -78,67 +117,8 @@ def _without_base(s: Site) -> Iterator[Wrong]:
         yield s.sends({0: s.slope(0, _log(base) / x)}, base=base)
 
 
+@mistake(ROWS, "abs-derivative", ("abs",), 16, "a derivative of {0} that is not the sign")
 def _abs(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 1)})
     yield s.sends({0: s.slope(0, s.node)})
     yield s.sends({0: s.slope(0, s.node.args[0])})
-
-
-ROWS = (
-    MalRule(
-        kind="power-kept-exponent",
-        says="this is what one gets by keeping the exponent in the derivative of {0}: it is one less there",
-        ops=("pow",),
-        distort=_keep_exponent,
-        rank=20,
-    ),
-    MalRule(
-        kind="power-lost-factor",
-        says="this is what one gets by losing the factor that the exponent becomes in the derivative of {0}",
-        ops=("pow",),
-        distort=_lose_factor,
-        rank=20,
-    ),
-    MalRule(
-        kind="power-raised-exponent",
-        says="this is what one gets by raising the exponent of {0}, as for an integral",
-        ops=("pow",),
-        distort=_raised_exponent,
-        rank=45,
-    ),
-    MalRule(
-        kind="sqrt-derivative-factor",
-        says="this is what one gets by losing the 2 in the derivative of {0}, which is 1/(2*sqrt(...))",
-        ops=("sqrt",),
-        distort=_root,
-        rank=20,
-    ),
-    MalRule(
-        kind="sqrt-derivative-wrong",
-        says="this is what one gets by a wrong derivative of {0}, which is 1/(2*sqrt(...))",
-        ops=("sqrt",),
-        distort=_wrong_root,
-        rank=45,
-    ),
-    MalRule(
-        kind="exp-by-power-rule",
-        says="this is what one gets by the power rule for {0}, whose exponent moves",
-        ops=("exp", "exp2", "exp10", "pow"),
-        distort=_exp_as_power,
-        rank=20,
-    ),
-    MalRule(
-        kind="log-base",
-        says="this is what one gets by a wrong factor, the logarithm of {base}, in the derivative of {0}",
-        ops=("log", "log2", "log10", "exp2", "exp10", "pow"),
-        distort=_without_base,
-        rank=22,
-    ),
-    MalRule(
-        kind="abs-derivative",
-        says="this is what one gets by a derivative of {0} that is not the sign",
-        ops=("abs",),
-        distort=_abs,
-        rank=16,
-    ),
-)

@@ -8,15 +8,25 @@ from functools import partial
 from symgrad.ir.graph import apply, as_node
 from symgrad.ir.traverse import substitute
 from symgrad.ops.array.layout import full
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise, mistake
 
 __all__ = ["ROWS"]
 
+ROWS: list[MalRule[Site, Wrong]] = []
 
+
+@mistake(ROWS, "stop-gradient-ignored", ("stop_gradient",), 10, "differentiating through {0}")
 def _ignored(s: Site) -> Iterator[Wrong]:
     yield Wrong(((s.node.args[0], s.bar),))
 
 
+@mistake(
+    ROWS,
+    "stop-gradient-too-strong",
+    ("stop_gradient",),
+    11,
+    "taking {0} for zero: it holds back the gradient, not the value",
+)
 def _too_strong(s: Site) -> Iterator[Wrong]:
     (without,) = substitute([s.y], {s.node: full(as_node(0), s.node.shape)})
     yield Wrong(value=without)
@@ -32,31 +42,6 @@ def _noise_as(value: int, s: Site) -> Iterator[Wrong]:
                 yield Wrong(value=substitute([s.y], table)[0], words={"held": noise})
 
 
-ROWS = (
-    MalRule(
-        kind="stop-gradient-ignored",
-        says="this is what one gets by differentiating through {0}",
-        ops=("stop_gradient",),
-        distort=_ignored,
-        rank=10,
-    ),
-    MalRule(
-        kind="stop-gradient-too-strong",
-        says="this is what one gets by taking {0} for zero: it holds back the gradient, not the value",
-        ops=("stop_gradient",),
-        distort=_too_strong,
-        rank=11,
-    ),
-    MalRule(
-        kind="noise-treated-as-constant-one",
-        says="this is what one gets by taking the noise {held} for 1",
-        distort=partial(_noise_as, 1),
-        rank=12,
-    ),
-    MalRule(
-        kind="noise-treated-as-zero",
-        says="this is what one gets by taking the noise {held} for 0",
-        distort=partial(_noise_as, 0),
-        rank=30,
-    ),
-)
+mistake(ROWS, "noise-treated-as-constant-one", (), 12, "taking the noise {held} for 1")(partial(_noise_as, 1))
+
+mistake(ROWS, "noise-treated-as-zero", (), 30, "taking the noise {held} for 0")(partial(_noise_as, 0))

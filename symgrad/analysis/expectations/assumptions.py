@@ -1,4 +1,4 @@
-"""The input and the failures of a search for a moment: budget, assumptions, and exceptions."""
+"""The input and the failures of a search for a moment: options, assumptions, and exceptions."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["MomentBudget", "Assumptions", "NoMoment", "Undecided"]
+__all__ = ["MomentOptions", "Assumptions", "NoMoment", "Undecided"]
 
 
 @dataclass(frozen=True, slots=True)
-class MomentBudget:
-    """The budget of one search.
+class MomentOptions:
+    """The options of one search.
 
     Args:
-        terms: the largest number of products in an expanded sum.
         seconds: for symbolic integration, per integral; 0 for none.
-        order: nodes of Gauss quadrature per random input.
         samples: draws of a Monte Carlo estimate.
         seed: of these draws.
     """
 
-    terms: int = 256
     seconds: float = 4.0
-    order: int = 32
     samples: int = 2**18
     seed: int = 0
 
