@@ -8,6 +8,7 @@ from typing import Any, cast, overload
 
 from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
+from symgrad.analysis.stop_gradient.checks.naive import frameworks_of
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS, findings
 from symgrad.api.claims.verify import validate_seconds
@@ -17,12 +18,14 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import suggest
+from symgrad.ir.listing import one_of, suggest
 from symgrad.report.report import Report, Reported
 from symgrad.support.errors import Cure, UsageError
 from symgrad.support.progress import reports_progress
 
 __all__ = ["Finding", "Findings", "lint"]
+
+_FRAMEWORKS = ("jax", "torch", "tensorflow", "keras", "numpy")
 
 
 class Findings(Sequence[Finding], Reported):
@@ -75,6 +78,7 @@ def lint(
     variables: Wrt | Wrts | None = None,
     ignore: Collection[str] = (),
     time_limit: float = 5,
+    framework: str | None = None,
 ) -> Findings:
     r"""Look for what in a program may give another gradient, or another value, than its author meant.
 
@@ -87,6 +91,8 @@ def lint(
         variables: what an optimiser moves: those that y does not read are findings.
         ignore: codes of checks that are left out, as ``("SG101",)``.
         time_limit: seconds, about. What is not proved in them is not claimed.
+        framework: where the program runs, as ``"torch"``: only what goes wrong there is a finding. By default in any of
+            JAX, torch and TensorFlow.
 
     Returns:
         A `Findings`: each with ``code``, ``message``, ``reason``, ``places``; where there is a repair with ``repaired``
@@ -95,7 +101,7 @@ def lint(
     Raises:
         NotInProgramError: if something named does not occur in the program.
         NotDifferentiableError: if ``y`` is a truth value.
-        UsageError: for an unknown code, noise that is no random input, or that one differentiates by.
+        UsageError: for an unknown code or framework, noise that is no random input, or that one differentiates by.
 
     Example:
         >>> import symgrad as sg
@@ -115,6 +121,12 @@ def lint(
             cure="pass one, such as sg.lint(p['y']), or text: sg.lint('x : real\\ny = x**2')",
         )
     seconds = validate_seconds(time_limit)
+    if framework not in (None, *_FRAMEWORKS):
+        raise UsageError(
+            f"{framework!r} is no framework that lint knows",
+            expected=one_of(_FRAMEWORKS),
+            cure=suggest(str(framework), _FRAMEWORKS),
+        )
     ignored = _codes(ignore)
 
     def nodes(names: Wrt | Wrts | None) -> tuple[Node, ...]:
@@ -146,6 +158,7 @@ def lint(
         listing=listing,
         naming=naming_of(expr.node, listing),
         end=now() + seconds,
+        frameworks=frameworks_of(framework),
     )
     return Findings([_with_expr(f, expr) for f in findings(question, ignored)])
 

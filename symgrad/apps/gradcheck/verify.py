@@ -171,6 +171,7 @@ def _tried(
     """Classify the values of the code by name; a fault other than a wrong value comes with its point."""
     exact = ExactDerivative(loss, question.inputs, question.wrt)
     measured: dict[str, list[Measurement]] = {n: [] for n in question.wrt}
+    missing = frozenset(question.wrt)
     count = len(question.arguments.inputs)
     points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
     begun = now()
@@ -198,8 +199,18 @@ def _tried(
         for name, value in called.values.items():
             found = compare_gradients(around, name, value, called.dtypes[name], wanted[name])
             measured[name].append(replace(found, sides=around.sides))
+        missing &= called.missing
     real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
-    return {n: (classify(found, list(exact.conditions), real), None) for n, found in measured.items()}
+    classified = {n: classify(found, list(exact.conditions), real) for n, found in measured.items()}
+    return {n: (_named_none(n, c) if n in missing else c, None) for n, c in classified.items()}
+
+
+def _named_none(name: str, found: Classification) -> Classification:
+    """Name what is wrong with zeros that stand for None."""
+    if found.kind not in ("wrong", "wrong on a branch"):
+        return found
+    told = f"it returns None by '{name}', which counts as zero, and the derivative is not zero"
+    return replace(found, kind="no gradient", told=told, where=None)
 
 
 def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | None) -> bool:
