@@ -91,8 +91,8 @@ def lint(
         variables: what an optimiser moves: those that y does not read are findings.
         ignore: codes of checks that are left out, as ``("SG101",)``.
         time_limit: seconds, about. What is not proved in them is not claimed.
-        framework: where the program runs, as ``"torch"``: only what goes wrong there is a finding. By default in any of
-            JAX, torch and TensorFlow.
+        framework: where the program runs: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"``. Only what goes wrong
+            there is a finding. By default it is where the program was read from, else any of them (``"numpy"``).
 
     Returns:
         A `Findings`: each with ``code``, ``message``, ``reason``, ``places``; where there is a repair with ``repaired``
@@ -158,7 +158,7 @@ def lint(
         listing=listing,
         naming=naming_of(expr.node, listing),
         end=now() + seconds,
-        frameworks=frameworks_of(framework),
+        frameworks=frameworks_of(framework or (listing.framework if listing else None)),
     )
     return Findings([_with_expr(f, expr) for f in findings(question, ignored)])
 

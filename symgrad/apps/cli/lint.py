@@ -108,12 +108,9 @@ class _LintOptions(NamedTuple):
     frozen: list[str] | None
     seconds: float
 
-    def found(self, y: symgrad.Expr, framework: str | None = None) -> list[Finding]:
-        """Return the findings in a program, which runs in a framework."""
-        found = symgrad.lint(
-            y, self.wrt, self.noise, self.frozen, time_limit=self.seconds, framework=framework
-        )
-        return list(found)
+    def found(self, y: symgrad.Expr) -> list[Finding]:
+        """Return the findings in a program."""
+        return list(symgrad.lint(y, self.wrt, self.noise, self.frozen, time_limit=self.seconds))
 
 
 def _of_program(source: str, options: _LintOptions) -> tuple[list[Finding], dict[str, str]]:
@@ -154,7 +151,7 @@ def _of_file(
         position = [0] if key == next(iter(program.returned), None) else []
         path = [int(part) for part in key.split("_")[:1] if part.isdecimal()]
         lost = source_findings(found.function, sources, differentiated, [key, *path, *position])
-        return [*lost, *options.found(y, framework)]
+        return [*lost, *options.found(y)]
 
 
 def _sources(arguments: Arguments, options: _LintOptions) -> list[str]:

@@ -21,6 +21,7 @@ from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.array.layout import expand
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
@@ -289,12 +290,14 @@ def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
             known = Conditions()
             sign = "gt" if n.op.name in ("sqrt", "pow") or known.nonnegative(inner) == "yes" else "ne"
             condition = OPS[sign](inner, as_node(0))
-        elif not n.shape:
-            condition = OPS["gt"](n, as_node(0))
+            inside = condition
+        elif n.op.name == "norm":
+            (axes,) = n.params
+            condition, inside = (OPS["gt"](m, as_node(0)) for m in (n, expand(n, axes) if n.shape else n))
         else:
             return
-        if broadcast_shapes((condition.shape, inner.shape)) != inner.shape:
+        if broadcast_shapes((inside.shape, inner.shape)) != inner.shape:
             continue
-        args = tuple(OPS["where"](condition, a, as_node(safe)) if a is inner else a for a in n.args)
+        args = tuple(OPS["where"](inside, a, as_node(safe)) if a is inner else a for a in n.args)
         whole = OPS["where"](condition, apply(n.op, args, n.params), as_node(0))
         yield n, whole, query.code_text("write {} for {}", whole, n, common=inner)

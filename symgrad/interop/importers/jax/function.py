@@ -224,5 +224,6 @@ def _program(
         name = taken.free(own.get(e.node) or plain)
         assignments[name] = e.node
         returned.append((path or "out", name))
-    listing = Listing({n: e.node for n, e in inputs.items()}, assignments, places=walk.places)
+    symbols = {n: e.node for n, e in inputs.items()}
+    listing = Listing(symbols, assignments, places=walk.places, framework="jax")
     return ImportedProgram(listing, returned)

@@ -195,9 +195,7 @@ def rounded_tensor(
 
 
 @aten("fake_quantize_per_channel_affine")
-def rounded_slices(
-    self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
-) -> Expr:
+def rounded_slices(self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int) -> Expr:
     key = (slice(None), *(None,) * (len(self.shape) - axis - 1))
     return _rounded_to_grid(self, scale[key], zero_point[key], quant_min, quant_max)
 

@@ -175,7 +175,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Expr:
 
 
 @aten("im2col")
-def image_windows(self: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Expr:
+def flat_windows(self: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Expr:
     x, single = _batched(self, 2)
     seen, _ = _pooling_windows(x, 2, kernel_size, stride, padding, dilation, False)
     batch, channels, *counts, length = seen.shape
