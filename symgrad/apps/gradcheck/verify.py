@@ -15,6 +15,7 @@ from symgrad.apps.gradcheck.classify import Classification, classify
 from symgrad.apps.gradcheck.compare import Measurement, Neighbourhood, compare_gradients
 from symgrad.apps.gradcheck.diagnosis import derivative_text, with_code_mistakes
 from symgrad.apps.gradcheck.entrywise import EntryWise
+from symgrad.apps.gradcheck.gradient_code import CallResult
 from symgrad.apps.gradcheck.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
 from symgrad.apps.gradcheck.question import CodeQuestion, parse_question
 from symgrad.apps.gradcheck.record import ArgumentVerdict, CodeKind, CodeVerdict
@@ -223,7 +224,7 @@ def _by_differences(
 ) -> dict[str, ArgumentVerdict]:
     reference = FiniteDifferences(question.f, question.wrt)
     points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
-    tried: list[tuple[Values, Mapping[str, Any], Mapping[str, Any]]] = []
+    tried: list[tuple[Values, CallResult, Mapping[str, Any]]] = []
     for k, point in enumerate(points):
         if len(tried) >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and is_late(deadline, _CALL)):
             break
@@ -234,15 +235,15 @@ def _by_differences(
             said = Classification(called.fault, called.says)
             return {n: _argument(n, said, Verdict("refuted", called.says), point=point) for n in question.wrt}
         if wanted is not None and called.fault is None:
-            tried.append((point, called.values, wanted))
+            tried.append((point, called, wanted))
     agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
     found: dict[str, ArgumentVerdict] = {}
     moves = False
-    for point, values_of_code, wanted in tried:
+    for point, called, wanted in tried:
         for name, slopes in wanted.items():
             if name in found or not slopes.size:
                 continue
-            given, (slope, error) = values_of_code[name], reference.read(slopes)
+            given, (slope, error) = called.values[name], reference.read(slopes)
             size = np.max(np.abs(slope), initial=0, where=np.isfinite(slope))
             off = np.abs(given - slope)
             near = 1e-6 * np.maximum(np.abs(slope), size * 1e-3) + _FAR * error
@@ -253,8 +254,9 @@ def _by_differences(
                 values = repr(float(slope[index])), repr(float(given[index]))
                 told = "it differs from differences of f"
                 verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
-                m = Measurement("wrong", point, given, slope, index)
-                found[name] = _argument(name, Classification("wrong", told, m), verdict)
+                kind = Classification("wrong", told, Measurement("wrong", point, given, slope, index))
+                kind = _named_none(name, kind) if name in called.missing else kind
+                found[name] = _argument(name, kind, verdict)
                 continue
             least = np.maximum(np.maximum(np.abs(slope), np.abs(given)), size * 1e-3)
             if np.all(settled & (_FAR * error <= _TELLS * least) | (slope == 0) & (given == 0)):

@@ -262,6 +262,7 @@ def test_none_is_a_gradient_of_zeros() -> None:
     assert "(it returns None by 't')" in verdict.how
     right = sg.verify_code(lambda x, t: x + np.floor(t), lambda x, t: (1.0, None), "x, t : real")
     assert right["t"].kind == "right"
+    assert sg.verify_code(of_libm("sin"), lambda _: None, "x : real").kind == "no gradient"
 
 
 def test_what_runs_counts_and_not_what_was_read() -> None:

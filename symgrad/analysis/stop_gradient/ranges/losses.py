@@ -163,9 +163,9 @@ def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> boo
         if n in lost or not read or n.dtype != "real":
             continue
         masks = [lost[a] & (values[a] == values[n]) if n.op.name in _CHOICES else lost[a] for a in read]
-        entries = np.logical_or.reduce(np.broadcast_arrays(*masks))
-        lost[n] = entries if n.op.pointwise else np.broadcast_to(entries.any(), np.shape(values[n]))
-    return bool(lost[first].any()) and not lost[query.y].any()
+        merged = np.logical_or.reduce(np.broadcast_arrays(*masks))
+        lost[n] = merged if n.op.pointwise else np.broadcast_to(merged.any(), np.shape(values[n]))
+    return bool(lost[first].any()) and not (query.y in lost and lost[query.y].any())
 
 
 def _moved(point: Batch, step: float) -> Batch:
