@@ -155,6 +155,7 @@ class Listing:
         undeclared: names that a text of one bare expression uses without a declaration.
         given: the names that were defined before the text, with their nodes.
         places: for each node of a program from code in another language, the line that computes it.
+        framework: the framework of that code, such as ``"torch"``; None for NumPy and other programs.
     """
 
     symbols: Mapping[str, Node]
@@ -166,6 +167,7 @@ class Listing:
     undeclared: tuple[str, ...] = ()
     given: Mapping[str, Node] = field(default_factory=dict[str, Node])
     places: Mapping[Node, Place] = field(default_factory=dict[Node, Place])
+    framework: str | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         # One flat list for all nodes: shared equations are written once, deep ones without recursion.
@@ -190,6 +192,7 @@ class Listing:
                 self.source,
                 dict(self.name_spans),
                 self.undeclared,
+                self.framework,
             ),
         )
 
@@ -244,10 +247,12 @@ def _unpickle(
     source: Source | None,
     name_spans: Mapping[str, Span],
     undeclared: tuple[str, ...] = (),
+    framework: str | None = None,
 ) -> Listing:
     nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
     spanned = {next(nodes): span for span in spans}
     placed = {next(nodes): place for place in places}
     result = next(nodes) if has_result else None
-    return Listing(symbols, assignments, result, source, spanned, name_spans, undeclared, given, placed)
+    parts = source, spanned, name_spans, undeclared, given, placed, framework
+    return Listing(symbols, assignments, result, *parts)

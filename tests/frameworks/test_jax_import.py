@@ -268,6 +268,20 @@ ARRAYS = {
     ),
     "one hot": (lambda x, i: jax.nn.one_hot(i, 4) * x, X, np.array([0, 3, 1])),
     "norms": (lambda x: jnp.linalg.norm(x, axis=1), X),
+    "norms of other orders": (
+        lambda x: jnp.linalg.norm(x, 3, axis=1).sum() + jnp.linalg.norm(x, 1, axis=0),
+        X,
+    ),
+    "absolute values at zero": (
+        lambda x: jnp.abs(x) + 2 * jnp.fabs(x) * x + jnp.linalg.norm(x, 1) + jnp.linalg.norm(x, jnp.inf),
+        np.array([0.0, -0.0, 1.5, -2.0]),
+    ),
+    "hypot": (jnp.hypot, np.array([3.0, -1.0, 0.0, 0.0]), np.array([-4.0, 1.0, 2.0, 0.0])),
+    "median": (lambda x: jnp.median(x) + jnp.median(x, axis=1).sum() + jnp.median(x, axis=0), X),
+    "nan_to_num": (
+        lambda x: jnp.nan_to_num(x) * 2 + jnp.nan_to_num(x, nan=0.5, posinf=3.0, neginf=-4.0),
+        X,
+    ),
     "vmap": (lambda x, y: jax.vmap(lambda a, b: jnp.dot(a, b) * a)(x, y), X, Y),
     "kron": (lambda x, v: jnp.kron(x, v) + jnp.cross(x[0, :3], v[:3]).sum(), X, V),
     "a derivative inside": (lambda x: jax.grad(lambda v: jnp.sum(jnp.tanh(v) ** 3))(x), X),
@@ -431,6 +445,9 @@ def test_values_that_are_no_ordinary_numbers():
     )
     x = np.array([1.0, np.inf, -np.inf, np.nan])
     np.testing.assert_array_equal(p.last(x=x), [1, 7, 7, 8])
+    p = sg.from_jax(lambda x: jnp.nan_to_num(x, nan=0.5, posinf=3.0, neginf=-4.0), "real[4]")
+    np.testing.assert_array_equal(p.last(x=x), [1, 3, -4, 0.5])
+    assert np.isnan(sg.from_jax(jnp.median, "real[4]").last(a=x))
     f = lambda x: jax.nn.relu(x) * 2  # noqa: E731
     x = np.array([np.nan, np.inf, -np.inf, -0.0])
     np.testing.assert_array_equal(sg.from_jax(f, "real[4]").last(x=x), f(x))
@@ -455,6 +472,13 @@ def test_trees_and_shapes():
     assert [str(e) for e in p.inputs] == ["params_layers_0", "params_layers_1", "params_w", "rest0"]
     with pytest.raises(UsageError, match="two inputs are called 'p_a_b'"):
         sg.from_jax(lambda p: p["a"]["b"] + p["a_b"], {"a": {"b": 1.0}, "a_b": 1.0})
+
+
+def test_a_tuple_of_numbers_is_a_shape():
+    p = sg.from_jax(lambda x, y: jnp.sum(x) + y["b"].sum(), (3, 2), {"b": (4,)})
+    assert [e.shape for e in p.inputs] == [(3, 2), (4,)]
+    with pytest.raises(UsageError):
+        sg.from_jax(lambda x: jnp.sum(x), (-3,))
 
 
 def test_names_that_jax_is_told():

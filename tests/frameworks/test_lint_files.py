@@ -53,12 +53,12 @@ WHERE = {
     "tensorflow": """
         import tensorflow as tf
         def f(x):
-            return tf.reduce_sum(tf.where(x > 0, tf.sqrt(x), tf.zeros_like(x)))
+            return tf.reduce_sum(tf.where(x > 0, tf.math.log(x), tf.zeros_like(x)))
     """,
     "keras": """
         from keras import ops
         def f(x):
-            return ops.sum(ops.where(x > 0, ops.sqrt(x), 0.0))
+            return ops.sum(ops.where(x > 0, ops.log(x), 0.0))
     """,
     "numpy": """
         import numpy as np

@@ -158,6 +158,25 @@ CASES = {
     "batch_norm": (lambda x, w, b, m, v: F.batch_norm(x, m, v.abs(), w, b) + F.batch_norm(x, None, None, w, b, training=True), lambda: rand(4, 3, 2), lambda: rand(3), lambda: rand(3), lambda: fixed(3), lambda: fixed(3)),
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b) + F.instance_norm(x, weight=w, bias=b), lambda: rand(2, 4, 3), lambda: rand(4), lambda: rand(4)),
     "dropout that is off": (lambda x: F.dropout(x, 0.5, training=False) + F.dropout(x, 0.0), lambda: rand(3)),
+    "nan_to_num": (lambda x: torch.nan_to_num(x) + torch.nan_to_num(2 * x, 0.5, 3.0, -4.0), lambda: rand(3)),
+    "norms of other orders": (lambda x: sum(torch.linalg.vector_norm(x, p, dim=1) for p in (3, 1.5, 0.5, 0, -math.inf, -1)) + torch.norm(x, p=3), lambda: rand(2, 3)),
+    "norms at zero": (lambda x: torch.norm(x, p=3, dim=1) + torch.linalg.vector_norm(x, 1.5, dim=1, keepdim=True), lambda: torch.tensor([[0.0, 0.0], [0.0, -2.0]], dtype=DOUBLE)),
+    **{
+        f"scatter_reduce {how} {own}": (
+            lambda x, i, s, how=how, own=own: x.scatter_reduce(1, i, s, how, include_self=own),
+            lambda: torch.tensor([[1.0, 2.0, 3.0, 4.0], [0.5, 7.0, 6.0, 1.0]], dtype=DOUBLE),
+            lambda: torch.tensor([[0, 1, 1], [2, 2, 3]]),
+            lambda: torch.tensor([[2.0, 5.0, 5.0], [7.0, -3.0, 1.5]], dtype=DOUBLE),
+        )
+        for how in ("sum", "mean", "prod", "amax", "amin")
+        for own in (True, False)
+    },
+    "windows": (lambda x: x.unfold(1, 3, 2).sum() + x.unfold(-1, 2, 1), lambda: rand(2, 7)),
+    "blocks of images": (lambda x: F.unfold(x, (2, 3), dilation=(2, 1), padding=(1, 0), stride=(1, 2)).sum() + F.unfold(x, 2) + F.unfold(x[0], 2), lambda: rand(2, 3, 4, 5)),
+    "gaussian_nll": (lambda x, y, v: F.gaussian_nll_loss(x, y, v.abs()) + F.gaussian_nll_loss(x, y, v[:, 0].abs(), full=True, reduction="none") + F.gaussian_nll_loss(x, y, 0.3, reduction="sum"), lambda: rand(2, 3), lambda: rand(2, 3), lambda: rand(2, 3)),
+    "gaussian_nll at its bound": (lambda x, v: F.gaussian_nll_loss(x, torch.zeros(2, dtype=DOUBLE), v, eps=0.1), lambda: rand(2), lambda: torch.tensor([0.05, 0.5], dtype=DOUBLE)),
+    "fake_quantize": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.125, 3, -8, 7) + torch.fake_quantize_per_tensor_affine(x, torch.tensor(0.25), torch.tensor(-1), -8, 7), lambda: torch.tensor([0.3, -0.7, 5.0, -5.0, 0.5, -1.375], dtype=DOUBLE)),
+    "fake_quantize of channels": (lambda x: torch.fake_quantize_per_channel_affine(x, torch.tensor([0.125, 0.5]), torch.tensor([1, -2], dtype=torch.int32), 0, -8, 7), lambda: rand(2, 5)),
     # order
     "sort": (lambda x: torch.sort(x)[0] * torch.sort(x, 0, descending=True)[0] + torch.sort(x, stable=True).indices + x.msort(), lambda: torch.tensor([[2.0, -1, 0.5, 2], [0, 3, -4, 3]], dtype=DOUBLE)),
     "argsort": (lambda x: x * torch.argsort(x, 0) + x.gather(1, x.argsort(descending=True)), lambda: rand(3, 4)),
@@ -331,6 +350,7 @@ def test_order_of_what_is_no_number(x):
         lambda x: x.sort(descending=True)[0],
         lambda x: x.topk(1)[0],
         torch.median,
+        lambda x: torch.nan_to_num(x) + torch.nan_to_num(2 * x, 0.5, 3.0, -4.0),
     ):
         p = sg.from_torch(f, x)
         np.testing.assert_array_equal(next(iter(p.returned.values()))(x.numpy()), f(x).numpy())

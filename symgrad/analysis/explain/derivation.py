@@ -343,10 +343,8 @@ def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
             return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
         case ZeroReason.ZERO:
             flat = [naming.body(n) for n in ends_of(trace, index)]
-            through = f" through {join_texts(flat)}, where the derivative is zero" if flat else ""
-            return (
-                f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"
-            )
+            why = f"{x} reaches {name} only through {join_texts(flat)}, where the derivative is zero"
+            return f"every derivative of {name} along the paths to {x} is zero" + (f": {why}" if flat else "")
 
 
 def ends_of(trace: BackwardTrace, index: int) -> list[Node]:

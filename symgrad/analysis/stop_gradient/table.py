@@ -27,7 +27,7 @@ class Check(NamedTuple):
     Attributes:
         code: the code that suppresses its findings.
         name: the name in words.
-        severity: see `Finding`.
+        severity: that of its findings, if a finding has no other; see `Finding`.
         says: the fault, in a sentence.
         find: the function that yields the findings.
     """
@@ -57,7 +57,7 @@ CHECKS = (
     Check("SG304", "dead-region", "note", "a value is cut off, or held back, in a region", flat.find),
     Check("SG305", "cancels", "warning", "the gradient is zero: what arrives cancels", cancels.find),
     Check("SG306", "overflow", "warning", "floats lose a value or gradient that is an ordinary number", overflow.find),
-    Check("SG401", "rounded-value", "warning", "a straight-through value rounds", inexact.find),
+    Check("SG401", "rounded-value", "note", "a straight-through value rounds", inexact.find),
 )
 # fmt: on
 
@@ -81,7 +81,7 @@ def _finding(query: LintQuery, check: Check, found: Sighting) -> Finding:
     return Finding(
         code=check.code,
         name=check.name,
-        severity=check.severity,
+        severity=found.severity or check.severity,
         message=found.message,
         reason=found.reason,
         equation=None if found.node is None else query.body(found.node),

@@ -365,4 +365,7 @@ def joined_listing(listings: Sequence[Listing]) -> Listing | None:
     symbols = {name: node for listing in reversed(listings) for name, node in listing.symbols.items()}
     assignments = {name: node for listing in reversed(listings) for name, node in listing.assignments.items()}
     places = {node: place for listing in reversed(listings) for node, place in listing.places.items()}
-    return Listing(symbols, {k: v for k, v in assignments.items() if k not in symbols}, places=places)
+    frameworks = {listing.framework for listing in listings}
+    framework = frameworks.pop() if len(frameworks) == 1 else None
+    assigned = {k: v for k, v in assignments.items() if k not in symbols}
+    return Listing(symbols, assigned, places=places, framework=framework)

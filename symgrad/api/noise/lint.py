@@ -8,6 +8,7 @@ from typing import Any, cast, overload
 
 from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
+from symgrad.analysis.stop_gradient.checks.naive import frameworks_of
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS, findings
 from symgrad.api.claims.verify import validate_seconds
@@ -17,12 +18,14 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import suggest
+from symgrad.ir.listing import one_of, suggest
 from symgrad.report.report import Report, Reported
 from symgrad.support.errors import Cure, UsageError
 from symgrad.support.progress import reports_progress
 
 __all__ = ["Finding", "Findings", "lint"]
+
+_FRAMEWORKS = ("jax", "torch", "tensorflow", "keras", "numpy")
 
 
 class Findings(Sequence[Finding], Reported):
@@ -75,38 +78,46 @@ def lint(
     variables: Wrt | Wrts | None = None,
     ignore: Collection[str] = (),
     time_limit: float = 5,
+    framework: str | None = None,
 ) -> Findings:
     r"""Find places in a program whose gradient or value may differ from the author's intention.
 
-    Args:
-        y: the function to differentiate, of any shape.
-        wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
-            not random. A variable in ``wrt`` that receives no gradient is a finding.
-        noise: random inputs that must not enter the gradient.
-        frozen: inputs or values that must not receive a gradient.
-        variables: the variables of an optimiser; variables that y does not read are findings.
-        ignore: codes of checks to skip, such as ``("SG101",)``.
-        time_limit: approximate seconds. Only findings that are proved in this time are reported.
+        Args:
+            y: the function to differentiate, of any shape.
+            wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
+                not random. A variable in ``wrt`` that receives no gradient is a finding.
+            noise: random inputs that must not enter the gradient.
+            frozen: inputs or values that must not receive a gradient.
+            variables: the variables of an optimiser; variables that y does not read are findings.
+            ignore: codes of checks to skip, such as ``("SG101",)``.
+            time_limit: approximate seconds. Only findings that are proved in this time are reported.
+            framework: where the program runs: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"``. Only problems of
+                that framework are findings. By default it is the framework that the program was read from, else all of
+                them (``"numpy"``).
 
-    Returns:
-        A `Findings`. Each finding has ``code``, ``message``, ``reason``, ``places``. If there is a repair, it also has
-        ``repaired`` (the whole program as an Expr), ``cure`` (the text to write) and ``verdict`` (whether the repair is
-        correct).
+        Returns:
+            A `Findings`. Each finding has ``code``, ``message``, ``reason``, ``places``. If there is a repair, it also has
+            ``repaired`` (the whole program as an Expr), ``cure`` (the text to write) and ``verdict`` (whether the repair is
+            correct).
 
-    Raises:
-        NotInProgramError: if a name does not occur in the program.
-        NotDifferentiableError: if ``y`` is a truth value.
-        UsageError: for an unknown code, for noise that is not a random input, or noise in ``wrt``.
+        Raises:
+            NotInProgramError: if a name does not occur in the program.
+            NotDifferentiableError: if ``y`` is a truth value.
+    <<<<<<< HEAD
+            UsageError: for an unknown code, for noise that is not a random input, or noise in ``wrt``.
+    =======
+            UsageError: for an unknown code or framework, noise that is no random input, or that one differentiates by.
+    >>>>>>> w-lint
 
-    Example:
-        >>> import symgrad as sg
-        >>> p = sg.parse("x, w : real\nh = stop_gradient(stop_gradient(x)*w)\ny = h*x")
-        >>> print(sg.lint(p["y"]))
-        <text>, line 2: SG102 stop_gradient(x) stops nothing: no derivative path from y arrives there
-          it is inside stop_gradient(stop_gradient(x)*w), where the derivative edge is cut already
-          instead: write x instead of stop_gradient(x)
-        >>> sg.lint("x : real\ny = where(x > 0, sqrt(x), 0)")[0].cure
-        'write where(x > 0, sqrt(where(x > 0, x, 1)), 0)'
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("x, w : real\nh = stop_gradient(stop_gradient(x)*w)\ny = h*x")
+            >>> print(sg.lint(p["y"]))
+            <text>, line 2: SG102 stop_gradient(x) stops nothing: no derivative path from y arrives there
+              it is inside stop_gradient(stop_gradient(x)*w), where the derivative edge is cut already
+              instead: write x instead of stop_gradient(x)
+            >>> sg.lint("x : real\ny = where(x > 0, sqrt(x), 0)")[0].cure
+            'write where(x > 0, sqrt(where(x > 0, x, 1)), 0)'
     """
     expr = differentiable(y)
     if isinstance(y, (int, float)):
@@ -116,6 +127,12 @@ def lint(
             cure="pass one, such as sg.lint(p['y']), or text: sg.lint('x : real\\ny = x**2')",
         )
     seconds = validate_seconds(time_limit)
+    if framework not in (None, *_FRAMEWORKS):
+        raise UsageError(
+            f"{framework!r} is no framework that lint knows",
+            expected=one_of(_FRAMEWORKS),
+            cure=suggest(str(framework), _FRAMEWORKS),
+        )
     ignored = _codes(ignore)
 
     def nodes(names: Wrt | Wrts | None) -> tuple[Node, ...]:
@@ -147,6 +164,7 @@ def lint(
         listing=listing,
         naming=naming_of(expr.node, listing),
         end=now() + seconds,
+        frameworks=frameworks_of(framework or (listing.framework if listing else None)),
     )
     return Findings([_with_expr(f, expr) for f in findings(question, ignored)])
 

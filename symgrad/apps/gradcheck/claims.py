@@ -23,6 +23,9 @@ def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
         found = by_name(returned, question.wrt, list(question.arguments.inputs))
         if isinstance(found, CallResult):
             return {}, f"TypeError: {found.says}"
+        none = [n for n, v in found.items() if v is None]
+        if none:
+            return {}, f"it returns None by '{none[0]}'"
         claims = {n: as_expr(v) for n, v in found.items()}
     except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
         return {}, reason_of(error)

@@ -35,12 +35,14 @@ class CallResult:
         dtypes: the dtypes in which the code returned them, by name.
         fault: a fault other than a wrong value.
         says: the fault as a sentence.
+        missing: the names by which the code returned None, which counts as zeros.
     """
 
     values: Mapping[str, Any]
     dtypes: Mapping[str, np.dtype[Any]]
     fault: FaultKind | None = None
     says: str = ""
+    missing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class GradientCode:
                 )
             dtypes[name] = array.dtype if array.dtype.kind == "f" else np.dtype(float)
             arrays[name] = array.astype(np.float64)
-        called = CallResult(arrays, dtypes)
+        called = CallResult(arrays, dtypes, missing=frozenset(n for n, v in found.items() if v is None))
         return self._again(called, values, shapes, count) if twice else called
 
     def _again(

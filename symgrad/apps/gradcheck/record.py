@@ -29,6 +29,7 @@ CodeKind: TypeAlias = Literal[
     "wrong number of gradients",
     "wrong shape",
     "no numbers",
+    "no gradient",
     "changes its inputs",
     "not deterministic",
     "undecided",
@@ -52,8 +53,8 @@ class ArgumentVerdict:
             ``float32 noise``: errors of single precision in double precision values; ``cancellation``: right, but large
             terms cancel at some inputs; ``wrong``; ``wrong on a branch``: wrong at the inputs of ``where`` only;
             ``undecided``: not testable; or the reason why it is no gradient at all: ``not finite``, ``raises``,
-            ``wrong shape``, ``wrong number of gradients``, ``no numbers``, ``changes its inputs``,
-            ``not deterministic``.
+            ``wrong shape``, ``wrong number of gradients``, ``no numbers``, ``no gradient``: None,
+            where the derivative is not zero; ``changes its inputs``, ``not deterministic``.
         verdict: ``proved`` or ``refuted`` with a proof if both functions were read; else ``refuted`` by a point, or
             ``supported``.
         told: the kind as a sentence.

@@ -15,6 +15,7 @@ from symgrad.apps.gradcheck.classify import Classification, classify
 from symgrad.apps.gradcheck.compare import Measurement, Neighbourhood, compare_gradients
 from symgrad.apps.gradcheck.diagnosis import derivative_text, with_code_mistakes
 from symgrad.apps.gradcheck.entrywise import EntryWise
+from symgrad.apps.gradcheck.gradient_code import CallResult
 from symgrad.apps.gradcheck.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
 from symgrad.apps.gradcheck.question import CodeQuestion, parse_question
 from symgrad.apps.gradcheck.record import ArgumentVerdict, CodeKind, CodeVerdict
@@ -171,6 +172,7 @@ def _tried(
     """Classify the values of the code by name; a fault other than a wrong value comes with its point."""
     exact = ExactDerivative(loss, question.inputs, question.wrt)
     measured: dict[str, list[Measurement]] = {n: [] for n in question.wrt}
+    missing = frozenset(question.wrt)
     count = len(question.arguments.inputs)
     points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
     begun = now()
@@ -198,8 +200,18 @@ def _tried(
         for name, value in called.values.items():
             found = compare_gradients(around, name, value, called.dtypes[name], wanted[name])
             measured[name].append(replace(found, sides=around.sides))
+        missing &= called.missing
     real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
-    return {n: (classify(found, list(exact.conditions), real), None) for n, found in measured.items()}
+    classified = {n: classify(found, list(exact.conditions), real) for n, found in measured.items()}
+    return {n: (_named_none(n, c) if n in missing else c, None) for n, c in classified.items()}
+
+
+def _named_none(name: str, found: Classification) -> Classification:
+    """Name what is wrong with zeros that stand for None."""
+    if found.kind not in ("wrong", "wrong on a branch"):
+        return found
+    told = f"it returns None by '{name}', which counts as zero, and the derivative is not zero"
+    return replace(found, kind="no gradient", told=told, where=None)
 
 
 def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | None) -> bool:
@@ -212,7 +224,7 @@ def _by_differences(
 ) -> dict[str, ArgumentVerdict]:
     reference = FiniteDifferences(question.f, question.wrt)
     points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
-    tried: list[tuple[Values, Mapping[str, Any], Mapping[str, Any]]] = []
+    tried: list[tuple[Values, CallResult, Mapping[str, Any]]] = []
     for k, point in enumerate(points):
         if len(tried) >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and is_late(deadline, _CALL)):
             break
@@ -223,15 +235,15 @@ def _by_differences(
             said = Classification(called.fault, called.says)
             return {n: _argument(n, said, Verdict("refuted", called.says), point=point) for n in question.wrt}
         if wanted is not None and called.fault is None:
-            tried.append((point, called.values, wanted))
+            tried.append((point, called, wanted))
     agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
     found: dict[str, ArgumentVerdict] = {}
     moves = False
-    for point, values_of_code, wanted in tried:
+    for point, called, wanted in tried:
         for name, slopes in wanted.items():
             if name in found or not slopes.size:
                 continue
-            given, (slope, error) = values_of_code[name], reference.read(slopes)
+            given, (slope, error) = called.values[name], reference.read(slopes)
             size = np.max(np.abs(slope), initial=0, where=np.isfinite(slope))
             off = np.abs(given - slope)
             near = 1e-6 * np.maximum(np.abs(slope), size * 1e-3) + _FAR * error
@@ -242,8 +254,9 @@ def _by_differences(
                 values = repr(float(slope[index])), repr(float(given[index]))
                 told = "it differs from differences of f"
                 verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
-                m = Measurement("wrong", point, given, slope, index)
-                found[name] = _argument(name, Classification("wrong", told, m), verdict)
+                kind = Classification("wrong", told, Measurement("wrong", point, given, slope, index))
+                kind = _named_none(name, kind) if name in called.missing else kind
+                found[name] = _argument(name, kind, verdict)
                 continue
             least = np.maximum(np.maximum(np.abs(slope), np.abs(given)), size * 1e-3)
             if np.all(settled & (_FAR * error <= _TELLS * least) | (slope == 0) & (given == 0)):

@@ -14,6 +14,8 @@ __all__ = [
     "original_boolean",
     "select_value",
     "is_equal",
+    "is_finite",
+    "is_nan",
     "as_boolean",
     "clip",
     "truncated_remainder",
@@ -86,6 +88,16 @@ def all_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
 def any_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
     """Tell whether one of the truth values along axes holds."""
     return sum(as_number(b), axis=axis, keepdims=keepdims) > 0
+
+
+def is_finite(x: Expr) -> Expr:
+    """Tell which entries are finite."""
+    return x - x == 0  # of an infinite x it is no number
+
+
+def is_nan(x: Expr) -> Expr:
+    """Tell which entries are no numbers."""
+    return fn.logical_not(x <= x)
 
 
 def truncated_remainder(x: Expr, y: Expr) -> Expr:

@@ -13,21 +13,16 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.functions.arrays import sum
 from symgrad.api.functions.layout import arange, concatenate, moveaxis, take_along_axis
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.booleans import any_of, as_number
+from symgrad.interop.importers.booleans import any_of, as_number, is_nan
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["cumulative", "is_nan", "sort_along", "sort_positions", "propagate_nan"]
+__all__ = ["cumulative", "sort_along", "sort_positions", "propagate_nan"]
 
 _ENTRIES = 1024
 """Entries that are compared with each other."""
 
 _STEPS = 100
 """Steps that are written out, as of a loop."""
-
-
-def is_nan(x: Expr) -> Expr:
-    """Tell which entries are no numbers."""
-    return fn.logical_not(x <= x)
 
 
 def propagate_nan(found: Expr, x: Expr, axis: int, *, keepdims: bool = False) -> Expr:

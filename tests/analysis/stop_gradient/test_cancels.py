@@ -46,3 +46,27 @@ def test_found(text: str) -> None:
 )
 def test_not_found(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cure"),
+    [
+        ("x : real[n]\np = softmax(x)\ny = sum(p)", 2, "y is the same for every x"),
+        (
+            "x : real[n]\nm = sin(x)**2\ny = sum(m + cos(x)**2)",
+            3,
+            "write stop_gradient(m) wherever m is read",
+        ),
+        ("x : real[n]\ny = sum(sin(x)**2 + cos(x)**2)", 2, "y is n for every x"),
+        ("x : real\ny = floor(x) + sin(x)**2 + cos(x)**2", 2, "y changes with x only in steps"),
+        (
+            "mu, s, eps : real[n]\nz = mu + exp(s)*eps\ny = sum(((z - mu)/exp(s))**2)",
+            3,
+            "write stop_gradient(z) wherever z is read",
+        ),
+    ],
+)
+def test_it_has_a_line_and_a_cure_that_fits(text: str, line: int, cure: str) -> None:
+    first, *_ = [f for f in sg.lint(text) if f.code == "SG305"]
+    assert first.places[0].line == line
+    assert cure in (first.cure or "")

@@ -19,6 +19,9 @@ def found(text: str, **asked: object) -> list[str]:
         ("x : real\ny = sin(minimum(x, 3))", "where x > 3"),
         ("x : real\ny = relu(relu(x) - 1)", "where relu(x) - 1 < 0"),
         ("x : real\ny = where(x > 0, x**2, stop_gradient(x))", "where x <= 0"),
+        ("x : real[n]\ny = sum(clip(x, -1, 2)**2)", "where x < -1 or x > 2"),
+        ("x, w, v : real[n]\ny = sum(relu(v*relu(w*x)))", "where w*x < 0"),
+        ("x : real[n]\ny = sum(where(x > 0, x**2, stop_gradient(x)))", "where x <= 0"),
         ("p : positive[n]\nt : real[n]\ny = -sum(t*log(maximum(p, 1e-8)))", "where p < 1e-8"),
     ],
 )
@@ -33,6 +36,7 @@ def test_found(text: str, where: str) -> None:
         "x, t : real\ny = maximum(0, 1 - x*t)",  # a loss that is meant to be zero
         "x : real\ny = clip(x, -1, 1) + x",
         "W : real[m, n]; x : real[n]\ny = sum(relu(W@x))",
+        "a, b : real\ny = relu(1 - a) + relu(1 + b)",  # beside each other
         "x : real\ny = where(x > 0, x, 0)",  # constant there
         "x : real\ny = where(x > 0, x**2, -x)",
     ],

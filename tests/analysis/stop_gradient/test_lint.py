@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.analysis.stop_gradient.table import CHECKS
+from symgrad.errors import UsageError
 from tests.counting import counting
 from tests.docs.markdown import ROOT, blocks
 
@@ -116,3 +117,45 @@ def test_no_program_is_too_odd(part: str, wraps: list[str], named: bool) -> None
         if finding.repaired is not None:
             number = finding.code == "SG201"  # the number whose gradient one gets
             assert finding.repaired.shape == (() if number else program.last.shape)
+
+
+def test_the_framework_in_which_a_program_runs() -> None:
+    norm, choice = "v : real[n]\ny = norm(v)", "x : real\ny = where(x > 0, sqrt(x), 0)"
+    assert sg.lint(norm, framework="torch").codes == ()
+    for name, called in (("jax", "JAX"), ("torch", "torch")):
+        assert f"in {called}: the branch" in sg.lint(choice, framework=name)[0].message
+    assert sg.lint(choice, framework="tensorflow").codes == ()  # its root leaves zeros alone
+    assert sg.lint(choice, framework="numpy")[0].message == sg.lint(choice)[0].message
+    assert sg.lint("x : real[n]\ny = sin(x)", framework="torch")[0].reason.endswith("entries; torch refuses")
+    with pytest.raises(UsageError, match="'pytorch' is no framework"):
+        sg.lint(norm, framework="pytorch")
+
+
+LONG = "a*x + b*x**2 + c*x**3 + d*x**4 + sin(a*x) + cos(b*x) + tan(c*x) + sinh(d*x)"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (f"y = sqrt(maximum({LONG}, 0))", "SG302"),
+        (f"y = sin(clip({LONG}, -1, 1))", "SG304"),
+        (f"y = floor({LONG})", "SG204"),
+        (f"y = stop_gradient({LONG})", "SG203"),
+        (f"y = x*stop_gradient(floor({LONG}))", "SG101"),
+        (f"y = x + stop_gradient(sin({LONG}) - x)", "SG401"),
+    ],
+)
+def test_a_long_repair_can_be_pasted(body: str, code: str) -> None:
+    found = sg.lint(f"a, b, c, d, x : real\n{body}", wrt=["x"])
+    (cure,) = [f.cure for f in found if f.code == code]
+    assert cure is not None
+    assert "…" not in cure
+    assert LONG in cure
+
+
+def test_a_repair_of_several_lines_is_the_repaired_program() -> None:
+    start = "a, b, c, d, x : real\n"
+    (found,) = [f for f in sg.lint(f"{start}y = sqrt(maximum({LONG}, 0))") if f.code == "SG302"]
+    named, line = (found.cure or "").split("; write ")
+    new = sg.parse(f"{start}{named}\ny = {line.split(' for ')[0]}").last
+    assert sg.equal(new, found.repaired).status == "proved"

@@ -167,7 +167,6 @@ def test_a_long_repair_has_a_name_for_what_stands_in_it_several_times() -> None:
     text = "a, b, c, x : real\ny = sqrt(stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2)"
     (finding,) = found(text, "SG302")
     assert finding.cure == (
-        "write where(t > 0, sqrt(where(t > 0, t, 1)), 0) "
-        "with t = stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2 "
-        "for sqrt(stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2)"
+        "t = stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2; "
+        "write where(t > 0, sqrt(where(t > 0, t, 1)), 0) for sqrt(t)"
     )

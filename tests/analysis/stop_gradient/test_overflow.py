@@ -203,3 +203,24 @@ def test_ignored_by_code_and_told_on_the_line_of_the_value() -> None:
     (finding,) = found(text)
     assert finding.places[0].line == 2
     assert found(text, ignore="SG306") == []
+
+
+def test_what_cancels_at_equal_inputs_alone_is_no_loss() -> None:
+    assert sg.lint("m, l, y : real[n]\nloss = mean((y - m)**2*exp(-l) + l)").codes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "l, o, a : real[n]\nr = exp(l - o)\ny = mean(minimum(r*a, clip(r, 0.8, 1.2)*a))",
+        "x : real\ny = minimum(exp(x), 3)",
+    ],
+)
+def test_what_is_not_taken_is_a_note(text: str) -> None:
+    (found,) = [f for f in sg.lint(text) if f.code == "SG306"]
+    assert found.severity == "note"
+    assert "it is about 1e+" in found.reason
+    assert found.reason.endswith(
+        "the program takes another value there, and its backward pass is 0 times infinity"
+    )
+    assert "bound what" in (found.cure or "")

@@ -245,6 +245,7 @@ def square(x: Any) -> Any:
         ),
         (lambda x: {"y": x}, "wrong number of gradients", "it returns none by 'x', but y"),
         (lambda _: np.full(4, 1j), "no numbers", "a value of type ndarray"),
+        (lambda _: None, "no gradient", "it returns None by 'x', which counts as zero"),
     ],
 )
 def test_what_is_no_gradient_is_told_by_name(code: Any, kind: str, told: str) -> None:
@@ -252,6 +253,16 @@ def test_what_is_no_gradient_is_told_by_name(code: Any, kind: str, told: str) ->
     assert (verdict.status, verdict.kind) == ("refuted", kind)
     with pytest.raises(AssertionError, match=told):
         sg.testing.assert_gradient(square, code, "x : real[4]")
+
+
+def test_none_is_a_gradient_of_zeros() -> None:
+    verdict = sg.verify_code(lambda x, t: x * t, lambda x, t: (t, None), "x, t : real")
+    assert (verdict["x"].kind, verdict["t"].kind) == ("right", "no gradient")
+    assert "fixed in" not in str(verdict)  # no mistake is named, as of a variable that is held constant
+    assert "(it returns None by 't')" in verdict.how
+    right = sg.verify_code(lambda x, t: x + np.floor(t), lambda x, t: (1.0, None), "x, t : real")
+    assert right["t"].kind == "right"
+    assert sg.verify_code(of_libm("sin"), lambda _: None, "x : real").kind == "no gradient"
 
 
 def test_what_runs_counts_and_not_what_was_read() -> None:

@@ -12,12 +12,14 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full, is_zero
+from symgrad.ops.control import with_slope
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]
 
 _SECONDS = 1.0
+_VALUES = 4  # named values that are tried
 _LARGEST = 400  # equations of the largest program that is searched for a reparameterised sample
 
 
@@ -40,13 +42,26 @@ def find(query: LintQuery) -> Iterator[Sighting]:
         else:
             reason = f"{query.naming.body(gradient, 100)} is 0" + (f": {parts}" if parts else "")
         found = Sighting(
-            w,
+            next((n for n, _ in some if query.places([n])), query.y),
             f"the gradient of {query.text(query.y)} by {query.text(w)} is zero everywhere: it cancels",
             reason,
-            cure="a stop_gradient around one of the values that cancel lets the gradient of the other through",
+            cure=_cure(query, w),
             verdict=verdict,
+            also=(*(n for n, _ in some), w),
         )
-        yield _with_stopped_sample(query, w, found, verdict)
+        yield _with_stopped_value(query, w, found, verdict)
+
+
+def _cure(query: LintQuery, w: Node) -> str:
+    """Return what to differentiate instead: without stop_gradients, a zero gradient is that of a constant."""
+    y, by = query.text(query.y), query.text(w)
+    if any("stops" in n.op.facts or n.op is with_slope for n in query.order):
+        return "take the stop_gradient away that was not meant for it, or put it around another value"
+    if any(n.dtype != "real" or "piecewise-constant" in n.op.facts for n in query.order if n.args):
+        return f"{y} changes with {by} only in steps: differentiate a value that changes smoothly with {by}"
+    (short,) = canonical([query.y]).nodes
+    same = "the same" if w in topological([short]) else query.naming.body(short)
+    return f"{y} is {same} for every {by}: differentiate a value that changes with {by}"
 
 
 def _vanishes(query: LintQuery, gradient: Node) -> Verdict | None:
@@ -56,27 +71,47 @@ def _vanishes(query: LintQuery, gradient: Node) -> Verdict | None:
     return query.equal(gradient, full(as_node(0), gradient.shape), _SECONDS)
 
 
-def _with_stopped_sample(query: LintQuery, w: Node, found: Sighting, cancelled: Verdict) -> Sighting:
-    """Repair by a stop_gradient around a reparameterised sample, if the gradient is then proved not to be zero."""
-    z = _sample(query, w)
-    if z is None:
-        return found
-    (repaired,) = substitute([query.y], {z: OPS["stop_gradient"](z)})
-    (gradient,) = pull_back([query.as_number(repaired)], [as_node(1)], [w]).gradients
-    verdict = _vanishes(query, gradient)
-    if verdict is None or verdict.status != "refuted":
-        return found
+def _with_stopped_value(query: LintQuery, w: Node, found: Sighting, cancelled: Verdict) -> Sighting:
+    """Repair by a stop_gradient around a value that cancels, if the gradient is then proved not to be zero.
+
+    A reparameterised sample comes first, then the values that the program names.
+    """
+    for z in _values_to_stop(query, w):
+        (repaired,) = substitute([query.y], {z: OPS["stop_gradient"](z)})
+        (gradient,) = pull_back([query.as_number(repaired)], [as_node(1)], [w]).gradients
+        verdict = _vanishes(query, gradient)
+        if verdict is not None and verdict.status == "refuted":
+            return _stopped(query, w, z, repaired, gradient, replace(found, verdict=cancelled))
+    return found
+
+
+def _values_to_stop(query: LintQuery, w: Node) -> Iterator[Node]:
+    sample = _sample(query, w)
+    if sample is not None:
+        yield sample
+    edges = Edges(query.y, [w])
+    ends = (query.y, w, sample)
+    named = [n for n in query.order if n in query.naming.names and n not in ends and edges.passes(n)]
+    yield from named[:_VALUES]
+
+
+def _stopped(query: LintQuery, w: Node, z: Node, repaired: Node, gradient: Node, found: Sighting) -> Sighting:
+    assert found.verdict is not None
     name, by = query.text(z), query.text(w)
     (short,) = canonical([gradient], drop_stops=True).nodes
     inputs = [i for i in symbols_of([z]) if i.declaration.distribution is None]
     held = [query.text(v) for v in dict.fromkeys([*query.wrt, *inputs]) if Edges(z, [v]).passes(z)]
     why = (
-        f"{cancelled.why}; stop_gradient has the value of its argument, so values are the same bit for bit; gradients "
-        f"by {join_texts(held)} are those with {name} as data, that by {by} is {query.naming.body(short, 100)}, which "
-        "is proved not to be zero"
+        f"{found.verdict.why}; stop_gradient has the value of its argument, so values are the same bit for bit; "
+        f"gradients by {join_texts(held)} are those with {name} as data, that by {by} is "
+        f"{query.naming.body(short, 100)}, which is proved not to be zero"
     )
-    cure = f"{found.cure}: write stop_gradient({name}) wherever {name} is read"
-    return replace(found, repaired=repaired, cure=cure, verdict=replace(cancelled, why=why))
+    cure = query.code_text(
+        f"write {{}} wherever {{}} is read: {by} receives a gradient then, with {name} as data",
+        OPS["stop_gradient"](z),
+        query.naming.names.get(z, z),
+    )
+    return replace(found, repaired=repaired, cure=cure or found.cure, verdict=replace(found.verdict, why=why))
 
 
 def _sample(query: LintQuery, w: Node) -> Node | None:

@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS
 from symgrad.analysis.stop_gradient.checks.points import Points
 from symgrad.analysis.stop_gradient.edges import Edges
+from symgrad.analysis.stop_gradient.finding import Severity
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
@@ -34,7 +36,8 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["LintQuery", "Sighting", "negated"]
 
 _SHARP, _SMALL = 1e-9, 1e-6
-_WRITTEN = 100  # characters of a suggested line
+_WRITTEN = 100  # characters of an expression in a suggested line
+_LONGEST = 400  # characters of an expression without parts to name
 _LARGEST = 400
 """Equations of the largest program that the engine compares."""
 
@@ -51,6 +54,7 @@ class Sighting:
         cure: the repair in words, or as a line of code.
         verdict: a verdict on the repair.
         also: further equations whose lines belong to the finding.
+        severity: another one than that of the check; None for that.
     """
 
     node: Node | None
@@ -60,6 +64,7 @@ class Sighting:
     cure: str | None = None
     verdict: Verdict | None = None
     also: tuple[Node, ...] = ()
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +81,7 @@ class LintQuery:
         listing: the program, for names and places.
         naming: the names of nodes.
         end: the deadline, on the clock of `symgrad.checker.clock`.
+        frameworks: the frameworks whose backward passes are simulated.
     """
 
     y: Node
@@ -87,6 +93,7 @@ class LintQuery:
     listing: Listing | None
     naming: Naming = field(repr=False)
     end: float
+    frameworks: tuple[str, ...] = FRAMEWORKS
 
     @cached_property
     def order(self) -> list[Node]:
@@ -137,21 +144,31 @@ class LintQuery:
         """Return the expression that computes a node."""
         return self.naming.body(node)
 
-    def full_text(self, new: Node, inner: Node) -> str:
-        """Return the full text of a value; if it is long, with a name for a repeated subexpression.
+    def code_text(self, form: str, *parts: Node | str, common: Node | None = None) -> str | None:
+        """Return a line of code with expressions in full, where long ones get names that the line defines.
 
         Args:
-            new: the value.
-            inner: the subexpression.
+            form: the line, with a place ``{}`` for each part.
+            parts: expressions, or their texts; of a named value, its definition is written.
+            common: what stands in them several times, which gets the first name.
+
+        Returns:
+            The line; None if it would take too many names.
         """
-        whole = self.naming.whole(new, _WRITTEN)
-        if whole is None and inner.args and inner not in self.naming.names:
-            name = free_name("t", {s.name for s in symbols_of([new])} | set(self.naming.names.values()))
-            definition = self.naming.whole(inner, 2 * _WRITTEN)
-            named = replace(self.naming, names={**self.naming.names, inner: name}).whole(new, _WRITTEN)
-            if definition is not None and named is not None:
-                return f"{named} with {name} = {definition}"
-        return self.naming.body(new, _WRITTEN) if whole is None else whole
+        shown = [p for p in parts if not isinstance(p, str)]
+        taken = {s.name for s in symbols_of([self.y, *shown])} | set(self.naming.names.values())
+        naming, own = self.naming, dict[Node, str]()
+        is_long = any(naming.whole(n, _WRITTEN) is None for n in shown)
+        if is_long and common is not None and common.args and common not in naming.names:
+            own = {common: free_name("t", taken)}
+            naming = replace(naming, names={**naming.names, **own})
+        naming, new = naming.with_parts([*shown, *own], {*taken, *own.values()}, _WRITTEN)
+        new = {n: name for n in topological(shown) if (name := {**new, **own}.get(n)) is not None}
+        texts = {n: naming.whole(n, _LONGEST) for n in (*shown, *new)}
+        if None in texts.values():
+            return None
+        line = form.format(*(p if isinstance(p, str) else texts[p] for p in parts))
+        return "; ".join([*(f"{name} = {texts[n]}" for n, name in new.items()), line])
 
     def places(self, nodes: Sequence[Node]) -> tuple[Place, ...]:
         """Return the lines that compute nodes, in the Python code or in the program's own text."""

@@ -24,7 +24,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
             f"{query.body(s)} stops nothing: no derivative path from {query.text(query.y)} arrives there",
             _why(query, s),
             repaired,
-            f"write {query.text(inner)} instead of {query.body(s)}",
+            query.code_text("write {} instead of {}", query.naming.names.get(inner, inner), s),
             untouched(f"no derivative path arrives at {query.body(s)}"),
         )
 

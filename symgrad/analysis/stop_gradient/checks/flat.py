@@ -22,7 +22,6 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["find"]
 
 _CHOICES = 60  # clips and choices that are examined
-_WRITTEN = 100  # characters of a suggested line
 _CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 
 
@@ -39,22 +38,21 @@ def find(query: LintQuery) -> Iterator[Sighting]:
     tight = list(_bottlenecks(query))
     inputs = [s for s in symbols_of([query.y]) if s.declaration.distribution is None]
     moved = Edges(query.y, [*inputs, *query.wrt]).active if tight else set[Node]()
-    several = sum(_is_activation(n) and not n.shape for n, _ in tight) > 1
+    row = _in_a_row([n for n, _ in tight if _is_activation(n)])
     for n, cut in tight:
-        if n.op.name != "where" and not _is_reported(query, n, several):
+        if n.op.name != "where" and not _is_reported(query, n, n in row):
             continue
         seen = [(f, w) for f in _flats(query, n, cut) if (w := _witness(query, f.condition)) is not None]
         if not seen:
             continue
         by = join_texts([query.text(w) for w in cut])
-        entry = "an entry of " if n.shape else ""
+        entry, where = "an entry of " if n.shape else "", " or ".join(f.text for f, _ in seen)
         found = Sighting(
             n,
-            f"{entry}{query.text(n)} gives no gradient by {by} where {' or '.join(f.text for f, _ in seen)}",
+            f"{entry}{query.text(n)} gives no gradient by {by} where {where}",
             f"every derivative path leads through {query.body(n)}, which passes nothing on there, as at {seen[0][1]}",
             cure=_cure(query, n, cut),
         )
-        where = " or ".join(f.text for f, _ in seen)
         if query.remaining <= 0:
             yield found
         elif n.op.name == "where":
@@ -84,14 +82,18 @@ def _is_activation(n: Node) -> bool:
     return n.op.name == "relu" or (n.op.name == "maximum" and any(a.is_number(0) for a in n.args))
 
 
+def _in_a_row(activations: Sequence[Node]) -> set[Node]:
+    """Return the activations that read another one, and those that another one reads."""
+    pairs = [(n, m) for n in activations for m in set(topological(n.args)).intersection(activations)]
+    return {n for pair in pairs for n in pair}
+
+
 def _is_reported(query: LintQuery, n: Node, several: bool) -> bool:
     """Tell whether to report a clip: it guards a function, it bounds a range, or it is one of several in a row.
 
     A single clip at zero is an activation, or a loss with an intended zero.
     """
     guard = any(_guards(n, m) for m in query.order if n in m.args and m in query.edges.reached)
-    if n.shape:
-        return guard and not _is_activation(n)
     return guard or several or not _is_activation(n)
 
 
@@ -131,7 +133,7 @@ def _flats(query: LintQuery, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
         case _:
             condition, yes, no = n.args
             flat = [i for i, a in enumerate((yes, no)) if a not in active and _moves(a, cut)]
-            if not n.shape and len(flat) == 1:
+            if len(flat) == 1:
                 where = condition if flat[0] == 0 else negated(condition)
                 yield _Flat(where, text(where))
 
@@ -174,10 +176,12 @@ def _cure(query: LintQuery, n: Node, cut: Sequence[Node]) -> str:
         return (
             "take the stop_gradient out of the branch, or differentiate by something that both branches move"
         )
-    e = query.text(_moving(query, n, cut))
+    e = _moving(query, n, cut)
     if any(_guards(n, m) for m in query.order if n in m.args):
-        return f"add what keeps {e} away from the edge, or write the function in a stable form"
-    return f"sg.with_gradient(forward={query.body(n)}, backward_of={e}) passes the gradient on there"
+        inside = query.naming.names.get(e, f"the argument of {n.op.name}")
+        return f"keep {inside} away from the edge, or write the function in a stable form"
+    line = "sg.with_gradient(forward={}, backward_of={}) passes the gradient on there"
+    return query.code_text(line, n, query.naming.names.get(e, e)) or "pass the gradient on there"
 
 
 def _uncut(query: LintQuery, n: Node, e: Node, moved: Collection[Node], found: Sighting) -> Sighting:
@@ -190,9 +194,9 @@ def _uncut(query: LintQuery, n: Node, e: Node, moved: Collection[Node], found: S
         return found  # the argument is infinite at a point where its clip is not
     by, cutting = query.text(e), query.body(n)
     cure = found.cure or ""
-    if "with_gradient" not in cure:
-        line = query.naming.body(passing, _WRITTEN)
-        cure = f"{cure}; {line} for {cutting} has its value, and passes the gradient on"
+    line = query.code_text("{} for {} has its value, and passes the gradient on", passing, n)
+    if "with_gradient" not in cure and line is not None:
+        cure = f"{cure}; {line}"
     verdict = Verdict(
         "proved",
         f"a value minus itself is zero, so the value is the same bit for bit where {by} is finite; all of {cutting} "
@@ -219,13 +223,10 @@ def _branch(query: LintQuery, n: Node, cut: Sequence[Node], where: str, found: S
         program, through = passed_on(branch, cut, steps=True)
         if not through:
             return found
-        steps = [
-            f"{query.naming.body(straight_through(s, s.args[0]), _WRITTEN)} for {query.body(s)}"
-            for s in through
-        ]
         why = "a value minus itself is zero, so values are the same bit for bit where what is rounded is finite; "
         why += f"{others}: there the derivative of {join_texts([query.body(s) for s in through])} by its argument is 1"
-        cure = f"write {join_texts(steps)} in the branch"
+        pairs = [p for s in through for p in (straight_through(s, s.args[0]), s)]
+        cure = query.code_text(f"write {', and '.join(['{} for {}'] * len(through))} in the branch", *pairs)
     branches[at] = program
     (repaired,) = substitute([query.y], {n: OPS["where"](condition, *branches)})
     if not query.keeps_bits(repaired):

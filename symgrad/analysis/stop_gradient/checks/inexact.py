@@ -51,7 +51,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
             f"{query.text(n)} is meant to have the value of {what}, and rounds",
             f"{by} is subtracted and added again: {witness}",
             repaired,
-            f"write {query.naming.body(exact, 100)}, where {by} - {by} is exactly zero",
+            query.code_text(f"write {{}}, where {by} - {by} is exactly zero", exact),
             verdict,
         )
 

@@ -15,7 +15,7 @@ from symgrad.analysis.stop_gradient.checks.points import Batch, Points
 from symgrad.autodiff.trace import BackwardTrace, placeholder
 from symgrad.ir.graph import Node
 
-__all__ = ["FRAMEWORKS", "NaiveBackward", "backward"]
+__all__ = ["FRAMEWORKS", "NaiveBackward", "backward", "frameworks_of"]
 
 _SELECTS: Mapping[str, frozenset[str]] = {
     "JAX": frozenset({"where", "relu"}),
@@ -35,6 +35,13 @@ _CONE = {"JAX", "TensorFlow"}
 """Frameworks in which the norm of zeros has the gradient 0/0; in torch it is 0."""
 
 FRAMEWORKS = tuple(_SELECTS)
+
+_NAMES = {"jax": "JAX", "torch": "torch", "tensorflow": "TensorFlow", "keras": "TensorFlow"}
+
+
+def frameworks_of(name: str | None) -> tuple[str, ...]:
+    """Return the frameworks in which a program runs: that of a name, or all; NumPy has no backward pass of its own."""
+    return (_NAMES[name],) if name in _NAMES else FRAMEWORKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts, rule_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
-from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
+from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
@@ -21,6 +21,7 @@ from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.array.layout import expand
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
@@ -100,7 +101,9 @@ def _faults(query: LintQuery) -> tuple[_Fault, ...]:
     found: dict[Node, _Fault] = {}
     known: set[Node] = set()
     for batch in query.points.batches:
-        runs = {name: backward(query.trace, query.scalar, query.points, batch, name) for name in FRAMEWORKS}
+        runs = {
+            name: backward(query.trace, query.scalar, query.points, batch, name) for name in query.frameworks
+        }
         made = [
             (i, mask & run.bad, run)
             for run in runs.values()
@@ -220,7 +223,7 @@ def _at(query: LintQuery, fault: _Fault) -> str:
 
 # --------------------------------------------------------------------------------------------------------- repairs
 
-_Candidate: TypeAlias = tuple[Node, Node, str]
+_Candidate: TypeAlias = "tuple[Node, Node, str | None]"
 """A value, its replacement, and a description."""
 
 
@@ -276,7 +279,7 @@ def _doubled(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
             args = list(where.args)
             args[fault.branch] = made
             whole = apply(where.op, tuple(args), where.params)
-            yield where, whole, f"write {query.full_text(whole, inner)}"
+            yield where, whole, query.code_text("write {}", whole, common=inner)
 
 
 def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
@@ -287,13 +290,14 @@ def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
             known = Conditions()
             sign = "gt" if n.op.name in ("sqrt", "pow") or known.nonnegative(inner) == "yes" else "ne"
             condition = OPS[sign](inner, as_node(0))
-        elif not n.shape:
-            condition = OPS["gt"](n, as_node(0))
+            inside = condition
+        elif n.op.name == "norm":
+            (axes,) = n.params
+            condition, inside = (OPS["gt"](m, as_node(0)) for m in (n, expand(n, axes) if n.shape else n))
         else:
             return
-        if broadcast_shapes((condition.shape, inner.shape)) != inner.shape:
+        if broadcast_shapes((inside.shape, inner.shape)) != inner.shape:
             continue
-        args = tuple(OPS["where"](condition, a, as_node(safe)) if a is inner else a for a in n.args)
+        args = tuple(OPS["where"](inside, a, as_node(safe)) if a is inner else a for a in n.args)
         whole = OPS["where"](condition, apply(n.op, args, n.params), as_node(0))
-        old = query.naming.whole(n, 100) or query.text(n)
-        yield n, whole, f"write {query.full_text(whole, inner)} for {old}"
+        yield n, whole, query.code_text("write {} for {}", whole, n, common=inner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
@@ -24,11 +24,19 @@ def find(query: LintQuery) -> Iterator[Sighting]:
     yield Sighting(
         query.y,
         f"{name} is an array of shape {shape_text(query.y.shape)}: a gradient of it is that of the sum of its entries",
-        f"gradients({name}, {by or 'xs'}) adds the gradients of all entries, as TensorFlow does; JAX and torch refuse",
+        f"gradients({name}, {by or 'xs'}) adds the gradients of all entries{_elsewhere(query.frameworks)}",
         None if verdict is None else total(query.y),
         f"say which number is meant, such as mean({name}) or sum({name}), or take sg.jacobian",
         verdict,
     )
+
+
+def _elsewhere(frameworks: Sequence[str]) -> str:
+    """Return what the frameworks do, as text."""
+    adds = [f for f in frameworks if f == "TensorFlow"]
+    refuse = [f for f in frameworks if f not in adds]
+    verb = "refuses" if len(refuse) == 1 else "refuse"
+    return ", as TensorFlow does" * len(adds) + (f"; {join_texts(refuse)} {verb}" if refuse else "")
 
 
 def _of_the_sum(query: LintQuery) -> Verdict | None:

@@ -31,7 +31,9 @@ _SHARP = 1e-9
 
 def find(query: LintQuery) -> Iterator[Sighting]:
     """Yield the stop_gradients that block no derivative, or only derivatives that are zero or cancel."""
-    wrt = tuple(dict.fromkeys([*query.wrt, *query.frozen, *query.variables]))
+    inputs = [i for i in symbols_of([query.y]) if i.declaration.distribution is None]
+    # An ordinary detach holds an input that the user does not differentiate by.
+    wrt = tuple(dict.fromkeys([*query.wrt, *query.frozen, *query.variables, *inputs]))
     dead = dead_stops(query)
     dropped = set(dead)
     active = Edges(query.y, wrt, dropped).active
@@ -78,7 +80,7 @@ def _sighting(
         f"{query.body(s)} is redundant: without it the value and the derivatives are the same",
         reason,
         without_stops([query.y], {s})[query.y] if repaired is None else repaired,
-        f"write {query.text(inner)} instead of {query.body(s)}",
+        query.code_text("write {} instead of {}", query.naming.names.get(inner, inner), s),
         verdict,
     )
 
@@ -114,7 +116,7 @@ def _why(query: LintQuery, inner: Node, wrt: Sequence[Node]) -> str:
         by = join_texts([query.text(w) for w in wrt])
         return f"{text} reads {named}, and does not depend on {by}"
     on = join_texts([query.text(w) for w, k in kinds.items() if k in (ZeroReason.ZERO, ZeroReason.STOPPED)])
-    return f"{text} has no derivative by {on}: there is no path through it but such as end in steps or other stops"
+    return f"{text} has no derivative by {on}: every path through it ends in a step or another stop_gradient"
 
 
 def _without_effect(

@@ -22,7 +22,7 @@ __all__ = ["disconnected", "stopped", "unused", "whole", "zero"]
 
 _REPAIRED = 8  # findings of a check that get a repaired program
 _LARGEST = 400  # equations of the largest program whose gradient is simplified to find a zero
-_WRITTEN = 100  # characters of a suggested line
+_EACH = ", and "  # between the lines of a cure
 
 
 def _kind(
@@ -57,23 +57,25 @@ def _without_stops(query: LintQuery, w: Node, found: Sighting) -> Sighting:
     program, through = passed_on(query.y, [w], steps=False)
     if not through or _still_zero(query, program, w):
         return found
-    lines = join_texts([f"{query.text(s.args[0])} for {query.body(s)}" for s in through])
+    pairs = [p for s in through for p in (query.naming.names.get(s.args[0], s.args[0]), s)]
     gone = join_texts([query.body(s) for s in through])
     verdict = Verdict(
         "proved",
         f"stop_gradient has the value of its argument, so values are the same bit for bit; the gradient by "
         f"{query.text(w)} is that of the program without {gone}{_others(query, w, through)}",
     )
-    return replace(found, repaired=program, cure=f"{found.cure}: write {lines}", verdict=verdict)
+    line = query.code_text(f"write {_EACH.join(['{} for {}'] * len(through))}", *pairs)
+    cure = found.cure if line is None else f"{found.cure}: {line}"
+    return replace(found, repaired=program, cure=cure, verdict=verdict)
 
 
 def _straight_through(query: LintQuery, w: Node, found: Sighting) -> Sighting:
     """Repair by straight-through gradients of steps that round, if a gradient then arrives."""
     program, through = passed_on(query.y, [w], steps=True)
     if not through or _still_zero(query, program, w) or not query.keeps_bits(program):
-        return found
-    forms = [(query.naming.body(straight_through(n, n.args[0]), _WRITTEN), query.body(n)) for n in through]
-    lines = join_texts([f"{new} for {old}" for new, old in forms])
+        return _with_slope(query, w, found)
+    pairs = [p for n in through for p in (straight_through(n, n.args[0]), n)]
+    line = query.code_text(f"write {_EACH.join(['{} for {}'] * len(through))}", *pairs)
     names = join_texts([query.body(n) for n in through])
     each = "its argument" if len(through) == 1 else "their arguments"
     verdict = Verdict(
@@ -83,7 +85,19 @@ def _straight_through(query: LintQuery, w: Node, found: Sighting) -> Sighting:
         f"is that with the derivative 1 of {join_texts(list(dict.fromkeys(rule_of(n) for n in through)))}"
         f"{_others(query, w, through)}",
     )
-    return replace(found, repaired=program, cure=f"{found.cure}: write {lines}", verdict=verdict)
+    cure = found.cure if line is None else f"pass the gradient straight through: {line}"
+    return replace(found, repaired=program, cure=cure, verdict=verdict)
+
+
+def _with_slope(query: LintQuery, w: Node, found: Sighting) -> Sighting:
+    """Name the step to give a gradient, if it is a number near the input or has its shape."""
+    n, x = found.node, query.text(w)
+    if n is None or n.dtype != "real" or n.shape != w.shape or n is w:
+        return found
+    line = query.code_text(
+        f"sg.with_gradient(forward={{}}, backward_of={x}) has its value and the gradient of {x}", n
+    )
+    return found if line is None else replace(found, cure=f"{found.cure}: {line}")
 
 
 def _others(query: LintQuery, w: Node, through: Sequence[Node]) -> str:
@@ -123,8 +137,8 @@ stopped = _kind(
 )
 zero = _kind(
     ZeroReason.ZERO,
-    lambda y, x: f"the gradient of {y} by {x} is zero: the derivative of a step is",
-    "sg.with_gradient(forward=f, backward_of=g) gives steps a gradient",
+    lambda y, x: f"the gradient of {y} by {x} is zero: every derivative on the way is 0",
+    "give the step the gradient that you mean, or differentiate a smooth function in its place",
     _straight_through,
 )
 whole = _kind(

@@ -43,7 +43,7 @@ def repaired_forms(
             continue
         verdict = query.same_but_for(old, new, _SECONDS)
         if verdict is not None and verdict.status in ("proved", "supported"):
-            return repaired, f"write {query.naming.body(new, 100)} for {query.naming.body(old, 100)}", verdict
+            return repaired, query.code_text("write {} for {}", new, old), verdict
     return None, None, None
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
 from symgrad.analysis.explain.noise.sample_points import converted, domain_of, entries, inside
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
-from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
+from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch
 from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import Node
@@ -39,6 +39,7 @@ _EQUATION = 7e-5  # seconds for an equation at a point
 _SHARE = 0.4  # of the time, for points
 _UNLIKELY = 1000  # for a random input
 _ASIDE = 2.0**-10, -(2.0**-10)  # relative steps of an input
+_CHOICES = frozenset({"clip", "maximum", "minimum", "relu", "where"})  # ops that give one of their arguments
 _BESIDE = 30, 45  # decimal exponents of the distances at which a limit is probed
 
 
@@ -70,6 +71,7 @@ class Loss:
         frameworks: the frameworks in which it is lost.
         first: the step that leaves the range of floats.
         around: the first value above it whose exact value is in range.
+        unused: whether the program takes other values in the place of that step, as a minimum does.
     """
 
     row: ExactRow
@@ -78,6 +80,7 @@ class Loss:
     frameworks: tuple[str, ...]
     first: Node
     around: Node
+    unused: bool = False
 
 
 def losses_of(query: LintQuery) -> Iterator[Loss]:
@@ -96,7 +99,8 @@ def losses_of(query: LintQuery) -> Iterator[Loss]:
                 return
             tried.add(key)
             loss = _loss(query, point)
-            if loss is not None:
+            # Equal inputs may cancel at a point alone, where floats lose 0 times a number beyond their range.
+            if loss is not None and (loss.row.limit or _loss(query, _moved(point, _ASIDE[1])) is not None):
                 yield loss
 
 
@@ -133,11 +137,11 @@ def _loss(query: LintQuery, point: Batch) -> Loss | None:
         return None
     wrong = y[~np.isfinite(y)]
     if wrong.size:
-        return Loss(row, float(wrong[0]), None, FRAMEWORKS, *steps)
+        return Loss(row, float(wrong[0]), None, query.frameworks, *steps)
     if row.limit:
         return None
     lost: dict[Node, dict[str, float]] = {}
-    for name in FRAMEWORKS:
+    for name in query.frameworks:
         run = backward(query.trace, query.scalar, query.points, point, name)
         for w, exact in zip(query.trace.wrt, row.gradients, strict=True):
             bad = np.zeros(0) if run is None or exact is None else np.ravel(run.gradients[w])
@@ -145,8 +149,29 @@ def _loss(query: LintQuery, point: Batch) -> Loss | None:
             if bad.size:
                 lost.setdefault(w, {})[name] = float(bad[0])
     for by, found in lost.items():
-        return Loss(row, next(iter(found.values())), by, tuple(found), *steps)
+        return Loss(
+            row, next(iter(found.values())), by, tuple(found), *steps, _is_unused(query, values, steps[0])
+        )
     return None
+
+
+def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> bool:
+    """Tell whether the program reads no entry of a step that is infinite or NaN, but others in their place."""
+    lost = {first: ~np.isfinite(np.asarray(values[first], dtype=float))}
+    for n in query.order:
+        read = [a for a in n.args if a in lost]
+        if n in lost or not read or n.dtype != "real":
+            continue
+        masks = [lost[a] & (values[a] == values[n]) if n.op.name in _CHOICES else lost[a] for a in read]
+        merged = np.logical_or.reduce(np.broadcast_arrays(*masks))
+        lost[n] = merged if n.op.pointwise else np.broadcast_to(merged.any(), np.shape(values[n]))
+    return bool(lost[first].any()) and not (query.y in lost and lost[query.y].any())
+
+
+def _moved(point: Batch, step: float) -> Batch:
+    """Move the inputs of a point apart, each by a small part of itself."""
+    real = [s for s in point if s.dtype == "real"]
+    return {**point, **{s: np.asarray(point[s]) * (1 + step * (1 + k)) for k, s in enumerate(real)}}
 
 
 def _steps(
@@ -183,13 +208,11 @@ def _saturated(query: LintQuery, a: Node, point: Batch) -> bool:
     """Tell whether a value that rounds to 0 at a point does so near it too, like 1 - sigmoid(x) for x >= 37."""
     (here,) = query.points.evaluate([a], point) or (None,)
     gone = np.asarray(here, dtype=float) == 0
-    symbols = [s for s in symbols_of([a]) if s.dtype == "real"]
     for step in _ASIDE:
-        moved = {s: np.asarray(point[s]) * (1 + step * (1 + k)) for k, s in enumerate(symbols)}
-        (there,) = query.points.evaluate([a], {**point, **moved}) or (None,)
+        (there,) = query.points.evaluate([a], _moved(point, step)) or (None,)
         if there is None or np.any(np.asarray(there, dtype=float)[gone] != 0):
             return False
-    return bool(symbols)
+    return any(s.dtype == "real" for s in symbols_of([a]))
 
 
 def _live_nodes(y: Node, values: Mapping[Node, Any]) -> set[Node]:

@@ -35,7 +35,13 @@ def find(query: LintQuery) -> Iterator[Sighting]:
         loss = next((one for one in found if one.by is None), found[0])
         repaired, cure, verdict = repaired_forms(query, found)
         message = _message(query, loss, _where(query, loss))
-        yield Sighting(around, message, _reason(query, loss), repaired, cure, verdict, (loss.first,))
+        unused = all(one.unused for one in found)
+        severity = "note" if unused else None
+        if unused and cure is None:
+            cure = f"bound what {query.text(loss.first)} is computed from"
+        yield Sighting(
+            around, message, _reason(query, loss), repaired, cure, verdict, (loss.first,), severity
+        )
 
 
 def _message(query: LintQuery, loss: Loss, where: str) -> str:
@@ -55,9 +61,14 @@ def _message(query: LintQuery, loss: Loss, where: str) -> str:
 
 def _reason(query: LintQuery, loss: Loss) -> str:
     n, point = loss.first, loss.row.point
-    text, size = query.text(n), _power((exact_values([n], point) or {n: 0})[n])
-    values = query.points.evaluate([n], point) or [np.nan]
-    vanishes = np.any(np.asarray(values[0], dtype=float) == 0)
+    text = query.text(n)
+    values = np.ravel(np.asarray((query.points.evaluate([n], point) or [np.nan])[0], dtype=float))
+    exact = entries((exact_values([n], point) or {n: 0})[n])
+    pairs = sorted(zip(values.tolist(), exact, strict=False), key=lambda pair: bool(np.isfinite(pair[0])))
+    size = next(
+        (size for value, e in pairs if (size := _power(e)) and (value == 0 or not np.isfinite(value))), ""
+    )
+    vanishes = bool(np.isfinite(values).all() and np.any(values == 0))
     if loss.row.limit:
         first = f"{text} is infinite, and is multiplied by 0"
     elif vanishes and size:
@@ -66,6 +77,8 @@ def _reason(query: LintQuery, loss: Loss) -> str:
         first = f"{text} is rounded to 0 there, and is not 0"
     else:
         first = f"the first to leave the range of floats is {text}: it is {size or 'too large'} there"
+    if loss.unused:
+        return f"{first}; the program takes another value there, and its backward pass is 0 times infinity"
     if loss.by is None:
         return f"{first}; symgrad computes a value as it is written, too"
     return f"{first}; symgrad writes derivatives in stable forms"

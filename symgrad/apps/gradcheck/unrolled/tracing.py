@@ -204,6 +204,9 @@ class Unrolled:
             returned = by_name(grad_f(*given.values()), wrt, list(inputs))
             if isinstance(returned, CallResult):
                 raise UnsupportedError(returned.says)
+            none = [n for n in wrt if returned[n] is None]
+            if none:
+                raise UnsupportedError(f"it returns None by '{none[0]}'")
             claims = [_nodes(returned[n]) for n in wrt]
             for n, claim in zip(wrt, claims, strict=True):
                 if claim.shape != inputs[n].shape:

@@ -36,9 +36,10 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     Args:
         fn: a function from arrays, or trees of arrays (dicts, lists, tuples), to arrays or trees.
         specs: a spec for every argument: an array or ``jax.ShapeDtypeStruct`` for its shape and dtype; a text such
-            as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or ``"Normal(0, 1)[8]"``; or a tree of these. Sizes may be
-            names, ``"real[n, 3]"`` or ``("n", 3)``: the program is valid for all sizes from 1 on. An input has the name
-            of its argument; in a tree, the keys are appended: ``params_w1``.
+            as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or ``"Normal(0, 1)[8]"``; or a tree of these. A tuple of
+            whole numbers or names, ``(8, 3)`` or ``("n", 3)``, is a shape. For sizes that are names, the
+            program is valid for all sizes from 1 on. An input has the name of its argument; in a tree, the keys are
+            appended: ``params_w1``.
 
     Returns:
         An ImportedProgram. Its inputs are the arrays of all arguments; its last names are the outputs, and a single
@@ -123,7 +124,7 @@ def _inputs(fn: Callable[..., Any], specs: Sequence[Any], jax: Any) -> tuple[dic
     inputs: dict[str, Expr] = {}
     trees: list[Any] = []
     for name, spec in zip(names, specs, strict=True):
-        leaves, tree = jax.tree_util.tree_flatten_with_path(spec, is_leaf=_is_named_shape)
+        leaves, tree = jax.tree_util.tree_flatten_with_path(spec, is_leaf=_is_shape)
         trees.append(tree)
         for path, leaf in leaves:
             full = "_".join(filter(None, (name, _name(path))))
@@ -151,9 +152,9 @@ def _name(path: Sequence[Any]) -> str:
     return "_".join(keys)
 
 
-def _is_named_shape(spec: Any) -> bool:
-    """Tell whether a tuple is a shape with named sizes; a tuple of numbers is a tree, as in JAX."""
-    return is_shape(spec) and any(isinstance(n, str) for n in spec)
+def _is_shape(spec: Any) -> bool:
+    """Tell whether a spec is a shape; an empty tuple is a tree without leaves, as in JAX."""
+    return is_shape(spec) and bool(spec)
 
 
 def _declared(name: str, leaf: Any) -> Expr:
@@ -223,5 +224,6 @@ def _program(
         name = taken.free(own.get(e.node) or plain)
         assignments[name] = e.node
         returned.append((path or "out", name))
-    listing = Listing({n: e.node for n, e in inputs.items()}, assignments, places=walk.places)
+    symbols = {n: e.node for n, e in inputs.items()}
+    listing = Listing(symbols, assignments, places=walk.places, framework="jax")
     return ImportedProgram(listing, returned)

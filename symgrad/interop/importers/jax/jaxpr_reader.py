@@ -13,7 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
+import symgrad.api.functions.elementary as fn
 from symgrad.api.handles.expr import Expr, handle
+from symgrad.interop.importers.booleans import is_finite
 from symgrad.interop.importers.constants import uniform_value
 from symgrad.interop.importers.jax.control import CONTROL
 from symgrad.interop.importers.jax.custom import custom, of_library
@@ -44,6 +46,7 @@ from symgrad.interop.importers.specs import shape_matches
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import DOMAINS, Declaration
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
@@ -200,16 +203,23 @@ class JaxprReader:
             if (given[0] == first).all():
                 return [given[1 + first]]
         if name == "select_n":
-            which, *cases = given
-            return [ELEMENTWISE[name](broadcastable(which), *_sides(cases))]
+            return [_selected(*given)]
         if name in ("max", "min"):
             given = _without_unit(name, given)
             if len(given) == 1:
                 return given
         if name in ("div", "rem") and kind_of(outs[0]) in ("i", "u"):
             raise UnsupportedError("whole numbers divided, with truncation")
+        if name in ("eq", "ne"):
+            known = _infinite(given)
+            if known is not None:
+                return [fn.logical_not(known) if name == "ne" else known]
         if name in ELEMENTWISE:
             return [ELEMENTWISE[name](*map(broadcastable, given))]
+        if name == "convert_element_type" and kind_of(outs[0]) in ("i", "u"):
+            whole = _integer_value(given[0])
+            if whole is not None:
+                return [np.full(outs[0].shape, whole)]
         if name in WITH_PARAMETERS:
             return [WITH_PARAMETERS[name](*map(broadcastable, given), **params)]
         if name in REDUCTIONS:
@@ -228,6 +238,13 @@ class JaxprReader:
     def below(self, call: tuple[Any, ...]) -> JaxprReader:
         """Return a reader for the pullback of a call with a custom derivative."""
         return JaxprReader({}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself)
+
+
+def _integer_value(value: Value) -> int | None:
+    """Return the number that an expression without inputs makes whole; None for other values."""
+    if not isinstance(value, Expr) or value.dtype != "real" or value.shape or symbols_of([value.node]):
+        return None
+    return int(evaluate([value.node], {})[0])
 
 
 def _named_sizes(equation: Any) -> list[str]:
@@ -263,6 +280,25 @@ def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
     unit = -np.inf if name == "max" else np.inf
     left = [v for v in given if isinstance(v, Expr) or not (v == unit).all()]
     return left or given
+
+
+def _selected(which: Value, *cases: Value) -> Expr:
+    """Return the chosen cases: a NaN among them is the difference of two infinite numbers."""
+    missing = [not isinstance(v, Expr) and v.dtype.kind == "f" and bool(np.isnan(v).all()) for v in cases]
+    if any(missing) and not all(missing):
+        far: list[Value] = [np.asarray(np.inf) if m else v for m, v in zip(missing, cases, strict=True)]
+        zeros: list[Value] = [np.asarray(np.inf if m else 0.0) for m in missing]
+        return _selected(which, *far) - _selected(which, *zeros)
+    return ELEMENTWISE["select_n"](broadcastable(which), *_sides(cases))
+
+
+def _infinite(given: Sequence[Value]) -> Expr | None:
+    """Tell where a value is the infinite number that it is compared with; None for other comparisons."""
+    for x, far in (given, given[::-1]):
+        number = None if isinstance(far, Expr) else uniform_value(far)
+        if isinstance(x, Expr) and isinstance(number, float) and np.isinf(number):
+            return fn.logical_not(is_finite(x)) & (x > 0 if number > 0 else x < 0)
+    return None
 
 
 def _sides(cases: Sequence[Value]) -> list[Any]:

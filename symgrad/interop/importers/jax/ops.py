@@ -17,6 +17,7 @@ from symgrad.interop.importers.booleans import (
     as_number,
     clip,
     is_equal,
+    is_finite,
     select_value,
     truncated_remainder,
     unequal,
@@ -90,8 +91,8 @@ def _clamp(low: Expr, x: Expr, high: Expr) -> Expr:
     return clip(x, low, high) if x.dtype == "real" else fn.clip(x, low, high)
 
 
-def _finite(x: Expr) -> Expr:
-    return x - x == 0  # of an infinite x it is no number
+def _abs(x: Expr) -> Expr:
+    return fn.where(x < 0, -x, x) if x.dtype == "real" else fn.abs(x)  # the derivative at 0 is 1
 
 
 def _same(x: Expr) -> Expr:
@@ -107,7 +108,7 @@ def _i1e(x: Expr) -> Expr:
 
 
 _NAMES = """
-    abs acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh digamma erf erfc exp exp2 expm1 floor lgamma log log1p
+    acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh digamma erf erfc exp exp2 expm1 floor lgamma log log1p
     sign sin sinh sqrt tan tanh zeta
 """
 
@@ -115,6 +116,7 @@ ELEMENTWISE: Mapping[str, OpRule] = {
     **{name: getattr(fn, name) for name in _NAMES.split()},
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "neg", "pow", "lt", "le", "gt", "ge")},
     **dict.fromkeys(("copy", "copy_p", "name", "optimization_barrier", "real"), _same),
+    "abs": _abs,
     "add_any": operator.add,
     "and": _of_bools(fn.logical_and),
     "bessel_i0e": _i0e,
@@ -125,7 +127,7 @@ ELEMENTWISE: Mapping[str, OpRule] = {
     "erf_inv": fn.erfinv,
     "igamma": fn.gammainc,
     "igammac": fn.gammaincc,
-    "is_finite": _finite,
+    "is_finite": is_finite,
     "logistic": fn.sigmoid,
     "max": fn.maximum,
     "min": fn.minimum,

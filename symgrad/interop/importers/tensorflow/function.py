@@ -276,7 +276,8 @@ class _SourceFunctionReader:
                 other = self.name if len(outputs) == 1 else f"{self.name}_{k}"
                 assign(other if path.isdecimal() or not path else path, e)
             returned.append((path or "out", named[e.node]))
-        listing = Listing({n: e.node for n, e in self.inputs.items()}, assignments, places=walk.places)
+        symbols = {n: e.node for n, e in self.inputs.items()}
+        listing = Listing(symbols, assignments, places=walk.places, framework="tensorflow")
         return ImportedProgram(listing, returned, parameters, held)
 
 

@@ -17,6 +17,8 @@ from symgrad.interop.importers.booleans import (
     as_number,
     clip,
     is_equal,
+    is_finite,
+    is_nan,
     select_value,
     truncated_remainder,
     unequal,
@@ -154,10 +156,6 @@ def _reciprocal(x: Expr) -> Expr:
     return 1 / x
 
 
-def _is_nan(x: Expr) -> Expr:
-    return fn.logical_not(x <= x)
-
-
 def _polygamma(_: Any, n: Value, x: Value) -> Expr:
     order = number_of(n)
     if order is None or order != int(order):
@@ -238,8 +236,8 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "LogicalAnd": _pointwise(fn.logical_and),
     "LogicalOr": _pointwise(fn.logical_or),
     "LogicalNot": _pointwise(fn.logical_not),
-    "IsNan": _pointwise(_is_nan),
-    "IsFinite": _one(lambda x: x - x == 0),
+    "IsNan": _pointwise(is_nan),
+    "IsFinite": _one(is_finite),
     "Select": _select,
     "SelectV2": _select,
     "Cast": _cast,

@@ -204,7 +204,7 @@ def _program(
         if e.node in read or name not in values or name in parameters
     }
     values = {name: v for name, v in values.items() if name in symbols}
-    listing = Listing(symbols, assigned, places=reader.places)
+    listing = Listing(symbols, assigned, places=reader.places, framework="torch")
     return ImportedProgram(listing, returned, parameters, values, [*findings, *found.findings])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 import sys
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -190,6 +191,23 @@ _PYTHON_VALUES = {
 }
 
 
+def _gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    if isinstance(var, float):
+        var = var * torch.ones_like(input)
+    elif var.size() == input.size()[:-1] != input.size():
+        var = var.unsqueeze(-1)
+    var = var.clamp(min=eps).detach() - (var.detach() - var)  # the derivative by var knows no bound
+    loss = 0.5 * (torch.log(var) + (input - target) ** 2 / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return loss if reduction == "none" else {"mean": torch.mean, "sum": torch.sum}[reduction](loss)
+
+
+_WITHOUT_CHECKS = {torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss}
+"""Functions of torch that raise for some values, and what they compute for the others."""
+
 _APPLY = torch.autograd.Function.apply.__func__.__code__
 
 
@@ -229,6 +247,7 @@ class _Watch(TorchFunctionMode):
                 cure=cure,
             )
             raise self.refused
+        func = _WITHOUT_CHECKS.get(func, func)
         if torch.is_inference_mode_enabled():
             self._refuse(
                 "torch.inference_mode(), which the graph does not hold", "torch.no_grad() has the same values"

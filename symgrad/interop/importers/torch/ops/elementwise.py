@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from symgrad.api.derivatives.differentiate import stop_gradient
+from symgrad.api.derivatives.gradient_override import with_gradient
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr, as_expr
@@ -16,6 +18,8 @@ from symgrad.interop.importers.booleans import (
     as_boolean,
     clip,
     is_equal,
+    is_finite,
+    is_nan,
     select_value,
     truncated_remainder,
     unequal,
@@ -161,6 +165,39 @@ def power(self: Any, exponent: Any) -> Expr:
 @aten("round")
 def rounded(self: Any, decimals: int = 0) -> Expr:
     return f.round(self) if decimals == 0 else f.round(self * 10**decimals) / 10**decimals
+
+
+@aten("nan_to_num")
+def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Expr:
+    x, most = as_expr(as_number(self)), sys.float_info.max
+    ends = [
+        most if posinf is None else as_expr(posinf),
+        -most if neginf is None else as_expr(neginf),
+    ]
+    infinite = f.where(x > 0, *ends)
+    return f.where(is_nan(x), 0 if nan is None else nan, f.where(is_finite(x), x, infinite))
+
+
+def _rounded_to_grid(x: Any, scale: Any, zero_point: Any, least: int, most: int) -> Expr:
+    place = f.round(x / scale) + zero_point
+    found = (f.clip(place, least, most) - zero_point) * scale
+    inside = (place >= least) & (place <= most)
+    return f.where(inside, with_gradient(found, x), stop_gradient(found))
+
+
+@aten("fake_quantize_per_tensor_affine")
+def rounded_tensor(
+    self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int, fake_quant_enabled: Any = 1
+) -> Expr:
+    found = _rounded_to_grid(self, as_expr(scale), zero_point, quant_min, quant_max)
+    enabled = as_expr(fake_quant_enabled)
+    return found if enabled.node.is_number(1) else f.where(enabled > 0, found, self)
+
+
+@aten("fake_quantize_per_channel_affine")
+def rounded_slices(self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int) -> Expr:
+    key = (slice(None), *(None,) * (len(self.shape) - axis - 1))
+    return _rounded_to_grid(self, scale[key], zero_point[key], quant_min, quant_max)
 
 
 @aten("frac")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from symgrad.api.derivatives.differentiate import stop_gradient
@@ -103,6 +104,21 @@ def scatter(self: Any, dim: int, index: Any, value: Any = None) -> Expr:
     axis = axis_of(self, dim)
     placed, how = _spread(self, axis, index)
     return f.where(a.einsum(how, placed, l.ones(index.shape)) > 0, value, self)
+
+
+@aten("scatter_reduce")
+def scatter_reduce(self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True) -> Expr:
+    axis = axis_of(self, dim)
+    src = src[tuple(slice(0, n) for n in index.shape)] if src.shape != index.shape else src
+    placed, how = _spread(self, axis, index)
+    count = a.einsum(how, placed, l.ones(index.shape))
+    neutral = {"prod": 1, "amax": -math.inf, "amin": math.inf}.get(reduce, 0)
+    chosen = l.swapaxes(f.where(placed > 0, l.expand_dims(src, -1), neutral), axis, -1)
+    own = self if include_self else f.where(count > 0, neutral, self)
+    both = l.concatenate([l.expand_dims(own, -1), chosen], -1)
+    over = {"prod": a.prod, "amax": a.max, "amin": a.min}.get(reduce, a.sum)
+    found = over(both, axis=len(self.shape))
+    return found / f.maximum(count + int(include_self), 1) if reduce == "mean" else found
 
 
 @aten("index_put")

@@ -162,7 +162,15 @@ def norm(self: Any, p: Any = None, ord: Any = None, dim: Any = None, keepdim: bo
         return a.sum(f.abs(self), axes, keepdims=keepdim)
     if kind == math.inf:
         return a.max(f.abs(self), axes, keepdims=keepdim)
-    raise RefusedError(f"a norm of order {kind}", expected="1, 2 or inf")
+    if kind == -math.inf:
+        return a.min(f.abs(self), axes, keepdims=keepdim)
+    if kind == 0:
+        return a.sum(as_number(self != 0), axes, keepdims=keepdim)
+    if not isinstance(kind, float | int):
+        raise RefusedError(f"a norm of order {kind!r}", expected="a number, or 'fro'")
+    powers = a.sum(f.abs(self) ** kind, axes, keepdims=keepdim)
+    root = f.where(powers > 0, powers, 1) ** (1 / as_expr(kind))
+    return f.where(powers > 0, root, 0)  # torch's derivative at 0 is 0
 
 
 @aten("cumsum")

@@ -9,7 +9,8 @@ from symgrad.api.functions import arrays as a
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.torch.table import RefusedError, as_items, aten, integer_size
+from symgrad.interop.importers.torch.ops.layout import axis_of
+from symgrad.interop.importers.torch.table import RefusedError, alias, as_items, aten, integer_size
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 
 __all__: list[str] = []
@@ -165,6 +166,21 @@ def _adaptive(rank: int) -> Any:
         return x
 
     return apply
+
+
+@alias("unfold")
+def unfold(self: Any, dimension: int, size: int, step: int) -> Expr:
+    axis = axis_of(self, dimension)
+    return l.moveaxis(windows(self, [axis], [size], [step], [1]), axis + 1, -1)
+
+
+@aten("im2col")
+def flat_windows(self: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Expr:
+    x, single = _batched(self, 2)
+    seen, _ = _pooling_windows(x, 2, kernel_size, stride, padding, dilation, False)
+    batch, channels, *counts, length = seen.shape
+    blocks = l.reshape(l.moveaxis(seen, -1, 2), (batch, channels * length, math.prod(counts)))
+    return blocks[0] if single else blocks
 
 
 for _rank in (1, 2, 3):
