@@ -89,7 +89,7 @@ class Suggestions:
 
 
 def _deletions(name: str) -> set[str]:
-    """Return a name without up to as many letters as there may be slips, and without repeated letters."""
+    """Return the results of deleting up to as many letters as a name may have slips, and of merging doubled letters."""
     found = level = {name}
     # A word with d slips is at most d letters longer, so d <= (length + d) // 4.
     for _ in range(len(name) // 3):

@@ -59,7 +59,7 @@ class Lines:
     # -- forward ---------------------------------------------------------------------------------------------
 
     def pushed(self, y: Node, wrt: Node) -> Node:
-        """Return the derivative of a node over names by a symbol or name, which counts as independent."""
+        """Differentiate a node, written in names, by a symbol or name, which is treated as an independent variable."""
         moving: dict[Node, Node] = {wrt: as_node(1)}
         for name in self._below(y):
             body = self.body(name)
@@ -77,7 +77,7 @@ class Lines:
         return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
 
     def _strong(self, derivative: Node) -> GuardedTangent:
-        """Return a derivative as a strong zero where a choice makes it zero, even times undefined factors."""
+        """Mark a derivative as a strong zero where a choice makes it zero: zero even times an undefined factor."""
         top = self.body(derivative) or derivative
         for n in walk([top], self._factors):
             guard = guarded(n).guard
@@ -86,7 +86,7 @@ class Lines:
         return GuardedTangent(None, derivative)
 
     def _factors(self, n: Node) -> Iterable[Node]:
-        """Return nodes that make a node zero where they are, from right to left."""
+        """Return the factors whose zeros make a node zero, from right to left."""
         inner = self.body(n)
         if inner is not None:
             return [inner]
@@ -160,7 +160,7 @@ class Lines:
     # -- in reverse ------------------------------------------------------------------------------------------
 
     def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
-        """Return the derivatives of a scalar over names by symbols and names, in reverse mode."""
+        """Differentiate a scalar, written in names, by symbols and names, in reverse mode."""
         label = y.name if y in self.words.bodies else "out"
         return self.pulled_by(
             y,
@@ -218,7 +218,8 @@ class Lines:
     def _line(self, of: str, by: tuple[str, ...], body: Node) -> Node:
         """Name a derivative, such as `d2A_dT2`; return a short derivative itself.
 
-        Equal derivatives of one value share a line, for instance by inputs that only occur in a sum.
+        If the derivatives of one value by several inputs are equal, they share a line: for instance if the inputs only
+        occur in a sum.
         """
         if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body

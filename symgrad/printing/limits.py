@@ -48,7 +48,7 @@ CELL_CHARACTERS = 70
 """Characters of program notation in one cell of a LaTeX table."""
 
 SLOPE_EQUATIONS = 400
-"""Equations of a gradient that is brought into its stable form before it is pasted."""
+"""Number of equations of the largest gradient that is brought into its stable form before it is printed as code."""
 
 SOURCE_CHARACTERS = 100
 """Characters of a line of source for frameworks, beyond which a part gets a name."""
@@ -60,7 +60,7 @@ NESTED_CONTRACTIONS = 8
 """Nested transposed factors that are rewritten as rows."""
 
 LATEX_CHARACTERS = 2_000
-"""Characters of LaTeX that is one line: what a page can hold at all."""
+"""Number of characters of the longest LaTeX formula that stays on one line: longer ones do not fit a page."""
 
 LATEX_LINE_CHARACTERS = 400
 """Characters of a line once there are several."""

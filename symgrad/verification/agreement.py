@@ -20,8 +20,8 @@ _TEN = math.log(10) / math.log(2)  # bits of a digit
 def agreement(gap: Any, size: Any, precision: int) -> int:
     """Return the decimal digits to which two balls agree.
 
-    Near zero these are digits of the distance itself. A distance below the rounding of numbers near 1 counts as no
-    agreement: both values may be tiny and imprecise.
+    Near zero the absolute distance counts instead of the relative one. A distance below the rounding of numbers near
+    1 counts as no agreement: both values may be tiny and imprecise.
 
     Args:
         gap: an upper bound of their distance, positive.

@@ -123,4 +123,4 @@ LAYOUT_OPS: dict[str, Callable[..., Array]] = {
     "iota": _index_array,
     "eye": _index_array,
 }
-"""Ops by name: functions of their parameters, with lengths as numbers, and of their arguments."""
+"""Ops by name. Each is a function of the op's parameters, with sizes replaced by numbers, and of its arguments."""

@@ -3,8 +3,8 @@
 `POINTWISE_OPS` has every op; `SMOOTH_OPS` has variants that also return None where the function has no two-sided
 derivative: at ties, jumps, kinks and ends of domains.
 
-The identity of an object stands for a number, and in `SMOOTH_OPS` for a function near the point. So an op must not
-return one of its arguments only because the numbers agree at the point (x*1 is a new object).
+Two arguments that are the same Python object are the same number, and in `SMOOTH_OPS` the same function near the
+point. So an op must not return one of its arguments only because the numbers agree at the point (x*1 is a new object).
 """
 
 from __future__ import annotations

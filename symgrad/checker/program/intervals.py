@@ -12,7 +12,7 @@ from symgrad.checker.numbers import flint
 __all__ = ["UNBOUNDED", "UNIT", "RationalInterval", "interval_power", "interval_root", "interval_product"]
 
 RationalInterval: TypeAlias = "tuple[Fraction | None, Fraction | None]"
-"""A closed interval; None is no bound."""
+"""A closed interval; an end that is None is unbounded."""
 
 UNIT: RationalInterval = (Fraction(1), Fraction(1))
 UNBOUNDED: RationalInterval = (None, None)
@@ -28,7 +28,7 @@ def interval_product(a: RationalInterval, b: RationalInterval) -> RationalInterv
 
 def _product(x: Fraction | float, y: Fraction | float) -> Fraction | float:
     if x == 0 or y == 0:
-        return Fraction(0)  # also for zero times infinity, which is not a value of the interval
+        return Fraction(0)  # also for zero times infinity: infinity is an open end, and not in the interval
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x * y
     return math.inf if (x > 0) == (y > 0) else -math.inf

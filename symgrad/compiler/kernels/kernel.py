@@ -47,9 +47,9 @@ class Kernel(Reported, AtPoints, ABC):
     """Machine code for some outputs, called with arrays; `sg.compile` makes it.
 
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
-    are NumPy's own. A kernel of an array program is a generalised ufunc: its inputs have the declared shapes, and what
-    stands before them is a batch, which broadcasts. Calling the Kernel checks the inputs first and says what is wrong
-    in the words of the formula.
+    are NumPy's own. A kernel of an array program is a generalised ufunc: its inputs have the declared shapes, and
+    further axes in front of these are batch axes, which broadcast. Calling the Kernel checks the inputs first and
+    reports mistakes in the words of the formula.
 
     Attributes:
         inputs: names of the inputs, in order.
@@ -177,7 +177,7 @@ class Kernel(Reported, AtPoints, ABC):
 
     @property
     def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
-        """The kernel's name, as of a function; without hyphens, at which Dask splits names."""
+        """The kernel's name, as functions have one. It has no hyphens, because Dask splits names at them."""
         return self.name.replace("-", "_")
 
     @property
@@ -213,14 +213,14 @@ class Kernel(Reported, AtPoints, ABC):
 
         ``.c`` is C99 and needs nothing but ``<math.h>``; ``.o`` an object; ``.so`` a shared library, where there is a
         linker: each with a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s`` assembly, and
-        ``.py`` the equations for people, over NumPy. ``.ptx`` is for NVIDIA's GPUs, and ``.wasm`` an object of
-        WebAssembly, of elementwise programs. A file is there in full or not at all. The file of that name is replaced;
-        a header beside it only if symgrad wrote it, and a link never.
+        ``.py`` readable NumPy equations. Elementwise programs also have ``.ptx``, for NVIDIA's GPUs, and ``.wasm``, a
+        WebAssembly object. A file is written in full or not at all. An existing file of that name is replaced, an
+        existing header only if symgrad wrote it; a link is never replaced.
 
         Args:
             path: where.
-            name: of the functions, by default that given to ``compile``, else the name of the file. What C keeps for
-                itself is written otherwise (`int` is ``int_``); the header says what it is called.
+            name: of the functions, by default that given to ``compile``, else the name of the file. A name that is
+                reserved in C is changed (`int` becomes ``int_``); the header has the changed name.
             outputs: names of the outputs in the header, by default ``output_names``.
             cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one
                 (``sm_80`` for PTX).
@@ -267,8 +267,8 @@ class Kernel(Reported, AtPoints, ABC):
 
         Returns:
             The output, or a tuple of the outputs if there are several. They are always as in NumPy: a
-            scalar if all inputs are scalars. With an array of torch, JAX or TensorFlow among the arrays they are
-            such arrays, without axes too.
+            scalar if all inputs are scalars. If one of the arrays is from torch, JAX or TensorFlow, all outputs are
+            arrays of that library, scalars included.
 
         Raises:
             ArrayTypeError: if an input is not numeric, or would lose precision; if it is not in the memory of the

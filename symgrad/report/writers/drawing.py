@@ -66,7 +66,7 @@ def safe_svg(svg: str, title: str, description: str) -> str:
 
 def _name(element: ElementTree.Element) -> str:
     tag = element.tag
-    return tag.removeprefix("{http://www.w3.org/2000/svg}") if isinstance(tag, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance]  (a comment has a function)
+    return tag.removeprefix("{http://www.w3.org/2000/svg}") if isinstance(tag, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance]  (the tag of a comment is a function)
 
 
 def _attributes(element: ElementTree.Element) -> str:

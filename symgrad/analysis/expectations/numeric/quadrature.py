@@ -75,7 +75,7 @@ class Quadrature:
         self.kinks = [n for n in order if n in noisy and _has_kinks(n)]
 
     def numbers(self, values: Mapping[Node, Any], order: int) -> tuple[list[Any], Any]:
-        """Return the outputs at all points of a rule, points first, and their weights."""
+        """Return the outputs at all points of a rule, with the axes of the points in front, and the weights."""
         given = dict(values)
         weights: Any = np.ones([1] * (self.rank + len(self.sources)))
         for i, (s, e, rule) in enumerate(zip(self.sources, self.points, self.rules, strict=True)):
@@ -219,7 +219,7 @@ class Quadrature:
 
 
 def first(found: Sequence[Any], means: Sequence[Any]) -> Any:
-    """Return the first output: the function whose mean is an expectation."""
+    """Return the first output; its mean is the expectation itself, and not a variance."""
     del means
     return found[0]
 

@@ -77,7 +77,7 @@ def hash_of(*key: object) -> int:
 
 
 def value_at(symbol: Node, index: int) -> Number | bool:
-    """Return the value of a symbol at the sample point of a number."""
+    """Return the value of a symbol at the sample point with an index."""
     return place_in(domain_of(symbol), Fraction(5 + hash_of(symbol.name, index) % 91, 100))
 
 

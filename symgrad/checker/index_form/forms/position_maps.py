@@ -30,7 +30,7 @@ def position_map(
         name: the name of the map.
         ends: the indices.
         ways: the dependencies: which positions determine others.
-        form: a form that the map depends on, over slots for the first indices.
+        form: a form on which the map depends, with placeholders for the first indices.
         symmetric: whether the two ends may be exchanged.
     """
     positions, lengths = tuple(p for p, _ in ends), tuple(n for _, n in ends)
