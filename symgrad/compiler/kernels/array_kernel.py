@@ -19,12 +19,11 @@ from symgrad.compiler.kernels.calls.plain import (
     refuse_where,
 )
 from symgrad.compiler.kernels.calls.threads import in_pieces, targets, work_of, worthwhile
-from symgrad.compiler.kernels.kernel import Kernel, Saver, as_tuple
+from symgrad.compiler.kernels.kernel import Kernel, KernelOptions, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, RunnableProgram
-from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
@@ -96,28 +95,11 @@ class ArrayKernel(Kernel):
         outputs: Sequence[Node],
         inputs: Sequence[Node],
         real: FloatType,
-        *,
-        name: str,
-        threads: int,
-        fast: bool,
-        effort: Effort,
-        rebuild: Callable[..., Kernel],
-        save: Saver,
+        options: KernelOptions,
         compile_indices: Compile,
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
-        super().__init__(
-            outputs,
-            inputs,
-            kinds,
-            real,
-            name=name,
-            threads=threads,
-            fast=fast,
-            effort=effort,
-            rebuild=rebuild,
-            save=save,
-        )
+        super().__init__(outputs, inputs, kinds, real, options)
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])
         itemsizes = [kind.itemsize for kind in self.kinds]
@@ -132,8 +114,8 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        self._ufunc = ufunc_of_arrays(self._loop, found, kinds, name, self.inputs, self._loop)
-        several = threads > 1 and self._ufunc
+        self._ufunc = ufunc_of_arrays(self._loop, found, kinds, self.name, self.inputs, self._loop)
+        several = self.threads > 1 and self._ufunc
         self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
         self._spares = OutputPool(self.kinds[nin:])
 

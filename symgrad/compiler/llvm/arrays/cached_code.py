@@ -20,11 +20,19 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
-__all__ = ["ArrayFacts", "CachedArrayCode", "serialize_array_code"]
+__all__ = ["ArrayFacts", "CachedArrayCode", "RunnableArrays", "serialize_array_code"]
 
 
 class ArrayFacts(NamedTuple):
-    """The interface of the code of an array program, as in `ArrayModule`."""
+    """The sizes and arrays of an array program.
+
+    Args:
+        names: the size names, in order of first appearance in the shapes of the inputs.
+        lengths: the computed lengths of axes that are negative for some sizes.
+        arrays: the shapes of all arrays, in memory or not.
+        computed: the sizes that the code computes from named sizes.
+        read: for every input, whether the code reads its entries, and not only its shape.
+    """
 
     names: tuple[str, ...]
     lengths: tuple[Size, ...]
@@ -44,7 +52,52 @@ def serialize_array_code(outputs: Sequence[Node], facts: ArrayFacts, code: Objec
     return pickle.dumps((flatten([*outputs]), tuple(facts), code.to_bytes()), protocol=5)
 
 
-class CachedArrayCode:
+class RunnableArrays:
+    """Machine code of an array program in memory; the code lives as long as this object.
+
+    Attributes:
+        names, lengths, arrays, computed, read: as in `ArrayFacts`.
+        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        shapes: the shape of every argument.
+        run: the address of the function.
+        scratch: the address of the function that computes the size of its scratch memory.
+        needs: the undefined functions of the module.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_engine",
+        "arrays",
+        "computed",
+        "kinds",
+        "lengths",
+        "names",
+        "needs",
+        "read",
+        "run",
+        "scratch",
+        "shapes",
+    )
+
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        facts: ArrayFacts,
+        engine: Engine,
+        needs: tuple[str, ...],
+    ) -> None:
+        arguments = (*inputs, *outputs)
+        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
+        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
+        self.names, self.lengths, self.arrays, self.computed, self.read = facts
+        self.needs = needs
+        self._engine = engine
+        self.run = engine.address(RUN)
+        self.scratch = engine.address(SCRATCH)
+
+
+class CachedArrayCode(RunnableArrays):
     """Machine code of an array program that another process compiled; the code lives as long as this object.
 
     Args:
@@ -54,31 +107,13 @@ class CachedArrayCode:
 
     Attributes:
         outputs: the outputs of the lowered program.
-        names, lengths, arrays, computed, read: as in `ArrayModule`.
-        kinds, shapes, run, scratch, needs: as in `ArrayCode`.
 
     Raises:
         KernelError: if the C library lacks a function that it calls.
         ValueError: if the data are not the code of an array program with these inputs.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_engine",
-        "_ir",
-        "_written",
-        "arrays",
-        "computed",
-        "kinds",
-        "lengths",
-        "names",
-        "needs",
-        "outputs",
-        "read",
-        "run",
-        "scratch",
-        "shapes",
-    )
+    __slots__ = ("_ir", "_written", "outputs")
 
     def __init__(self, kept: bytes, inputs: Sequence[Node], written: Callable[[Sequence[Node]], str]) -> None:
         try:
@@ -90,15 +125,8 @@ class CachedArrayCode:
             raise ValueError(f"this is no array program: {error}") from error
         if not set(symbols_of(self.outputs)) <= set(inputs):
             raise ValueError("this is another array program")
-        self.names, self.lengths, self.arrays, self.computed, self.read = facts
-        arguments = (*inputs, *self.outputs)
-        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
-        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
-        self.needs = code.needs
         _register_symbols(code.needs)
-        self._engine = Engine.of(code)
-        self.run = self._engine.address(RUN)
-        self.scratch = self._engine.address(SCRATCH)
+        super().__init__(inputs, self.outputs, facts, Engine.of(code), code.needs)
         self._written = written
         self._ir: str | None = None
 
