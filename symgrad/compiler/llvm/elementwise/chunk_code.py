@@ -96,7 +96,7 @@ class ChunkWriter:
             if node.op is not SYMBOL:
                 self.store(node, chunk, self.asked.get(node, ()))
 
-    def store_uncomputed(self, chunk: Chunk) -> None:
+    def store_rest(self, chunk: Chunk) -> None:
         """Store the outputs that are constants or inputs, and that no chunk computes, after the last one."""
         for node, places in self.asked.items():
             if node in self.constants or node.op is SYMBOL:
@@ -172,5 +172,5 @@ def write_chunks(plan: Schedule, new: Callable[[], WriterT]) -> list[WriterT]:
     for chunk in chunks:
         writers.append(new())
         writers[-1].run(chunk)
-    writers[-1].store_uncomputed(chunks[-1])
+    writers[-1].store_rest(chunks[-1])
     return writers

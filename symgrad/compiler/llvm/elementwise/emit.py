@@ -226,7 +226,7 @@ def _body(
         writer = ChunkWriter(builder, known, places, function)
         writer.run(chunk)
         if index == len(chunks) - 1:
-            writer.store_uncomputed(chunk)
+            writer.store_rest(chunk)
         writers[index] = writer
         turns.append((None, index, index))
     codes: dict[int, Sequence[Line]] = {}
