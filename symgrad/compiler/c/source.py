@@ -33,7 +33,7 @@ from symgrad.compiler.c.common import (
     structures,
 )
 from symgrad.compiler.c.statements import C99, Statements
-from symgrad.compiler.llvm.elementwise.chunk_code import KnownNodes, write_chunks
+from symgrad.compiler.llvm.elementwise.chunk_code import NodeFacts, write_chunks
 from symgrad.compiler.llvm.elementwise.emit import fold_constants
 from symgrad.compiler.llvm.equations.builder import VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
@@ -142,7 +142,7 @@ class _Writer:
         return "".join(parts)
 
     def _chunks(self) -> list[list[str | Instruction]]:
-        known = KnownNodes.of(self._plan, fold_constants(self._plan, self._builder()))
+        known = NodeFacts.of(self._plan, fold_constants(self._plan, self._builder()))
         writers = write_chunks(self._plan, lambda: Chunks(self._builder(), known))
         return [list(writer.builder.finished()) for writer in writers]
 

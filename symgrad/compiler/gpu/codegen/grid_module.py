@@ -23,7 +23,7 @@ import numpy as np
 from symgrad.compiler.gpu.codegen.entry_functions import Argument, EntryFunctions
 from symgrad.compiler.gpu.codegen.grid import Grid
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
-from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, KnownNodes, write_chunks
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, write_chunks
 from symgrad.compiler.llvm.elementwise.emit import fold_constants
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
@@ -122,7 +122,7 @@ def _formula_functions(
     lanes: int,
 ) -> list[Item]:
     """Write the equations at ``width`` points at a time."""
-    known = KnownNodes.of(plan, fold_constants(plan, VectorBuilder(real, width, declarations)))
+    known = NodeFacts.of(plan, fold_constants(plan, VectorBuilder(real, width, declarations)))
     writers = write_chunks(
         plan, lambda: _PointWriter(VectorBuilder(real, width, declarations), known, grid, lanes)
     )
@@ -152,7 +152,7 @@ class _PointWriter(ChunkWriter):
     def __init__(
         self,
         builder: VectorBuilder,
-        known: KnownNodes,
+        known: NodeFacts,
         grid: Grid,
         lanes: int,
     ) -> None:

@@ -12,7 +12,7 @@ from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.support.errors import InternalError, UnsupportedError
 
-__all__ = ["ChunkWriter", "KnownNodes", "lower_node", "write_chunks"]
+__all__ = ["ChunkWriter", "NodeFacts", "lower_node", "write_chunks"]
 
 
 def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Value:
@@ -37,7 +37,7 @@ def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Val
     return value
 
 
-class KnownNodes(NamedTuple):
+class NodeFacts(NamedTuple):
     """The facts about nodes of a schedule that the code of all its chunks needs.
 
     Attributes:
@@ -53,7 +53,7 @@ class KnownNodes(NamedTuple):
     fusable: frozenset[Node]
 
     @classmethod
-    def of(cls, plan: Schedule, constants: Mapping[Node, Value]) -> KnownNodes:
+    def of(cls, plan: Schedule, constants: Mapping[Node, Value]) -> NodeFacts:
         """Number the inputs and outputs of a schedule."""
         asked: dict[Node, list[int]] = {}
         for k, node in enumerate(plan.outputs, len(plan.inputs)):
@@ -70,7 +70,7 @@ class ChunkWriter:
     def __init__(
         self,
         builder: VectorBuilder,
-        known: KnownNodes,
+        known: NodeFacts,
         places: DebugLocations | None = None,
         function: str = "",
     ) -> None:

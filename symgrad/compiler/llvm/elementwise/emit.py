@@ -23,7 +23,7 @@ import numpy as np
 from symgrad.compiler.llvm.call_stubs.point_functions import POINT
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
-from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, KnownNodes, lower_node
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, lower_node
 from symgrad.compiler.llvm.elementwise.rerolled_loop import RerolledLoopWriter
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
@@ -208,7 +208,7 @@ def _body(
 
     And the numbers that they read from memory, if they should.
     """
-    known = KnownNodes.of(plan, constants)
+    known = NodeFacts.of(plan, constants)
     chunks = plan.chunks or (Chunk((), {}, {}),)
     writers: dict[int, ChunkWriter] = {}
     groups: dict[int, list[Chunk]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, KnownNodes, lower_node
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, lower_node
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item
 from symgrad.compiler.lowering.elementwise.schedule import Chunk
@@ -30,9 +30,7 @@ class RerolledLoopWriter(ChunkWriter):
         known: the facts about nodes.
     """
 
-    def __init__(
-        self, group: int, copies: Sequence[Chunk], builder: VectorBuilder, known: KnownNodes
-    ) -> None:
+    def __init__(self, group: int, copies: Sequence[Chunk], builder: VectorBuilder, known: NodeFacts) -> None:
         super().__init__(builder, known)
         self.name = f"copies.{group}"
         self.copies = copies
