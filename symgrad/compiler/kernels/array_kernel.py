@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from symgrad.compiler.kernels.kernel import Kernel, KernelOptions, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
-from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, RunnableProgram
+from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
+from symgrad.compiler.llvm.arrays.cached_code import RunnableArrays
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.exchange import PLAIN
 from symgrad.ir.values.inputs import check_domain, check_symmetric, in_order
@@ -38,27 +38,12 @@ from symgrad.support.errors import (
     SymgradError,
 )
 
-__all__ = ["ArrayKernel", "ProgramCode"]
+__all__ = ["ArrayKernel"]
 
 _FLOAT64 = np.dtype(np.float64)
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _MANY = 2**13
 """Elements of an input above which the outputs may be large, so that a pool of outputs pays."""
-
-
-class ProgramCode(RunnableProgram, Protocol):
-    """The interface of the code of an array program (``symgrad/compiler/llvm/arrays/array_code.py``)."""
-
-    @property
-    def kinds(self) -> tuple[str, ...]: ...
-    @property
-    def shapes(self) -> tuple[Shape, ...]: ...
-    @property
-    def llvm_ir(self) -> str: ...
-    @property
-    def arrays(self) -> tuple[Shape, ...]: ...
-    @property
-    def computed(self) -> tuple[Size, ...]: ...
 
 
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
@@ -91,7 +76,7 @@ class ArrayKernel(Kernel):
 
     def __init__(
         self,
-        code: ProgramCode,
+        code: RunnableArrays,
         outputs: Sequence[Node],
         inputs: Sequence[Node],
         real: FloatType,
@@ -120,7 +105,7 @@ class ArrayKernel(Kernel):
         self._spares = OutputPool(self.kinds[nin:])
 
     @property
-    def code(self) -> ProgramCode:
+    def code(self) -> RunnableArrays:
         """The code of the program, with the shapes of its arrays."""
         return self._code
 

@@ -110,14 +110,11 @@ class ArrayCode(RunnableArrays):
         fast: whether functions need only be within four units of the last place.
         keep: is given the code, for `KeptArrayCode`.
 
-    Attributes:
-        llvm_ir: the LLVM module, as text.
-
     Raises:
         ShapeError: if an array would be too large for all sizes.
     """
 
-    __slots__ = ("llvm_ir",)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -129,14 +126,14 @@ class ArrayCode(RunnableArrays):
         keep: Callable[[bytes], None] | None = None,
     ) -> None:
         module, facts = array_module(outputs, inputs, real, fast=fast)
-        self.llvm_ir = str(module)
+        text = str(module)
         if keep is None:
-            engine = Engine(self.llvm_ir)
+            engine = Engine(text)
         else:
-            code = object_code(self.llvm_ir)
+            code = object_code(text)
             engine = Engine.of(code)
             keep(serialize_array_code(outputs, facts, code))
-        super().__init__(inputs, outputs, facts, engine, module.needs)
+        super().__init__(inputs, outputs, facts, engine, module.needs, lambda: text)
 
 
 def _check_numbers(nodes: Iterable[Node]) -> None:

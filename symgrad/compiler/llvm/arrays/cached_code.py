@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from symgrad.compiler.llvm.arrays.array_loop import register_driver
@@ -67,6 +68,7 @@ class RunnableArrays:
     __slots__ = (
         "__weakref__",
         "_engine",
+        "_written",
         "arrays",
         "computed",
         "kinds",
@@ -86,6 +88,7 @@ class RunnableArrays:
         facts: ArrayFacts,
         engine: Engine,
         needs: tuple[str, ...],
+        written: Callable[[], str],
     ) -> None:
         arguments = (*inputs, *outputs)
         self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
@@ -95,6 +98,12 @@ class RunnableArrays:
         self._engine = engine
         self.run = engine.address(RUN)
         self.scratch = engine.address(SCRATCH)
+        self._written = written
+
+    @property
+    def llvm_ir(self) -> str:
+        """The LLVM module, as text."""
+        return self._written()
 
 
 class CachedArrayCode(RunnableArrays):
@@ -113,7 +122,7 @@ class CachedArrayCode(RunnableArrays):
         ValueError: if the data are not the code of an array program with these inputs.
     """
 
-    __slots__ = ("_ir", "_written", "outputs")
+    __slots__ = ("outputs",)
 
     def __init__(self, kept: bytes, inputs: Sequence[Node], written: Callable[[Sequence[Node]], str]) -> None:
         try:
@@ -126,16 +135,9 @@ class CachedArrayCode(RunnableArrays):
         if not set(symbols_of(self.outputs)) <= set(inputs):
             raise ValueError("this is another array program")
         _register_symbols(code.needs)
-        super().__init__(inputs, self.outputs, facts, Engine.of(code), code.needs)
-        self._written = written
-        self._ir: str | None = None
-
-    @property
-    def llvm_ir(self) -> str:
-        """The LLVM module, as text."""
-        if self._ir is None:
-            self._ir = self._written(self.outputs)
-        return self._ir
+        super().__init__(
+            inputs, self.outputs, facts, Engine.of(code), code.needs, cache(partial(written, self.outputs))
+        )
 
 
 def _register_symbols(needs: tuple[str, ...]) -> None:
