@@ -13,6 +13,7 @@ from benchmarks.measure import Options, Row, interleaved, per_point
 from symgrad.api.kernels.compile import arrange_nodes
 from symgrad.compiler.kernels.compile import compile_nodes, save_native
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
+from symgrad.compiler.kernels.kernel import KernelOptions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.text.types import FLOAT64
 from symgrad.compiler.lowering.elementwise.schedule import schedule
@@ -98,11 +99,8 @@ def compiled(program: Program, *, rolled: bool) -> ElementwiseKernel:
         ElementwiseCode(plan, FLOAT64),
         nodes,
         symbols,
-        name="k",
-        threads=1,
+        KernelOptions("k", 1, compile_nodes, save_native),
         fusable=fusable,
-        rebuild=compile_nodes,
-        save=save_native,
     )
 
 

@@ -66,6 +66,10 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Coefficients, PairCoeffici
 def _read(text: str) -> tuple[float, ...]:
     return tuple(map(float.fromhex, text.split()))
 
+
+def _fitted(double: str, single: str) -> Coefficients:
+    return Coefficients(_read(double), _read(single))
+
 '''
 
 
@@ -81,14 +85,11 @@ def main() -> None:
         print(
             f"{fit.name:12} degree {fit.degree:2}  2**-{bits:.1f}; {len(single) - 1:2} for float32  {fit.what}"
         )
-        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = Coefficients("]
+        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = _fitted("]
         for coefficients in (double, single):
             rows = [coefficients[i : i + 4] for i in range(0, len(coefficients), 4)]
-            lines += [
-                "    _read(",
-                *(f'        "{" ".join(c.hex() for c in row)} "' for row in rows),
-                "    ),",
-            ]
+            lines += [f'    "{" ".join(c.hex() for c in row)} "' for row in rows]
+            lines[-1] += ","
         lines += [")"]
     for what, text in CONSTANTS:
         lines += [f"# {what}", text]

@@ -10,18 +10,19 @@ import numpy as np
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.op import Builder
 
-__all__ = ["ARRAYS", "OF_SCIPY"]
+__all__ = ["ARRAYS", "NUMPY_NAMES", "OF_SCIPY"]
 
-_C_NAMES = {
-    "acos": np.arccos,
-    "acosh": np.arccosh,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "atanh": np.arctanh,
-    "pow": np.power,
+NUMPY_NAMES = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "pow": "power",
 }
+"""NumPy's names of functions for `call` that have another name in C."""
 OF_SCIPY = frozenset(
     {"ellipeinc", "ellipkinc", "exp1", "expn", "gammainc", "gammaincc", "hyp1f1", "iv", "ive"}
 )
@@ -79,7 +80,7 @@ class _ArrayBuilder:
             from scipy import special  # for start-up time
 
             return getattr(special, name)(*args)
-        value: Any = (_C_NAMES.get(name) or getattr(np, name))(*args)
+        value: Any = getattr(np, NUMPY_NAMES.get(name, name))(*args)
         return float(value) if all(type(a) is float for a in args) else value
 
 

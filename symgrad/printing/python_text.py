@@ -13,6 +13,8 @@ from symgrad.ir.notation import literals
 from symgrad.ir.notation.contractions import ContractionSpelling
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, NEG, POW
+from symgrad.ir.shapes import Triple
+from symgrad.ir.sizes import Size
 from symgrad.support.errors import UsageError
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "applied",
     "infix",
     "parameters",
+    "slice_key",
     "template_of",
     "tuple_text",
     "within",
@@ -73,6 +76,38 @@ def aligned(node: Node, s: ContractionSpelling, write: _Written) -> str:
             items.pop(0)
         texts.append(write(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
     return "*".join(texts)
+
+
+def slice_key(
+    triples: Sequence[Triple], size: Callable[[Size], str], *, backwards: bool = True
+) -> tuple[str, list[int]]:
+    """Return subscripts, and the axes to flip first where steps must be positive: entry i is entry -(i + 1) then.
+
+    Args:
+        triples: start, stop and step of every axis.
+        size: writes a size as an expression.
+        backwards: whether steps may be negative.
+    """
+
+    def end_text(end: Size | None, *, flipped: bool) -> str:
+        if end is None:
+            return ""
+        if not flipped:
+            return size(end)
+        return str(-(end + 1)) if isinstance(end, int) else f"-({size(end)} + 1)"
+
+    items: list[str] = []
+    flipped: list[int] = []
+    for axis, (start, stop, step) in enumerate(triples):
+        turn = step < 0 and not backwards
+        if turn:
+            flipped.append(axis)
+            step = -step
+        ends = [end_text(start, flipped=turn), end_text(stop, flipped=turn)]
+        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return ", ".join(items), flipped
 
 
 class TemplateArgument:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, ClassVar, cast
 
-import numpy as np
-
-from symgrad.api.derivatives.differentiate import grad
-from symgrad.api.derivatives.jacobians import hessian, hvp
 from symgrad.api.derivatives.targets import Wrt, Wrts, scalar_to_differentiate
-from symgrad.api.handles.expr import Expr, handle
+from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
-from symgrad.api.kernels.compile import compile
 from symgrad.api.training.batches import check_scalar
+from symgrad.api.training.flat_loss import FlatLoss
 from symgrad.api.training.scipy_methods import choose_method, method_name
 from symgrad.api.training.search import search_minimum
 from symgrad.api.training.stationary_points import Established
 from symgrad.api.training.variables import all_in_domain, has_end, variables_of
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
-from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.short_value import short_value
-from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.inputs import bind
 from symgrad.report.report import Reported
 from symgrad.support.errors import MissingInputError, UsageError
@@ -145,7 +138,7 @@ def minimize(
     name = method_name(method, options)
     inputs = _inputs(expr, variables)
     values = _values(expr, variables, inputs, start, data or {})
-    problem = _Problem(expr, variables, inputs, values)
+    problem = FlatLoss(expr, variables, inputs, values)
     count = sum(value.size for value in problem.start)
     if not count:
         raise UsageError(
@@ -155,84 +148,6 @@ def minimize(
     bounds = any(has_end(v.node.declaration.domain) for v in variables)
     name = choose_method(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
     return _minimum(problem, name, options)
-
-
-class _Problem:
-    """A loss of one flat vector: all variables one after the other, with all other inputs fixed."""
-
-    def __init__(
-        self, loss: Expr, variables: Sequence[Expr], inputs: Sequence[Node], values: Mapping[Node, Any]
-    ) -> None:
-        self.loss = loss
-        self.variables = variables
-        self.start = [np.asarray(values[v.node], dtype=float) for v in variables]
-        self.shapes = [value.shape for value in self.start]
-        self._symbols = [handle(s) for s in inputs]
-        self._fixed = [values[s] for s in inputs[len(variables) :]]
-
-    def split(self, flat: Any) -> list[Any]:
-        """Return the variables in a vector."""
-        parts: list[Any] = []
-        position = 0
-        for shape in self.shapes:
-            count = prod(shape)
-            parts.append(np.reshape(flat[position : position + count], shape))
-            position += count
-        return parts
-
-    def function(self, outputs: Sequence[Expr], extra: Sequence[Expr] = ()) -> Callable[..., Sequence[Any]]:
-        """Compile outputs to a function of a vector (and of more vectors, for extra inputs)."""
-        kernel = compile(list(outputs), inputs=[*self._symbols, *extra])
-
-        def call(flat: Any, *directions: Any) -> Sequence[Any]:
-            moved = [part for d in directions for part in self.split(d)]
-            found = kernel(*self.split(flat), *self._fixed, *moved)
-            return found if len(outputs) > 1 else (found,)
-
-        return call
-
-    def value(self) -> Callable[[Any], float]:
-        """Return the loss."""
-        run = self.function([self.loss])
-        return lambda flat: float(run(flat)[0])
-
-    def value_and_gradient(self) -> Callable[[Any], tuple[float, Any]]:
-        """Return the loss and its gradient as one vector."""
-        run = self.function([self.loss, *grad(self.loss, list(self.variables))])
-
-        def both(flat: Any) -> tuple[float, Any]:
-            value, *slopes = run(flat)
-            return float(value), _joined(slopes)
-
-        return both
-
-    def hessian(self) -> Callable[[Any], Any]:
-        """Return the Hessian as one matrix."""
-        rows = hessian(self.loss, list(self.variables))
-        run = self.function([block for row in rows for block in row])
-        counts = [prod(shape) for shape in self.shapes]
-
-        def matrix(flat: Any) -> Any:
-            found = iter(run(flat))
-            return np.block([[np.reshape(next(found), (m, n)) for n in counts] for m in counts])
-
-        return matrix
-
-    def hessian_product(self) -> Callable[[Any, Any], Any]:
-        """Return the Hessian times a vector."""
-        taken = {s.node.name for s in self._symbols}
-        directions: list[Expr] = []
-        for v in self.variables:
-            name = free_name(f"{v.name}_dot", taken)
-            taken.add(name)
-            directions.append(handle(symbol(Declaration(name, REAL, v.shape))))
-        products = hvp(self.loss, list(self.variables), directions)
-        run = self.function(products, directions)
-        return lambda flat, direction: _joined(run(flat, direction))
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    return np.concatenate([np.ravel(np.asarray(p, dtype=float)) for p in parts])
 
 
 def _inputs(loss: Expr, variables: Sequence[Expr]) -> list[Node]:
@@ -302,7 +217,7 @@ def _values(
     return values
 
 
-def _minimum(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
+def _minimum(problem: FlatLoss, method: str, options: Mapping[str, Any]) -> Minimum:
     domains = [v.node.declaration.domain for v in problem.variables]
     found = search_minimum(problem, domains, method, options)
     solution = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from symgrad.api.limits import CURVED_VARIABLES, MINIMUM_ROUNDS
+from symgrad.api.training.flat_loss import FlatLoss
 from symgrad.api.training.scipy_methods import BOUNDED, READS
 from symgrad.api.training.stationary_points import EndPoint, Established, Landscape, classify_end
 from symgrad.api.training.variables import has_end
@@ -18,7 +19,7 @@ from symgrad.ir.types import Domain
 from symgrad.support.errors import SymgradError
 from symgrad.support.progress import Work, reports_progress
 
-__all__ = ["SearchEnd", "FlatLoss", "search_minimum"]
+__all__ = ["SearchEnd", "search_minimum"]
 
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -30,31 +31,6 @@ _MEANINGS: Mapping[Established, str] = {
     "maximum": "the curvature is negative in every direction",
     "nothing": "the loss still falls",
 }
-
-
-class FlatLoss(Protocol):
-    """A loss of one flat vector."""
-
-    @property
-    def start(self) -> Sequence[Vector]:
-        """Return the start, each variable in its shape."""
-        ...
-
-    def value(self) -> Callable[[Any], float]:
-        """Return the loss."""
-        ...
-
-    def value_and_gradient(self) -> Callable[[Any], tuple[float, Any]]:
-        """Return the loss and its gradient."""
-        ...
-
-    def hessian(self) -> Callable[[Any], Any]:
-        """Return the Hessian as one matrix."""
-        ...
-
-    def hessian_product(self) -> Callable[[Any, Any], Any]:
-        """Return the Hessian times a vector."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

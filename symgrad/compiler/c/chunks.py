@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter
-from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
-from symgrad.compiler.llvm.text.instructions import Instruction
+from symgrad.compiler.llvm.equations.builder import Value
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.elementwise.schedule import Chunk
 from symgrad.ir.graph import Node
@@ -17,22 +16,9 @@ __all__ = ["Chunks"]
 class Chunks(ChunkWriter):
     """Writes a chunk whose inputs and outputs are ``%in.K`` and ``%out.K``, and spilled values ``%slot.K``."""
 
-    def __init__(
-        self,
-        builder: VectorBuilder,
-        constants: dict[Node, Value],
-        position: dict[Node, int],
-        fusable: frozenset[Node],
-    ) -> None:
-        super().__init__(builder, constants, position, fusable)
-        self.inputs = len(position)
-
     def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
         for k in places:
-            self._write(self._value(node, chunk), f"%out.{k - self.inputs}")
-
-    def lines(self) -> Sequence[str | Instruction]:
-        return self.builder.finished()
+            self._write(self._value(node, chunk), f"%out.{k - len(self.position)}")
 
     def _read(self, k: int, mask: bool) -> Value:
         return self._load(f"%in.{k}", mask)

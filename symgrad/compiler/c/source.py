@@ -33,15 +33,15 @@ from symgrad.compiler.c.common import (
     structures,
 )
 from symgrad.compiler.c.statements import C99, Statements
+from symgrad.compiler.llvm.elementwise.chunk_code import NodeFacts, write_chunks
 from symgrad.compiler.llvm.elementwise.emit import fold_constants
 from symgrad.compiler.llvm.equations.builder import VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
-from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
+from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.ir.garbage_collection import gc_paused
-from symgrad.ir.graph import SYMBOL, Node
 
 __all__ = ["c_source"]
 
@@ -120,8 +120,6 @@ class _Writer:
         self._real = real
         self._abi = abi
         self._declarations = Declarations(fused=fused, fast=plan.fast)
-        self._constants = fold_constants(plan, self._builder())
-        self._position = {node: i for i, node in enumerate(plan.inputs)}
 
     def _builder(self) -> VectorBuilder:
         return VectorBuilder(self._real, 1, self._declarations)
@@ -144,21 +142,9 @@ class _Writer:
         return "".join(parts)
 
     def _chunks(self) -> list[list[str | Instruction]]:
-        plan = self._plan
-        outputs: dict[Node, list[int]] = {}
-        for i, node in enumerate(plan.outputs):
-            outputs.setdefault(node, []).append(len(plan.inputs) + i)
-        found: list[list[str | Instruction]] = []
-        chunks = plan.chunks or (Chunk((), {}, {}),)
-        for index, chunk in enumerate(chunks):
-            writer = Chunks(self._builder(), self._constants, self._position, plan.fusable)
-            writer.run(chunk, outputs)
-            if index == len(chunks) - 1:
-                for node in plan.outputs:
-                    if node in self._constants or node.op is SYMBOL:
-                        writer.store(node, chunk, outputs.pop(node, ()))
-            found.append(list(writer.builder.finished()))
-        return found
+        known = NodeFacts.of(self._plan, fold_constants(self._plan, self._builder()))
+        writers = write_chunks(self._plan, lambda: Chunks(self._builder(), known))
+        return [list(writer.builder.finished()) for writer in writers]
 
     def _one(self, lines: Sequence[str | Instruction], names: Mapping[str, str], flags: str) -> list[str]:
         """Return the equations at one point, and on a block."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -19,16 +19,15 @@ from symgrad.compiler.kernels.calls.plain import (
     refuse_where,
 )
 from symgrad.compiler.kernels.calls.threads import in_pieces, targets, work_of, worthwhile
-from symgrad.compiler.kernels.kernel import Kernel, Saver, as_tuple
+from symgrad.compiler.kernels.kernel import Kernel, KernelOptions, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
-from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, RunnableProgram
-from symgrad.compiler.llvm.engine.jit import Effort
+from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
+from symgrad.compiler.llvm.arrays.cached_code import RunnableArrays
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.exchange import PLAIN
 from symgrad.ir.values.inputs import check_domain, check_symmetric, in_order
@@ -39,27 +38,12 @@ from symgrad.support.errors import (
     SymgradError,
 )
 
-__all__ = ["ArrayKernel", "ProgramCode"]
+__all__ = ["ArrayKernel"]
 
 _FLOAT64 = np.dtype(np.float64)
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _MANY = 2**13
 """Elements of an input above which the outputs may be large, so that a pool of outputs pays."""
-
-
-class ProgramCode(RunnableProgram, Protocol):
-    """The interface of the code of an array program (``symgrad/compiler/llvm/arrays/array_code.py``)."""
-
-    @property
-    def kinds(self) -> tuple[str, ...]: ...
-    @property
-    def shapes(self) -> tuple[Shape, ...]: ...
-    @property
-    def llvm_ir(self) -> str: ...
-    @property
-    def arrays(self) -> tuple[Shape, ...]: ...
-    @property
-    def computed(self) -> tuple[Size, ...]: ...
 
 
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
@@ -92,32 +76,15 @@ class ArrayKernel(Kernel):
 
     def __init__(
         self,
-        code: ProgramCode,
+        code: RunnableArrays,
         outputs: Sequence[Node],
         inputs: Sequence[Node],
         real: FloatType,
-        *,
-        name: str,
-        threads: int,
-        fast: bool,
-        effort: Effort,
-        rebuild: Callable[..., Kernel],
-        save: Saver,
+        options: KernelOptions,
         compile_indices: Compile,
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
-        super().__init__(
-            outputs,
-            inputs,
-            kinds,
-            real,
-            name=name,
-            threads=threads,
-            fast=fast,
-            effort=effort,
-            rebuild=rebuild,
-            save=save,
-        )
+        super().__init__(outputs, inputs, kinds, real, options)
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])
         itemsizes = [kind.itemsize for kind in self.kinds]
@@ -132,13 +99,13 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        self._ufunc = ufunc_of_arrays(self._loop, found, kinds, name, self.inputs, self._loop)
-        several = threads > 1 and self._ufunc
+        self._ufunc = ufunc_of_arrays(self._loop, found, kinds, self.name, self.inputs, self._loop)
+        several = self.threads > 1 and self._ufunc
         self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
         self._spares = OutputPool(self.kinds[nin:])
 
     @property
-    def code(self) -> ProgramCode:
+    def code(self) -> RunnableArrays:
         """The code of the program, with the shapes of its arrays."""
         return self._code
 

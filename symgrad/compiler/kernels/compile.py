@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symgrad.compiler.kernels.calls.threads import checked_threads
 from symgrad.compiler.kernels.elementwise import Amount, ElementwiseKernel, measured
-from symgrad.compiler.kernels.kernel import Forms, Kernel, Saver
+from symgrad.compiler.kernels.kernel import Forms, Kernel, KernelOptions, Saver
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.compiler.llvm.text.types import FloatType, float_type
@@ -99,7 +100,7 @@ def compile_nodes(
     written, outputs = outputs, tuple(as_computed(outputs, order))
     order = order if outputs == written else topological(outputs)
     real = float_type(dtype)
-    threads = checked_threads(threads)
+    options = KernelOptions(name, checked_threads(threads), compile_nodes, save or save_native, fast, effort)
     # Elementwise programs have one loop, and code generators of their own.
     if _elementwise(outputs, inputs, order):
         with gc_paused(), reports_progress("lower", "ordering equations"):
@@ -116,32 +117,10 @@ def compile_nodes(
             len(plan.chunks),
             f"quick code until {code.left:.3g} elements are computed" if code.quick else "optimised code",
         )
-        return ElementwiseKernel(
-            code,
-            outputs,
-            inputs,
-            name=name,
-            threads=threads,
-            fusable=fusable,
-            fast=fast,
-            effort=effort,
-            measure=measure,
-            rebuild=compile_nodes,
-            save=save or save_native,
-        )
+        return ElementwiseKernel(code, outputs, inputs, options, fusable=fusable, measure=measure)
     _check_sizes(outputs, inputs, declared)
     info("kernel", "'%s' computes with whole arrays: %d equations", name, len(order))
-    return _array_kernel(
-        outputs,
-        inputs,
-        real,
-        name,
-        threads,
-        fast,
-        effort,
-        save or save_native,
-        keep=keep and _of_arrays(keep),
-    )
+    return _array_kernel(outputs, inputs, real, options, keep=keep and _of_arrays(keep))
 
 
 def _with(measure: Amount, keep: Keeper) -> Keeper:
@@ -182,10 +161,10 @@ def kept_kernel(
         UsageError: for an invalid number of threads.
         ValueError: if it is no such code.
     """
-    threads = checked_threads(threads)
+    options = KernelOptions(name, checked_threads(threads), compile_nodes, save, fast, effort)
     real = float_type(dtype)
     if kept.startswith(_ARRAYS):
-        return _array_kernel((), inputs, real, name, threads, fast, effort, save, kept=kept[len(_ARRAYS) :])
+        return _array_kernel((), inputs, real, options, kept=kept[len(_ARRAYS) :])
     head, _, code = kept.partition(b"\n")
     work, equations = head.split(b" ")
 
@@ -196,18 +175,9 @@ def kept_kernel(
     def plan() -> Schedule:
         return schedule(kernel.outputs, inputs, fusable=kernel.fusable, fast=fast)
 
-    kernel = ElementwiseKernel(
-        ElementwiseCode.of(code, real, lambda: plan()),
-        computed,
-        inputs,
-        name=name,
-        threads=threads,
-        fast=fast,
-        effort=effort,
-        measure=Amount(float(work), int(equations)),
-        rebuild=compile_nodes,
-        save=save,
-    )
+    kept_code = ElementwiseCode.of(code, real, lambda: plan())
+    measure = Amount(float(work), int(equations))
+    kernel = ElementwiseKernel(kept_code, computed, inputs, options, measure=measure)
     return kernel
 
 
@@ -248,11 +218,7 @@ def _array_kernel(
     outputs: Sequence[Node],
     inputs: Sequence[Node],
     real: FloatType,
-    name: str,
-    threads: int,
-    fast: bool,
-    effort: Effort,
-    save: Saver,
+    options: KernelOptions,
     *,
     keep: Keeper | None = None,
     kept: bytes = b"",
@@ -264,28 +230,18 @@ def _array_kernel(
     if kept:
         from symgrad.compiler.llvm.arrays.cached_code import CachedArrayCode  # for start-up time, as below
 
-        code = CachedArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
+        code = CachedArrayCode(
+            kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=options.fast)
+        )
         outputs = code.outputs
     else:
         from symgrad.compiler.llvm.arrays.array_code import ArrayCode  # cached code does not need it
 
         # Loop nests and memory (`plan_arrays`), LLVM IR, and its machine code (`Engine`).
-        code = ArrayCode(outputs, inputs, real, fast=fast, keep=keep)
-    return ArrayKernel(
-        code,
-        outputs,
-        inputs,
-        real,
-        name=name,
-        threads=threads,
-        fast=fast,
-        effort=effort,
-        rebuild=compile_nodes,
-        save=save,
-        compile_indices=lambda indices, symbols: _array_kernel(
-            indices, symbols, real, f"{name}.indices", 1, fast, effort, save
-        ),
-    )
+        code = ArrayCode(outputs, inputs, real, fast=options.fast, keep=keep)
+    of_indices = options._replace(name=f"{options.name}.indices", threads=1)
+    compile_indices = partial(_array_kernel, real=real, options=of_indices)
+    return ArrayKernel(code, outputs, inputs, real, options, compile_indices)
 
 
 def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool) -> str:

@@ -24,12 +24,11 @@ from symgrad.compiler.kernels.calls.threads import (
     work_of,
     worthwhile,
 )
-from symgrad.compiler.kernels.kernel import Forms, Kernel, Saver, as_tuple
+from symgrad.compiler.kernels.kernel import Forms, Kernel, KernelOptions, as_tuple
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.compiler.llvm.call_stubs.point_functions import POINT, PointFunctions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
-from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
@@ -115,30 +114,14 @@ class ElementwiseKernel(Kernel):
         code: ElementwiseCode,
         outputs: Sequence[Node] | Forms,
         inputs: Sequence[Node],
+        options: KernelOptions,
         *,
-        name: str,
-        threads: int,
         fusable: Collection[Node] = (),
-        fast: bool = False,
-        effort: Effort = "auto",
         measure: Amount | None = None,
-        rebuild: Callable[..., Kernel],
-        save: Saver,
     ) -> None:
         kinds = ["bool" if b else code.real.numpy for b in code.bools]
-        super().__init__(
-            outputs,
-            inputs,
-            kinds,
-            code.real,
-            name=name,
-            threads=threads,
-            fusable=fusable,
-            fast=fast,
-            effort=effort,
-            rebuild=rebuild,
-            save=save,
-        )
+        super().__init__(outputs, inputs, kinds, code.real, options, fusable)
+        name, threads = self.name, self.threads
         self._shaped = any(node.shape for node in inputs)
         integers = [node if node.dtype == "int" else None for node in inputs]
         self._integers = tuple(integers) if any(integers) else ()

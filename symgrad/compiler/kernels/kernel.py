@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from symgrad.report.about import Subject
 from symgrad.report.report import Reported
 from symgrad.support.errors import KernelError
 
-__all__ = ["Forms", "Kernel", "Saver", "as_tuple"]
+__all__ = ["Forms", "Kernel", "KernelOptions", "Saver", "as_tuple"]
 
 
 Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
@@ -41,6 +41,26 @@ _LOADED = 8
 
 _INTERNAL = frozenset(("about", "called", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
 """Attributes for other packages, most of them nodes."""
+
+
+class KernelOptions(NamedTuple):
+    """The options of a kernel, which do not depend on its formulas.
+
+    Attributes:
+        name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
+        rebuild: compiles an unpickled kernel.
+        save: writes the kernel to a file.
+        fast: whether functions need only be within four units of the last place.
+        effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
+    """
+
+    name: str
+    threads: int
+    rebuild: Callable[..., Kernel]
+    save: Saver
+    fast: bool = False
+    effort: Effort = "auto"
 
 
 class Kernel(Reported, AtPoints, ABC):
@@ -100,19 +120,10 @@ class Kernel(Reported, AtPoints, ABC):
         inputs: Sequence[Node],
         kinds: Sequence[Any],
         real: FloatType,
-        *,
-        name: str,
-        threads: int,
+        options: KernelOptions,
         fusable: Collection[Node] = (),
-        fast: bool = False,
-        effort: Effort = "auto",
-        rebuild: Callable[..., Kernel],
-        save: Saver,
     ) -> None:
-        self.name = name
-        self.effort: Effort = effort
-        self.threads = threads
-        self.fast = fast
+        self.name, self.threads, self._rebuild, self._save, self.fast, self.effort = options
         self.inputs = tuple(node.name for node in inputs)
         self._forms = outputs if callable(outputs) else (tuple(outputs), frozenset(fusable))
         self.symbols = tuple(inputs)
@@ -120,8 +131,6 @@ class Kernel(Reported, AtPoints, ABC):
         self.kinds = tuple(np.dtype(kind) for kind in kinds)
         self._real = real
         self._scalar = self.dtype.type
-        self._rebuild = rebuild
-        self._save = save
         self._ufunc: np.ufunc | None = None
         self.about: Callable[[Kernel], Subject] | None = None
         self.called: Callable[[], Sequence[str | None]] | None = None
@@ -332,8 +341,9 @@ class Kernel(Reported, AtPoints, ABC):
     def __reduce__(self) -> tuple[object, ...]:
         graph = flatten([*self.outputs, *self.symbols, *self.fusable])
         counts = len(self.outputs), len(self.symbols)
-        how = self.dtype.name, self.name, self.threads, self.fast, self.effort
-        return (_load, (self._rebuild, graph, counts, *how, self._save))
+        options = {"dtype": self.dtype.name, "name": self.name, "threads": self.threads}
+        options |= {"fast": self.fast, "effort": self.effort, "save": self._save}
+        return (_load, (self._rebuild, graph, counts, options))
 
     def __repr__(self) -> str:
         count = len(self.kinds) - len(self.inputs)
@@ -350,21 +360,12 @@ def _load(
     compile_again: Callable[..., Kernel],
     graph: list[tuple[Any, ...]],
     counts: tuple[int, int],
-    dtype: str,
-    name: str,
-    threads: int,
-    fast: bool,
-    effort: Effort,
-    save: Saver,
+    options: dict[str, Any],
 ) -> Kernel:
     nodes = rebuild(graph)
     first, last = counts[0], sum(counts)
-    options: dict[str, Any] = {"dtype": dtype, "name": name, "effort": effort, "save": save}
-    options["threads"] = min(threads, cores())  # this machine may have fewer processors
-    if nodes[last:]:
-        options["fusable"] = tuple(nodes[last:])
-    if fast:
-        options["fast"] = True
+    options["threads"] = min(options["threads"], cores())  # this machine may have fewer processors
+    options["fusable"] = tuple(nodes[last:])
     return _compiled(compile_again, tuple(nodes[:first]), tuple(nodes[first:last]), **options)
 
 

@@ -12,7 +12,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from symgrad.compiler.llvm.engine.binding import locked_cache, synchronized
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.engine.target import host
+from symgrad.compiler.lowering.arrays.index import merged_axes, strides
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.notation.printer import expression_text
@@ -219,11 +220,7 @@ def _core_steps(kernel: Kernel, native: Native, declared: Sequence[tuple[int, ..
 
 
 def _contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
-    steps: list[int] = []
-    for length in reversed(shape):
-        steps.append(itemsize)
-        itemsize *= length
-    return steps[::-1]
+    return [itemsize * cast("int", step) for step in strides(tuple(shape))]
 
 
 class _Walk:
@@ -259,26 +256,10 @@ class _Walk:
             steps = [0 if n == 1 else step for step, n in zip(steps, lengths, strict=True)]
             lead = [0] * (len(fit.batch) - len(own)) + steps[: len(own)]
             ways.append(lead + [0] * (depth - len(free)) + steps[len(own) : len(own) + len(free)])
-        axes = _merged(together, ways)
+        axes = merged_axes(together, ways)
         inner = len(axes) - 1
         if axes and axes[inner][0] < _LONG:
             inner = max(range(len(axes)), key=lambda k: axes[k][0])
-        self.length, self.steps = axes.pop(inner) if axes else (1, [0] * len(declared))
+        self.length, self.steps = axes.pop(inner) if axes else (1, (0,) * len(declared))
         self.lengths = [length for length, _ in axes]
         self.strides = [steps for _, steps in axes]
-
-
-def _merged(lengths: Sequence[int], ways: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
-    """Return the axes with the step of every argument, those as one that are one for all of them."""
-    axes: list[tuple[int, list[int]]] = []
-    for d in reversed(range(len(lengths))):
-        length, steps = lengths[d], [way[d] for way in ways]
-        if length == 1:
-            continue
-        if axes:
-            inner, below = axes[0]
-            if all(step == b * inner for step, b in zip(steps, below, strict=True)):
-                axes[0] = length * inner, below
-                continue
-        axes.insert(0, (length, steps))
-    return axes

@@ -117,7 +117,8 @@ class LoadedKernel(Loaded):
 
         point = self._own_point()
         if self.outputs and all(kind == np.float64 for kind in self.kinds):
-            engine = Engine(scipy_callbacks(self._point_address, len(self.inputs), len(self.outputs)))
+            numbers = f"inttoptr (i64 {self._point_address} to ptr)"
+            engine = Engine(scipy_callbacks(numbers, len(self.inputs), len(self.outputs)))
             made = {name: engine.address(name) for name in (INTEGRAND, FILTER)}
             point = _Point({**point.functions, **made}, self._code, engine)
         return low_level(self, point, use)

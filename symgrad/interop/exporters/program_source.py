@@ -39,13 +39,7 @@ def text_of(exprs: Sequence[Expr], inputs: Sequence[Node]) -> tuple[str, list[st
         y = h*y_
         ['y', 'y_']
     """
-    known = {
-        n: t
-        for e in reversed(exprs)
-        for listing in e.listings
-        for n, t in listing.name_of().items()
-        if n.args
-    }
+    known = {n: t for n, t in _names_of(exprs).items() if n.args}
     nodes = [e.node for e in exprs]
     taken = {s.name for s in symbols_of([*inputs, *nodes])} | {str(size) for s in inputs for size in s.shape}
     names: dict[Node, str] = {}
@@ -75,12 +69,16 @@ def source_of(program: Callee, framework: str, name: str, *, single: bool, gradi
     Raises:
         UnsupportedError: for operations that the framework does not have.
     """
-    names = {
-        n: t for e in reversed(program.outputs) for known in e.listings for n, t in known.name_of().items()
-    }
     nodes = [readable(e) for e in program.outputs]
     symbols = [e.node for e in program.inputs]
-    return source_text(nodes, symbols, framework, name, names, single=single, gradient=gradient)
+    return source_text(
+        nodes, symbols, framework, name, _names_of(program.outputs), single=single, gradient=gradient
+    )
+
+
+def _names_of(exprs: Sequence[Expr]) -> dict[Node, str]:
+    """Return the names of nodes in the programs of expressions; the first expression's take precedence."""
+    return {n: t for e in reversed(exprs) for listing in e.listings for n, t in listing.name_of().items()}
 
 
 def source_text(

@@ -36,21 +36,17 @@ class KeyedProgram:
         inputs: for every input its name and kind.
     """
 
-    __slots__ = ("_kernels", "callee", "inputs", "key", "real")
+    __slots__ = ("callee", "inputs", "key", "real")
 
     def __init__(self, key: str, callee: Callee) -> None:
         self.key = key
         self.callee = callee
         self.real = tuple(e.dtype == "real" for e in callee.outputs)
         self.inputs = tuple((str(e.name), e.dtype) for e in callee.inputs)
-        self._kernels: dict[Any, Kernel] = {}
 
     def kernel(self, dtype: Any) -> Kernel:
         """Return the kernel for a dtype of torch's."""
-        kernel = self._kernels.get(dtype)
-        if kernel is None:
-            kernel = self._kernels[dtype] = self.callee.kernel(REAL[dtype])
-        return kernel
+        return self.callee.kernel(REAL[dtype])
 
     def only(self, outputs: Sequence[bool]) -> KeyedProgram:
         """Return the program of some of the outputs."""

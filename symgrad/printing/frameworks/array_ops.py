@@ -8,10 +8,9 @@ from typing import Protocol, TypeAlias
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, spell
 from symgrad.ir.notation.literals import ATOM, MUL
-from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape, Size
 from symgrad.printing.frameworks.table import Framework
-from symgrad.printing.python_text import aligned, applied, tuple_text
+from symgrad.printing.python_text import aligned, applied, slice_key, tuple_text
 
 __all__ = ["ARRAYS", "FrameworkContext"]
 
@@ -153,33 +152,9 @@ def _concatenate(node: Node, w: FrameworkContext) -> _Text:
     return f"{name}([{', '.join(w.tensor(a) for a in node.args)}], {w.known.axis}={axis})"
 
 
-def _end(end: Size | None, w: FrameworkContext, *, flipped: bool) -> str:
-    if end is None:
-        return ""
-    if not flipped:
-        return w.size(end)
-    return str(-(end + 1)) if isinstance(end, int) else f"-({w.size(end)} + 1)"
-
-
-def _key(triples: Sequence[Triple], w: FrameworkContext, *, backwards: bool) -> tuple[str, list[int]]:
-    """Return subscripts, and the axes to flip first where steps must be positive: entry i is entry -(i + 1) then."""
-    items: list[str] = []
-    flipped: list[int] = []
-    for axis, (start, stop, step) in enumerate(triples):
-        turn = step < 0 and not backwards
-        if turn:
-            flipped.append(axis)
-            step = -step
-        ends = [_end(start, w, flipped=turn), _end(stop, w, flipped=turn)]
-        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
-    while len(items) > 1 and items[-1] == ":":
-        items.pop()
-    return ", ".join(items), flipped
-
-
 def _slice(node: Node, w: FrameworkContext) -> _Text:
     x = node.args[0]
-    key, flipped = _key(node.params[0], w, backwards=w.framework in ("jax", "tensorflow"))
+    key, flipped = slice_key(node.params[0], w.size, backwards=w.framework in ("jax", "tensorflow"))
     if flipped:
         return f"{_flip(_moved(x, w), flipped, w)}[{key}]"
     return f"{w.tensor(x, ATOM) if x.dtype == 'real' else w.of(x, ATOM)}[{key}]"
@@ -189,9 +164,9 @@ def _unslice(node: Node, w: FrameworkContext) -> _Text:
     triples, shape = node.params
     x = w.tensor(node.args[0])
     if w.framework == "jax":
-        key, _ = _key(triples, w, backwards=True)
+        key, _ = slice_key(triples, w.size)
         return f"jnp.zeros({shape_text(shape, w)}, dtype).at[{key}].set({x})"
-    key, flipped = _key(triples, w, backwards=False)
+    key, flipped = slice_key(triples, w.size, backwards=False)
     helper = w.helper("_unslice")
     items = key.split(", ")
     slices = [_slice_of(item) for item in items] + ["slice(None)"] * (len(shape) - len(items))

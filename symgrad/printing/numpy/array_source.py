@@ -8,9 +8,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.notation.contractions import Factor, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL
-from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape, Size
-from symgrad.printing.python_text import aligned, applied, tuple_text
+from symgrad.printing.python_text import aligned, applied, slice_key, tuple_text
 
 __all__ = ["ARRAY_SOURCES", "ArraySource", "SourceContext", "is_view"]
 
@@ -118,22 +117,12 @@ def _broadcast(node: Node, context: SourceContext) -> ArraySource:
     return ArraySource(f"np.broadcast_to({context.of(x)}, {shape})")
 
 
-def _key(triples: Sequence[Triple], context: SourceContext) -> str:
-    items: list[str] = []
-    for start, stop, step in triples:
-        ends = ["" if end is None else context.size(end) for end in (start, stop)]
-        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
-    while len(items) > 1 and items[-1] == ":":
-        items.pop()
-    return ", ".join(items)
-
-
 def _slice(node: Node, context: SourceContext) -> ArraySource:
-    return ArraySource(f"{context.of(node.args[0], ATOM)}[{_key(node.params[0], context)}]")
+    return ArraySource(f"{context.of(node.args[0], ATOM)}[{slice_key(node.params[0], context.size)[0]}]")
 
 
 def _unslice(node: Node, context: SourceContext) -> ArraySource:
-    key = f"np.s_[{_key(node.params[0], context)}]"
+    key = f"np.s_[{slice_key(node.params[0], context.size)[0]}]"
     text = f"_unslice({context.of(node.args[0])}, {key}, {_shape(node.shape, context)})"
     return ArraySource(text, ATOM, ("_unslice",))
 

@@ -24,7 +24,7 @@ from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.ops.control import as_computed
-from symgrad.ops.numpy_builder import OF_SCIPY
+from symgrad.ops.numpy_builder import ARRAYS, NUMPY_NAMES, OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.printing.limits import NUMPY_CHARACTERS
 from symgrad.printing.numpy.array_source import ARRAY_SOURCES, is_view
@@ -372,20 +372,7 @@ def _multiplied(order: list[Node]) -> set[str]:
     return found
 
 
-# fmt: off
-_BUILDER_NAMES = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "div": "true_divide", "neg": "negative",
-    "sqrt": "sqrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "rint": "rint", "copysign":
-    "copysign", "minimum": "minimum", "maximum": "maximum", "lt": "less", "le": "less_equal", "gt":
-    "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and_": "logical_and",
-    "or_": "logical_or", "xor": "logical_xor", "not_": "logical_not", "select": "where", "isnan":
-    "isnan",
-}
-_C_NAMES = {
-    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
-    "atan2": "arctan2", "atanh": "arctanh", "pow": "power",
-}
-# fmt: on
+_SPELLED = {"abs": "abs", "div": "true_divide"}  # functions with two names in NumPy
 
 
 class _Formula:
@@ -395,11 +382,10 @@ class _Formula:
         self.lines: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _BUILDER_NAMES:
-            raise AttributeError(name)
+        function = _SPELLED.get(name, getattr(ARRAYS, name).__name__)
 
         def operation(*args: str) -> str:
-            return self.line(f"np.{_BUILDER_NAMES[name]}({', '.join(args)})")
+            return self.line(f"np.{function}({', '.join(args)})")
 
         return operation
 
@@ -428,7 +414,7 @@ class _Formula:
     def call(self, name: str, *args: str) -> str:
         if name in OF_SCIPY:
             return self.line(f"special.{name}({', '.join(args)})")
-        function = _C_NAMES.get(name, name)
+        function = NUMPY_NAMES.get(name, name)
         if not hasattr(np, function):
             raise UnsupportedError(f"{name} has no NumPy function", cure="compile the expression instead")
         return self.line(f"np.{function}({', '.join(args)})")

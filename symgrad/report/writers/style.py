@@ -9,37 +9,21 @@ from __future__ import annotations
 
 __all__ = ["FORMULA", "PAGE", "PART", "STYLE"]
 
-_LIGHT = {
-    "ink": "#1b1f24",
-    "soft": "#545d69",
-    "paper": "#ffffff",
-    "tint": "#f5f6f8",
-    "rule": "#d5d9df",
-    "good": "#00664a",
-    "good-tint": "#e8f4ef",
-    "bad": "#a8201a",
-    "bad-tint": "#fcecea",
-    "warn": "#8f4700",
-    "warn-tint": "#fdf1e3",
-    "open": "#3f4a8a",
-    "open-tint": "#eef0fa",
-    "flow": "#005a8f",
-}
-_DARK = {
-    "ink": "#e6e9ee",
-    "soft": "#a9b2bf",
-    "paper": "#15181c",
-    "tint": "#1e2329",
-    "rule": "#3a414b",
-    "good": "#5fd6ab",
-    "good-tint": "#142a24",
-    "bad": "#ff9a93",
-    "bad-tint": "#351c1b",
-    "warn": "#ffb169",
-    "warn-tint": "#33241a",
-    "open": "#b3bcff",
-    "open-tint": "#20243c",
-    "flow": "#74c0f0",
+_PALETTE = {  # in the light and in the dark
+    "ink": ("#1b1f24", "#e6e9ee"),
+    "soft": ("#545d69", "#a9b2bf"),
+    "paper": ("#ffffff", "#15181c"),
+    "tint": ("#f5f6f8", "#1e2329"),
+    "rule": ("#d5d9df", "#3a414b"),
+    "good": ("#00664a", "#5fd6ab"),
+    "good-tint": ("#e8f4ef", "#142a24"),
+    "bad": ("#a8201a", "#ff9a93"),
+    "bad-tint": ("#fcecea", "#351c1b"),
+    "warn": ("#8f4700", "#ffb169"),
+    "warn-tint": ("#fdf1e3", "#33241a"),
+    "open": ("#3f4a8a", "#b3bcff"),
+    "open-tint": ("#eef0fa", "#20243c"),
+    "flow": ("#005a8f", "#74c0f0"),
 }
 
 # The colours of pictures, each with its replacement in dark mode.
@@ -59,7 +43,7 @@ _DRAWN = {
 }
 
 
-_COLOURS = " ".join(f"--{name}: light-dark({light}, {_DARK[name]});" for name, light in _LIGHT.items())
+_COLOURS = " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in _PALETTE.items())
 _DRAWN_DARK = "\n".join(
     f'.sg svg [{kind}="{light}"] {{ {kind}: light-dark({light}, {dark}); }}'
     for light, dark in _DRAWN.items()

@@ -13,6 +13,7 @@ import pytest
 
 from symgrad.compiler.kernels.compile import compile_nodes, save_native
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
+from symgrad.compiler.kernels.kernel import KernelOptions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.text.types import FLOAT64
 from symgrad.compiler.lowering.elementwise.schedule import schedule
@@ -307,10 +308,7 @@ def test_large_graphs_in_chunks_give_the_same_bits():
             ElementwiseCode(schedule(outputs, [x, u], chunk=size), FLOAT64),
             outputs,
             [x, u],
-            name="cut",
-            threads=1,
-            rebuild=compile_nodes,
-            save=save_native,
+            KernelOptions("cut", 1, compile_nodes, save_native),
         )
         for e, f in zip(expected, cut(a, b), strict=True):
             assert same_bits(e, f)

@@ -10,6 +10,7 @@ import pytest
 
 from symgrad.compiler.llvm.maths.large_angles import _digits
 from symgrad.compiler.llvm.maths.vectors.constant_folding import fold
+from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64
 
 HARDEST = 6381956970095103 * 2.0**797
@@ -35,7 +36,7 @@ def test_the_digits_are_those_of_two_over_pi() -> None:
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_digits_are_right_at_every_size(name: str, fast: bool, most: float, fused: bool) -> None:
     for x in angles(150):
-        found = fold(name, (x,), FLOAT64, fused=fused, fast=fast, freestanding=True)
+        found = fold(name, (x,), FLOAT64, FunctionOptions(fused=fused, fast=fast, freestanding=True))
         with mpmath.workprec(1400):
             exact = getattr(mpmath, name)(mpmath.mpf(x))
             assert abs(found - exact) <= most * math.ulp(float(exact)), x
@@ -44,10 +45,12 @@ def test_digits_are_right_at_every_size(name: str, fast: bool, most: float, fuse
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_what_is_no_number_and_what_is_small(name: str) -> None:
     for x in (math.inf, -math.inf, math.nan):
-        assert math.isnan(fold(name, (x,), FLOAT64, fused=True, freestanding=True))
+        assert math.isnan(fold(name, (x,), FLOAT64, FunctionOptions(fused=True, freestanding=True)))
     for x in (0.0, -0.0, 0.5, -3.0, 1e6, 2.0**20):
         for real in (FLOAT64, FLOAT32):
-            alone, usual = (fold(name, (x,), real, fused=True, freestanding=a) for a in (True, False))
+            alone, usual = (
+                fold(name, (x,), real, FunctionOptions(fused=True, freestanding=a)) for a in (True, False)
+            )
             assert math.copysign(1, alone) == math.copysign(1, usual)
             assert alone == usual
 
@@ -56,6 +59,6 @@ def test_single_precision_is_rounded_once() -> None:
     for x in (2.0**20 + 0.125, 1e30, -3e20, 3.4028234663852886e38):
         with mpmath.workprec(1400):
             exact = mpmath.sin(mpmath.mpf(FLOAT32.scalar(x).item()))
-        assert fold("sin", (x,), FLOAT32, fused=True, freestanding=True) == float(
+        assert fold("sin", (x,), FLOAT32, FunctionOptions(fused=True, freestanding=True)) == float(
             FLOAT32.scalar(float(exact))
         )

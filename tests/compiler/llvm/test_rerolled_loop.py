@@ -19,6 +19,7 @@ from symgrad.api.kernels.compile import arrange_nodes
 from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.compiler.kernels.compile import compile_nodes, save_native
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
+from symgrad.compiler.kernels.kernel import KernelOptions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
@@ -46,10 +47,7 @@ def kernel(plan: Schedule, real: FloatType = FLOAT64, target: Target | None = No
         ElementwiseCode(plan, real, target),
         plan.outputs,
         plan.inputs,
-        name="k",
-        threads=1,
-        rebuild=compile_nodes,
-        save=save_native,
+        KernelOptions("k", 1, compile_nodes, save_native),
     )
 
 

@@ -12,6 +12,7 @@ from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.engine.target import host
 from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths import write_function
+from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions
 from symgrad.compiler.llvm.text.types import float_type
 from tests.compiler.kernels.formulas import as_tuple, op, same_bits, x
 from tests.compiler.llvm.maths_cases import CASES, exact, kernel, sample, ulps
@@ -82,7 +83,10 @@ def test_what_looks_numbers_up_has_a_name_of_its_own() -> None:
     """By their names functions are shared between kernels."""
     real = float_type("float64")
     for name, differs in (("sin", True), ("exp", False)):
-        made = [write_function(name, real, 8, fused=True, tables=tables) for tables in (False, True)]
+        made = [
+            write_function(name, real, 8, FunctionOptions(fused=True, tables=tables))
+            for tables in (False, True)
+        ]
         names, bodies = [m.function.name for m in made], [m.function.body for m in made]
         assert (names[0] != names[1]) == differs == (bodies[0] != bodies[1])
 

@@ -23,7 +23,7 @@ import numpy as np
 from symgrad.compiler.gpu.codegen.entry_functions import Argument, EntryFunctions
 from symgrad.compiler.gpu.codegen.grid import Grid
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
-from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, write_chunks
 from symgrad.compiler.llvm.elementwise.emit import fold_constants
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
@@ -31,7 +31,7 @@ from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDecl
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
 from symgrad.ir.garbage_collection import gc_paused
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import Node
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["GridModule", "write_grid_module"]
@@ -85,7 +85,7 @@ def write_grid_module(
         declarations = Declarations(fused=fused, fast=plan.fast, freestanding=True)
         with np.errstate(all="ignore"), gc_paused():
             lanes = width if aligned else 1
-            items += _FormulaWriter(plan, real, width, grid, declarations, arguments, lanes).functions()
+            items += _formula_functions(plan, real, width, grid, declarations, arguments, lanes)
         items += declarations.definitions()
         _refuse_library_calls(declarations)
         declared |= declarations.declared
@@ -112,60 +112,33 @@ def _refuse_library_calls(declarations: Declarations) -> None:
         )
 
 
-class _FormulaWriter:
-    """Writes the equations at ``width`` points at a time."""
-
-    def __init__(
-        self,
-        plan: Schedule,
-        real: FloatType,
-        width: int,
-        grid: Grid,
-        declarations: Declarations,
-        arguments: Sequence[Argument],
-        lanes: int,
-    ) -> None:
-        self._plan = plan
-        self._lanes = lanes
-        self._real = real
-        self._width = width
-        self._grid = grid
-        self._declarations = declarations
-        self._arguments = arguments
-
-    def _builder(self) -> VectorBuilder:
-        return VectorBuilder(self._real, self._width, self._declarations)
-
-    def functions(self) -> list[Item]:
-        plan, width = self._plan, self._width
-        constants = fold_constants(plan, self._builder())
-        position = {node: k for k, node in enumerate(plan.inputs)}
-        output_indices: dict[Node, list[int]] = {}
-        for k, node in enumerate(plan.outputs):
-            output_indices.setdefault(node, []).append(len(plan.inputs) + k)
-        chunks = plan.chunks or (Chunk((), {}, {}),)
-        writers: list[_PointWriter] = []
-        for index, chunk in enumerate(chunks):
-            writer = _PointWriter(self._builder(), constants, position, plan.fusable, self._grid, self._lanes)
-            writer.run(chunk, output_indices)
-            if index == len(chunks) - 1:
-                for node in plan.outputs:
-                    if node in constants or node.op is SYMBOL:
-                        writer.store(node, chunk, output_indices.pop(node, ()))
-            writers.append(writer)
-        given = [a.formula_operand(self._grid, width) for a in self._arguments]
-        if len(writers) == 1:
-            body = [*writers[0].builder.finished(), "  ret void"]
-            return [Function(f"formula.{width}", "void", given, body, attributes=Attributes.INLINED)]
-        lines = [f"  %spill = alloca i8, i64 {max(plan.slots, 1) * width * self._real.itemsize}, align 16"]
-        pieces: list[Item] = []
-        for index, writer in enumerate(writers):
-            used = [*(given[k] for k in sorted(writer.used)), "ptr %spill"]
-            piece = f"chunk.{width}.{index}"
-            lines.append(f"  call void @{piece}({', '.join(used)})")
-            body = [*writer.builder.finished(), "  ret void"]
-            pieces.append(Function(piece, "void", used, body))
-        return [*pieces, Function(f"formula.{width}", "void", given, [*lines, "  ret void"])]
+def _formula_functions(
+    plan: Schedule,
+    real: FloatType,
+    width: int,
+    grid: Grid,
+    declarations: Declarations,
+    arguments: Sequence[Argument],
+    lanes: int,
+) -> list[Item]:
+    """Write the equations at ``width`` points at a time."""
+    known = NodeFacts.of(plan, fold_constants(plan, VectorBuilder(real, width, declarations)))
+    writers = write_chunks(
+        plan, lambda: _PointWriter(VectorBuilder(real, width, declarations), known, grid, lanes)
+    )
+    given = [a.formula_operand(grid, width) for a in arguments]
+    if len(writers) == 1:
+        body = [*writers[0].builder.finished(), "  ret void"]
+        return [Function(f"formula.{width}", "void", given, body, attributes=Attributes.INLINED)]
+    lines = [f"  %spill = alloca i8, i64 {max(plan.slots, 1) * width * real.itemsize}, align 16"]
+    pieces: list[Item] = []
+    for index, writer in enumerate(writers):
+        used = [*(given[k] for k in sorted(writer.used)), "ptr %spill"]
+        piece = f"chunk.{width}.{index}"
+        lines.append(f"  call void @{piece}({', '.join(used)})")
+        body = [*writer.builder.finished(), "  ret void"]
+        pieces.append(Function(piece, "void", used, body))
+    return [*pieces, Function(f"formula.{width}", "void", given, [*lines, "  ret void"])]
 
 
 class _PointWriter(ChunkWriter):
@@ -179,13 +152,12 @@ class _PointWriter(ChunkWriter):
     def __init__(
         self,
         builder: VectorBuilder,
-        constants: dict[Node, Value],
-        position: dict[Node, int],
-        fusable: frozenset[Node],
+        known: NodeFacts,
         grid: Grid,
         lanes: int,
     ) -> None:
-        super().__init__(builder, constants, position, fusable)
+        super().__init__(builder, known)
+        self.slot_lanes = builder.width
         self._grid = grid
         self._lanes = lanes
         self.used: set[int] = set()
@@ -194,7 +166,7 @@ class _PointWriter(ChunkWriter):
     def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
         for k in places:
             self.used.add(k)
-            self._put(self._value(node, chunk), f"{self._grid.pointer} %at.{k}", self._lanes)
+            self._write_to(self._grid.pointer, self._value(node, chunk), f"%at.{k}", self._lanes)
 
     def _read(self, k: int, mask: bool) -> Value:
         self.used.add(k)
@@ -203,21 +175,3 @@ class _PointWriter(ChunkWriter):
             return Value(given, False, None)
         # Booleans are passed between functions as bytes: LLVM crashes on short vectors of i1 with AVX-512.
         return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", given, mask=True)
-
-    def _load(self, place: str, mask: bool) -> Value:
-        b = self.builder
-        if not mask:
-            return b.fresh(f"load {b.vector}, ptr {place}, align {b.width * b.real.itemsize}")
-        raw = b.fresh(f"load {b.bytes}, ptr {place}, align {b.width}")
-        return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", raw.text, mask=True)
-
-    def _write(self, value: Value, place: str) -> None:
-        self._put(value, f"ptr {place}", self.builder.width)
-
-    def _put(self, value: Value, place: str, lanes: int) -> None:
-        b = self.builder
-        if not value.mask:
-            b.do(f"store {b.vector} %s, %s, align {lanes * b.real.itemsize}", value.text, place)
-            return
-        raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
-        b.do(f"store {b.bytes} %s, %s, align {lanes}", raw.text, place)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.compiler.lowering.arrays.index import strides as strides_of
 from symgrad.ir.graph import Node
 from symgrad.support.errors import ArrayTypeError
 
@@ -88,7 +89,7 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
     shape = tuple(int(n) for n in interface["shape"])
     strides = interface.get("strides")
     if strides is None:
-        steps = _contiguous_steps(shape)
+        steps = tuple(cast("list[int]", strides_of(shape)))
     else:
         if any(s % kind.itemsize for s in strides) or address % kind.itemsize:
             raise ArrayTypeError(
@@ -96,15 +97,6 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
             )
         steps = tuple(int(s) // kind.itemsize for s in strides)
     return DeviceArray(int(address), shape, steps, interface.get("stream"))
-
-
-def _contiguous_steps(shape: tuple[int, ...]) -> tuple[int, ...]:
-    found: list[int] = []
-    step = 1
-    for n in reversed(shape):
-        found.append(step)
-        step *= n
-    return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from symgrad.compiler.lowering.arrays.index import merged_axes
+
 __all__ = ["Launch", "split_launches", "grid_size"]
 
 _THREADS_PER_BLOCK = 256
@@ -56,17 +58,7 @@ def split_launches(shape: Sequence[int], steps: Sequence[Sequence[int]]) -> Iter
         [(4, 3, (0, 0))]
     """
     count = len(steps)
-    axes: list[tuple[int, tuple[int, ...]]] = []
-    for k, n in enumerate(shape):
-        if n == 1:
-            continue
-        own = tuple(of[k] for of in steps)
-        if axes:
-            before, outer = axes[-1]
-            if all(a == b * n for a, b in zip(outer, own, strict=True)):
-                axes[-1] = before * n, own
-                continue
-        axes.append((n, own))
+    axes = merged_axes(shape, steps)
     points, along = axes.pop() if axes else (1, (1,) * count)
     # The second axis is the longest of the others, so that there are few launches.
     longest = max(range(len(axes)), key=lambda k: axes[k][0], default=None)

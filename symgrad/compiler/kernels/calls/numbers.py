@@ -22,6 +22,7 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
 )
 from symgrad.compiler.llvm.call_stubs.scalar_call import BOOL, CALL, DOUBLE, INFO, SINGLE, module_text
 from symgrad.compiler.llvm.engine.binding import locked_cache
+from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
 __all__ = ["number_call"]
@@ -32,20 +33,10 @@ _ARGUMENTS = 256
 """Largest number of arguments, which are on the stack; kernels with more are called with arrays."""
 
 
-class _NumberCalls:
-    """The native function; each `_Owner` has the method definition of its function object."""
-
-    def __init__(self) -> None:
-        self.engine = load_or_compile(module_text())
-        self.address = self.engine.address(CALL)
-        self.construct = function_constructor()
-        # NumPy's numbers must come from NumPy's allocator, which frees them.
-        self.new_object = cast(int, allocator_of(np.float64))
-
-
 @locked_cache
-def _native() -> _NumberCalls:
-    return _NumberCalls()
+def _engine() -> Engine:
+    """Return the code of the native function; each `_Owner` has the method definition of its function object."""
+    return load_or_compile(module_text())
 
 
 class _Owner:
@@ -56,7 +47,7 @@ class _Owner:
     def __init__(self, name: str, doc: str, code: object) -> None:
         self.code = code
         self.name, self.doc = name.encode(errors="replace"), doc.encode(errors="replace")
-        self.method = MethodDef(self.name, _native().address, FASTCALL | KEYWORDS, self.doc)
+        self.method = MethodDef(self.name, _engine().address(CALL), FASTCALL | KEYWORDS, self.doc)
 
 
 def number_call(
@@ -89,7 +80,6 @@ def number_call(
     """
     if refusal() is not None or len(kinds) > _ARGUMENTS:
         return None
-    native = _native()
     api = ctypes.pythonapi
     objects = {
         "float": float,
@@ -113,8 +103,9 @@ def number_call(
     found: dict[str, int] = {"loop": loop, "passed": passed, "nin": nin, "nout": len(kinds) - nin}
     found |= {key: id(value) for key, value in objects.items()}
     found |= {key: function_address(f) for key, f in functions.items()}
-    found["new.object"] = native.new_object
+    # NumPy's numbers must come from NumPy's allocator, which frees them.
+    found["new.object"] = cast(int, allocator_of(np.float64))
     numbers = struct.pack(f"={len(INFO)}q", *(found[key] for key, _ in INFO))
     info = numbers + bytes(_KINDS[np.dtype(kind).name] for kind in kinds)
     owner = _Owner(name, doc, code)
-    return native.construct(ctypes.addressof(owner.method), (info, otherwise, owner), None)
+    return function_constructor()(ctypes.addressof(owner.method), (info, otherwise, owner), None)

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from symgrad.compiler.kernels.calls import threads as processors
@@ -170,20 +171,12 @@ def call_in_team(
     ours = team()
     share = ours.share(loop, cell, len(kinds), least, threads - 1)
     call = direct_call(ours.loop, cell, kinds, ctypes.addressof(share))
-    return None if call is None else _Cut(ours, threads - 1, share, call)
+    return None if call is None else partial(_call_in_team, ours, threads - 1, share, call)
 
 
-class _Cut:
-    """A direct call that starts missing workers; it owns the record for the loop."""
-
-    __slots__ = ("_call", "_helpers", "_share", "_team")
-
-    def __init__(self, ours: Team, helpers: int, share: Any, call: Callable[..., Any]) -> None:
-        self._team = ours
-        self._helpers = helpers
-        self._share = share
-        self._call = call
-
-    def __call__(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        self._team.prepare(self._helpers)
-        return self._call(arrays, out)
+def _call_in_team(
+    ours: Team, helpers: int, _share: Any, call: Callable[..., Any], arrays: tuple[Any, ...], out: Any
+) -> Any:
+    """Start missing workers, and call; who has the function has the record for the loop."""
+    ours.prepare(helpers)
+    return call(arrays, out)

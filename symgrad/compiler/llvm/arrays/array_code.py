@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from symgrad.compiler.llvm.arrays.array_loop import register_driver
-from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, serialize_array_code
+from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays, serialize_array_code
 from symgrad.compiler.llvm.arrays.interrupt_checks import interrupt_items
 from symgrad.compiler.llvm.arrays.library.lu_factors import factor_text
 from symgrad.compiler.llvm.arrays.library.matrix_products import product_items, product_name, register_product
@@ -17,7 +17,7 @@ from symgrad.compiler.llvm.arrays.nests.access import storage_of
 from symgrad.compiler.llvm.arrays.nests.nest_writer import NestWriter
 from symgrad.compiler.llvm.arrays.scratch import ProgramSizes, scratch_function, slot_offsets
 from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, SizeValues, StepWriter
-from symgrad.compiler.llvm.arrays.symbol_names import RUN, SCRATCH
+from symgrad.compiler.llvm.arrays.symbol_names import RUN
 from symgrad.compiler.llvm.engine import blas
 from symgrad.compiler.llvm.engine.jit import Engine, object_code
 from symgrad.compiler.llvm.engine.target import Target, host
@@ -31,15 +31,14 @@ from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
+from symgrad.ir.sizes import Extent, names_of, parts_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.support.progress import steps
 
 __all__ = ["ArrayCode", "ArrayModule", "array_module"]
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayModule:
+class ArrayModule(NamedTuple):
     """The module of an array program, and its interface.
 
     ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
@@ -51,19 +50,11 @@ class ArrayModule:
 
     Args:
         module: the LLVM module.
-        names: the size names, in order of first appearance in the shapes of the inputs.
-        lengths: the computed lengths of axes that are negative for some sizes.
-        arrays: the shapes of all arrays, in memory or not.
-        computed: the sizes that the code computes from named sizes.
-        read: for every input, whether the code reads its entries, and not only its shape.
+        facts: its sizes and arrays.
     """
 
     module: Module
-    names: tuple[str, ...]
-    lengths: tuple[Size, ...]
-    arrays: tuple[Shape, ...]
-    computed: tuple[Size, ...]
-    read: tuple[bool, ...]
+    facts: ArrayFacts
 
 
 def array_module(
@@ -105,10 +96,11 @@ def array_module(
     sizes = [*(size for shape in arrays for size in shape), *program_sizes.numbers]
     sizes += [part for size in program_sizes.index_sizes for part in parts_of(size)]
     computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
-    return ArrayModule(module, names, lengths, arrays, computed, tuple(s in needed for s in inputs))
+    read = tuple(s in needed for s in inputs)
+    return ArrayModule(module, ArrayFacts(names, lengths, arrays, computed, read))
 
 
-class ArrayCode:
+class ArrayCode(RunnableArrays):
     """Machine code of an array program for this process; the code lives as long as this object.
 
     Args:
@@ -118,34 +110,11 @@ class ArrayCode:
         fast: whether functions need only be within four units of the last place.
         keep: is given the code, for `KeptArrayCode`.
 
-    Attributes:
-        names, lengths, arrays, computed, read: as in `ArrayModule`.
-        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
-        shapes: the shape of every argument.
-        run: the address of the function.
-        scratch: the address of the function that computes the size of its scratch memory.
-        llvm_ir: the LLVM module, as text.
-        needs: the undefined functions of the module.
-
     Raises:
         ShapeError: if an array would be too large for all sizes.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_engine",
-        "arrays",
-        "computed",
-        "kinds",
-        "lengths",
-        "llvm_ir",
-        "names",
-        "needs",
-        "read",
-        "run",
-        "scratch",
-        "shapes",
-    )
+    __slots__ = ()
 
     def __init__(
         self,
@@ -156,23 +125,15 @@ class ArrayCode:
         fast: bool = False,
         keep: Callable[[bytes], None] | None = None,
     ) -> None:
-        arguments = (*inputs, *outputs)
-        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
-        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
-        written = array_module(outputs, inputs, real, fast=fast)
-        self.names, self.lengths, self.arrays = written.names, written.lengths, written.arrays
-        self.computed, self.read = written.computed, written.read
-        self.needs = written.module.needs
-        self.llvm_ir = str(written.module)
+        module, facts = array_module(outputs, inputs, real, fast=fast)
+        text = str(module)
         if keep is None:
-            self._engine = Engine(self.llvm_ir)
+            engine = Engine(text)
         else:
-            code = object_code(self.llvm_ir)
-            self._engine = Engine.of(code)
-            facts = ArrayFacts(self.names, self.lengths, self.arrays, self.computed, self.read)
+            code = object_code(text)
+            engine = Engine.of(code)
             keep(serialize_array_code(outputs, facts, code))
-        self.run = self._engine.address(RUN)
-        self.scratch = self._engine.address(SCRATCH)
+        super().__init__(inputs, outputs, facts, engine, module.needs, lambda: text)
 
 
 def _check_numbers(nodes: Iterable[Node]) -> None:

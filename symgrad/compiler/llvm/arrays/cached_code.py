@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from symgrad.compiler.llvm.arrays.array_loop import register_driver
@@ -20,11 +21,19 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
-__all__ = ["ArrayFacts", "CachedArrayCode", "serialize_array_code"]
+__all__ = ["ArrayFacts", "CachedArrayCode", "RunnableArrays", "serialize_array_code"]
 
 
 class ArrayFacts(NamedTuple):
-    """The interface of the code of an array program, as in `ArrayModule`."""
+    """The sizes and arrays of an array program.
+
+    Args:
+        names: the size names, in order of first appearance in the shapes of the inputs.
+        lengths: the computed lengths of axes that are negative for some sizes.
+        arrays: the shapes of all arrays, in memory or not.
+        computed: the sizes that the code computes from named sizes.
+        read: for every input, whether the code reads its entries, and not only its shape.
+    """
 
     names: tuple[str, ...]
     lengths: tuple[Size, ...]
@@ -44,7 +53,60 @@ def serialize_array_code(outputs: Sequence[Node], facts: ArrayFacts, code: Objec
     return pickle.dumps((flatten([*outputs]), tuple(facts), code.to_bytes()), protocol=5)
 
 
-class CachedArrayCode:
+class RunnableArrays:
+    """Machine code of an array program in memory; the code lives as long as this object.
+
+    Attributes:
+        names, lengths, arrays, computed, read: as in `ArrayFacts`.
+        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        shapes: the shape of every argument.
+        run: the address of the function.
+        scratch: the address of the function that computes the size of its scratch memory.
+        needs: the undefined functions of the module.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_engine",
+        "_written",
+        "arrays",
+        "computed",
+        "kinds",
+        "lengths",
+        "names",
+        "needs",
+        "read",
+        "run",
+        "scratch",
+        "shapes",
+    )
+
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        facts: ArrayFacts,
+        engine: Engine,
+        needs: tuple[str, ...],
+        written: Callable[[], str],
+    ) -> None:
+        arguments = (*inputs, *outputs)
+        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
+        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
+        self.names, self.lengths, self.arrays, self.computed, self.read = facts
+        self.needs = needs
+        self._engine = engine
+        self.run = engine.address(RUN)
+        self.scratch = engine.address(SCRATCH)
+        self._written = written
+
+    @property
+    def llvm_ir(self) -> str:
+        """The LLVM module, as text."""
+        return self._written()
+
+
+class CachedArrayCode(RunnableArrays):
     """Machine code of an array program that another process compiled; the code lives as long as this object.
 
     Args:
@@ -54,31 +116,13 @@ class CachedArrayCode:
 
     Attributes:
         outputs: the outputs of the lowered program.
-        names, lengths, arrays, computed, read: as in `ArrayModule`.
-        kinds, shapes, run, scratch, needs: as in `ArrayCode`.
 
     Raises:
         KernelError: if the C library lacks a function that it calls.
         ValueError: if the data are not the code of an array program with these inputs.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_engine",
-        "_ir",
-        "_written",
-        "arrays",
-        "computed",
-        "kinds",
-        "lengths",
-        "names",
-        "needs",
-        "outputs",
-        "read",
-        "run",
-        "scratch",
-        "shapes",
-    )
+    __slots__ = ("outputs",)
 
     def __init__(self, kept: bytes, inputs: Sequence[Node], written: Callable[[Sequence[Node]], str]) -> None:
         try:
@@ -90,24 +134,10 @@ class CachedArrayCode:
             raise ValueError(f"this is no array program: {error}") from error
         if not set(symbols_of(self.outputs)) <= set(inputs):
             raise ValueError("this is another array program")
-        self.names, self.lengths, self.arrays, self.computed, self.read = facts
-        arguments = (*inputs, *self.outputs)
-        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
-        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
-        self.needs = code.needs
         _register_symbols(code.needs)
-        self._engine = Engine.of(code)
-        self.run = self._engine.address(RUN)
-        self.scratch = self._engine.address(SCRATCH)
-        self._written = written
-        self._ir: str | None = None
-
-    @property
-    def llvm_ir(self) -> str:
-        """The LLVM module, as text."""
-        if self._ir is None:
-            self._ir = self._written(self.outputs)
-        return self._ir
+        super().__init__(
+            inputs, self.outputs, facts, Engine.of(code), code.needs, cache(partial(written, self.outputs))
+        )
 
 
 def _register_symbols(needs: tuple[str, ...]) -> None:

@@ -27,11 +27,11 @@ class PointFunctions(Protocol):
     """The addresses of `POINT` and `NUMBERS`; where all arguments are doubles, also of `INTEGRAND` and `FILTER`."""
 
 
-def scipy_callbacks(numbers: int, nin: int, nout: int) -> str:
-    """Return the text of a module with `INTEGRAND` and `FILTER`, which call a function in memory.
+def scipy_callbacks(numbers: str, nin: int, nout: int) -> str:
+    """Return the text of `INTEGRAND` and `FILTER`.
 
     Args:
-        numbers: the address of a `NUMBERS` function whose arguments are all doubles.
+        numbers: the `NUMBERS` function that they call, whose arguments are all doubles.
         nin: the number of its inputs.
         nout: the number of its outputs, at least one.
     """
@@ -41,7 +41,7 @@ def scipy_callbacks(numbers: int, nin: int, nout: int) -> str:
     )
     unused = "".join(f"  %y{k} = alloca double\n" for k in range(1, nout))
     given = ", ".join([*(f"double %x{k}" for k in range(nin)), *(f"ptr %y{k}" for k in range(nout))])
-    call = f"{inputs}{unused}  call void inttoptr (i64 {numbers} to ptr)({given})\n"
+    call = f"{inputs}{unused}  call void {numbers}({given})\n"
     return f"""\
 define double @{INTEGRAND}(i32 %n, ptr %x, ptr %data) {{
   %all = icmp eq i32 %n, {nin}

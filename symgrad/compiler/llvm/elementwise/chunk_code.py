@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.text.debug_locations import DebugLocations
 from symgrad.compiler.llvm.text.instructions import Line, with_debug_location
-from symgrad.compiler.lowering.elementwise.schedule import Chunk
+from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.support.errors import InternalError, UnsupportedError
 
-__all__ = ["ChunkWriter", "lower_node"]
+__all__ = ["ChunkWriter", "NodeFacts", "lower_node", "write_chunks"]
 
 
 def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Value:
@@ -36,28 +37,51 @@ def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Val
     return value
 
 
+class NodeFacts(NamedTuple):
+    """The facts about nodes of a schedule that the code of all its chunks needs.
+
+    Attributes:
+        constants: values that are known.
+        position: the argument number of every input.
+        asked: the argument numbers of outputs.
+        fusable: nodes that may be rounded once together.
+    """
+
+    constants: Mapping[Node, Value]
+    position: Mapping[Node, int]
+    asked: Mapping[Node, Sequence[int]]
+    fusable: frozenset[Node]
+
+    @classmethod
+    def of(cls, plan: Schedule, constants: Mapping[Node, Value]) -> NodeFacts:
+        """Number the inputs and outputs of a schedule."""
+        asked: dict[Node, list[int]] = {}
+        for k, node in enumerate(plan.outputs, len(plan.inputs)):
+            asked.setdefault(node, []).append(k)
+        return cls(constants, {node: k for k, node in enumerate(plan.inputs)}, asked, plan.fusable)
+
+
 class ChunkWriter:
     """Writes the code of one chunk: what it loads, computes and stores."""
+
+    slot_lanes = 0
+    """The alignment of spilled values in elements; 0 for a byte."""
 
     def __init__(
         self,
         builder: VectorBuilder,
-        constants: dict[Node, Value],
-        position: dict[Node, int],
-        fusable: frozenset[Node],
+        known: NodeFacts,
         places: DebugLocations | None = None,
         function: str = "",
     ) -> None:
         self.builder = builder
         self._places = places
         self._function = function
-        self.fusable = fusable
-        self.constants = constants
+        self.constants, self.position, self.asked, self.fusable = known
         self.values: dict[Node, Value] = {}
-        self.position = position
         self.prologue: list[Line] = []  # the addresses of arguments: outside the loop where there is one
 
-    def run(self, chunk: Chunk, asked: dict[Node, list[int]]) -> None:
+    def run(self, chunk: Chunk) -> None:
         for node in chunk.nodes:
             if self._places is not None:
                 self.builder.at = self._places.number(self._function, node)
@@ -70,7 +94,13 @@ class ChunkWriter:
             if node in chunk.writes:
                 self._write(self.values[node], self._slot(chunk.writes[node]))
             if node.op is not SYMBOL:
-                self.store(node, chunk, asked.get(node, ()))
+                self.store(node, chunk, self.asked.get(node, ()))
+
+    def store_rest(self, chunk: Chunk) -> None:
+        """Store the outputs that are constants or inputs, and that no chunk computes, after the last one."""
+        for node, places in self.asked.items():
+            if node in self.constants or node.op is SYMBOL:
+                self.store(node, chunk, places)
 
     def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
         for k in places:
@@ -113,15 +143,34 @@ class ChunkWriter:
     def _load(self, place: str, mask: bool) -> Value:
         b = self.builder
         if not mask:
-            return b.fresh(f"load {b.vector}, ptr {place}, align 1")
-        raw = b.fresh(f"load {b.bytes}, ptr {place}, align 1")
+            return b.fresh(f"load {b.vector}, ptr {place}, align {max(self.slot_lanes * b.real.itemsize, 1)}")
+        raw = b.fresh(f"load {b.bytes}, ptr {place}, align {max(self.slot_lanes, 1)}")
         return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", raw.text, mask=True)
 
     def _write(self, value: Value, place: str) -> None:
+        self._write_to("ptr", value, place, self.slot_lanes)
+
+    def _write_to(self, kind: str, value: Value, place: str, lanes: int) -> None:
+        """Write a store through a pointer that is aligned to some elements."""
         b = self.builder
         if not value.mask:
-            b.do(f"store {b.vector} %s, ptr %s, align 1", value.text, place)
+            align = max(lanes * b.real.itemsize, 1)
+            b.do(f"store {b.vector} %s, {kind} %s, align {align}", value.text, place)
             return
         # A literal mask has no zext in the constant expressions of LLVM; an instruction takes it as it is.
         raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
-        b.do(f"store {b.bytes} %s, ptr %s, align 1", raw.text, place)
+        b.do(f"store {b.bytes} %s, {kind} %s, align {max(lanes, 1)}", raw.text, place)
+
+
+WriterT = TypeVar("WriterT", bound=ChunkWriter)
+
+
+def write_chunks(plan: Schedule, new: Callable[[], WriterT]) -> list[WriterT]:
+    """Write all chunks of a schedule that has no groups, each by a new writer."""
+    chunks = plan.chunks or (Chunk((), {}, {}),)
+    writers: list[WriterT] = []
+    for chunk in chunks:
+        writers.append(new())
+        writers[-1].run(chunk)
+    writers[-1].store_rest(chunks[-1])
+    return writers

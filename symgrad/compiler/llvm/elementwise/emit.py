@@ -23,8 +23,8 @@ import numpy as np
 from symgrad.compiler.llvm.call_stubs.point_functions import POINT
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
-from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, lower_node
-from symgrad.compiler.llvm.elementwise.rerolled_loop import write_rerolled_loop
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, lower_node
+from symgrad.compiler.llvm.elementwise.rerolled_loop import RerolledLoopWriter
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
@@ -36,7 +36,7 @@ from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
 from symgrad.ir.garbage_collection import gc_paused
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import overflows
 from symgrad.support.errors import InternalError, NumberTooLargeError
 from symgrad.support.progress import steps
@@ -208,10 +208,7 @@ def _body(
 
     And the numbers that they read from memory, if they should.
     """
-    position = {node: i for i, node in enumerate(plan.inputs)}
-    asked: dict[Node, list[int]] = {}
-    for i, node in enumerate(plan.outputs):
-        asked.setdefault(node, []).append(len(plan.inputs) + i)
+    known = NodeFacts.of(plan, constants)
     chunks = plan.chunks or (Chunk((), {}, {}),)
     writers: dict[int, ChunkWriter] = {}
     groups: dict[int, list[Chunk]] = {}
@@ -226,12 +223,10 @@ def _body(
             continue
         builder = VectorBuilder(real, width, declarations)
         function = _BODY if len(chunks) == 1 else f"chunk.{index}"
-        writer = ChunkWriter(builder, constants, position, plan.fusable, places, function)
-        writer.run(chunk, asked)
+        writer = ChunkWriter(builder, known, places, function)
+        writer.run(chunk)
         if index == len(chunks) - 1:
-            for node in plan.outputs:
-                if node in constants or node.op is SYMBOL:
-                    writer.store(node, chunk, asked.pop(node, ()))
+            writer.store_rest(chunk)
         writers[index] = writer
         turns.append((None, index, index))
     codes: dict[int, Sequence[Line]] = {}
@@ -270,9 +265,7 @@ def _body(
     ]
     for group, copies in groups.items():
         builder = VectorBuilder(real, width, declarations)
-        functions += write_rerolled_loop(
-            group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1
-        )
+        functions += RerolledLoopWriter(group, copies, builder, known).items(plan.slots - 1)
     return [_loop_over_lanes([], calls, width, None), *functions], tables
 
 

@@ -7,67 +7,43 @@ writes, and the number of every argument.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, lower_node
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, lower_node
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item
 from symgrad.compiler.lowering.elementwise.schedule import Chunk
 from symgrad.ir.graph import SYMBOL, Node
 
-__all__ = ["write_rerolled_loop"]
+__all__ = ["RerolledLoopWriter"]
 
 Column = tuple[Node, ...]
 
 
-def write_rerolled_loop(
-    group: int,
-    copies: Sequence[Chunk],
-    builder: VectorBuilder,
-    constants: dict[Node, Value],
-    position: dict[Node, int],
-    asked: Mapping[Node, Sequence[int]],
-    fusable: frozenset[Node],
-    unread: int,
-) -> list[Item]:
-    """Write the function ``copies.GROUP``, which computes the copies from ``%first`` to before ``%end``.
-
-    Its tables come before it.
+class RerolledLoopWriter(ChunkWriter):
+    """Writes the function ``copies.GROUP``, which computes the copies from ``%first`` to before ``%end``.
 
     Args:
         group: its number.
         copies: the chunks, in the order in which they are computed.
         builder: for the function.
-        constants: values that are known.
-        position: the argument number of every input.
-        asked: the argument numbers of outputs.
-        fusable: nodes that may be rounded once together.
-        unread: a slot for values that this copy alone need not store.
+        known: the facts about nodes.
     """
-    writer = _CopyWriter(group, copies, builder, constants, position, fusable)
-    return writer.function(asked, unread)
 
-
-class _CopyWriter(ChunkWriter):
-    """Writes the code of one copy, with the places that differ taken from tables."""
-
-    def __init__(
-        self,
-        group: int,
-        copies: Sequence[Chunk],
-        builder: VectorBuilder,
-        constants: dict[Node, Value],
-        position: dict[Node, int],
-        fusable: frozenset[Node],
-    ) -> None:
-        super().__init__(builder, constants, position, fusable)
+    def __init__(self, group: int, copies: Sequence[Chunk], builder: VectorBuilder, known: NodeFacts) -> None:
+        super().__init__(builder, known)
         self.name = f"copies.{group}"
         self.copies = copies
         self.places: dict[tuple[int, ...], int] = {}  # columns of the table of places, and their numbers
         self.numbers: dict[Column, Value] = {}
         self.known: dict[Column, Value] = {}
 
-    def function(self, asked: Mapping[Node, Sequence[int]], unread: int) -> list[Item]:
+    def items(self, unread: int) -> list[Item]:
+        """Return its tables and the function.
+
+        Args:
+            unread: a slot for values that this copy alone need not store.
+        """
         for t, node in enumerate(self.copies[0].nodes):
             column = tuple([chunk.nodes[t] for chunk in self.copies])
             if node.op is SYMBOL:
@@ -81,8 +57,8 @@ class _CopyWriter(ChunkWriter):
                 slots = [chunk.writes.get(n, unread) for n, chunk in zip(column, self.copies, strict=True)]
                 self._write(value, self._place(slots))
             if node.op is not SYMBOL:
-                for k in range(len(asked.get(node, ()))):
-                    self._write(value, self._output([asked[n][k] for n in column], value.mask))
+                for k in range(len(self.asked.get(node, ()))):
+                    self._write(value, self._output([self.asked[n][k] for n in column], value.mask))
         return self._items()
 
     def _operand(self, t: int, k: int, arg: Node) -> Value:

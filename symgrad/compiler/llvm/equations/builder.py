@@ -321,7 +321,7 @@ class VectorBuilder:
         if name in FUNCTIONS:
             if known:
                 numbers = tuple(float(a.literal) for a in args)
-                return self._literal(fold(name, numbers, self.real, **self.declarations.function_options))
+                return self._literal(fold(name, numbers, self.real, self.declarations.function_options))
             if name == "pow":
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:

@@ -9,6 +9,7 @@ from typing import Any
 from symgrad.compiler.llvm.engine.libm import c_declaration, lane_by_lane
 from symgrad.compiler.llvm.engine.scipy_functions import PREFIX, SCIPY_FUNCTIONS, wrapper_functions
 from symgrad.compiler.llvm.maths import VectorFunction, write_function
+from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 
@@ -34,23 +35,12 @@ class Declarations:
         self, *, fused: bool = True, estimates: bool = False, fast: bool = False, freestanding: bool = False
     ) -> None:
         self.fused = fused
-        self.fast = fast
-        self.freestanding = freestanding
         self.estimates = estimates and fused
+        self.function_options = FunctionOptions(fused, self.estimates, fast, freestanding)
         self.declared: dict[str, FunctionDeclaration] = {}  # by name, in the order of first use
         self.maths: dict[str, list[Any]] = {}  # symbol -> its VectorFunction, and the number of its calls
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> arity and format
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
-
-    @property
-    def function_options(self) -> dict[str, bool]:
-        """The options of `write_function` and `fold`, which decide the code of vector functions and their bits."""
-        return {
-            "fused": self.fused,
-            "tables": self.estimates,
-            "fast": self.fast,
-            "freestanding": self.freestanding,
-        }
 
     def add_call(
         self,
@@ -62,7 +52,7 @@ class Declarations:
         parts: tuple[int, ...] = (),
     ) -> VectorFunction:
         """Record a call of a vector function, or the replacement of a call by one that returns more values."""
-        made = write_function(name, real, width, **self.function_options, parts=parts)
+        made = write_function(name, real, width, self.function_options, parts)
         if instead_of is not None:
             self.maths[instead_of.name][1] -= 1
         self.maths.setdefault(made.function.name, [made, 0])[1] += 1

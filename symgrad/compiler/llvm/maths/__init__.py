@@ -23,7 +23,7 @@ from symgrad.compiler.llvm.maths import (
     power,
     trigonometric,
 )
-from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
+from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions, Lane, LaneWriter
 from symgrad.compiler.llvm.text.instructions import Instruction, eliminate_dead_code
 from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
@@ -103,11 +103,7 @@ def write_function(
     name: str,
     real: FloatType,
     width: int,
-    *,
-    fused: bool,
-    tables: bool = False,
-    fast: bool = False,
-    freestanding: bool = False,
+    options: FunctionOptions,
     parts: tuple[int, ...] = (),
 ) -> VectorFunction:
     """Write a function of vectors.
@@ -119,20 +115,16 @@ def write_function(
         name: the name of the function.
         real: the format of its arguments and values.
         width: the number of lanes.
-        fused: whether the target has a fused multiply-add instruction.
-        tables: whether the target has AVX-512's permutations, for table lookup in registers.
-        fast: whether an error of four units in the last place is acceptable.
-        freestanding: whether it must not call C.
+        options: for the processor, and for the accuracy.
         parts: the indices of the values of the formula to return; by default the value of this function. The choice
             does not change the bits.
     """
     function = FUNCTIONS[name]
-    plainly = fast and not function.needs_pairs and real.bits == 64
+    plainly = options.fast and not function.needs_pairs and real.bits == 64
     if not parts and function.output is not None:
         parts = (function.output,)
-    return _write_function(
-        function.formula, function.arity, real, width, fused, tables, plainly, freestanding, parts
-    )
+    options = options._replace(fast=plainly)
+    return _write_function(function.formula, function.arity, real, width, options, parts)
 
 
 _PARAMETERS = ("%x0", "%x1")
@@ -144,13 +136,10 @@ def _write_function(
     arity: int,
     real: FloatType,
     width: int,
-    fused: bool,
-    tables: bool,
-    fast: bool,
-    freestanding: bool,
+    options: FunctionOptions,
     parts: tuple[int, ...],
 ) -> VectorFunction:
-    written, found = _write_formula(formula, arity, real, width, fused, tables, fast, freestanding)
+    written, found = _write_formula(formula, arity, real, width, options)
     lanes = written.fork()
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     values = [v.text for v in ([found[k] for k in parts] or found)]
@@ -161,9 +150,8 @@ def _write_function(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(Opcode.insert_value(gives, k), value, v).text
-    how = (
-        f"{'alone.' * freestanding}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.uses_tables}"
-    )
+    fused, _, fast, alone = options
+    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.uses_tables}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
     lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.ret(gives), (value,))]
@@ -182,15 +170,10 @@ def _write_formula(
     arity: int,
     real: FloatType,
     width: int,
-    fused: bool,
-    tables: bool,
-    fast: bool,
-    freestanding: bool,
+    options: FunctionOptions,
 ) -> tuple[LaneWriter, Sequence[Lane]]:
     """Return the code of a formula with all its values, cached for the functions that select some of them."""
-    lanes = LaneWriter(
-        width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, freestanding=freestanding
-    )
+    lanes = LaneWriter(width, real.bits == 32, options)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     args = [
         Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)

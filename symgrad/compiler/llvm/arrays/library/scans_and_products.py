@@ -124,15 +124,10 @@ def _each_axis_line(
 ) -> None:
     rows, n, columns = _axis(fn, node.args[0].shape, axis)
 
-    def row(o: str, _: Carried) -> Carried:
-        def column(i: str, _: Carried) -> Carried:
-            body(_AxisLine(fn, memory, node, o, i, n, columns), n)
-            return []
+    def row(o: str) -> None:
+        _repeat(fn, columns, lambda i: body(_AxisLine(fn, memory, node, o, i, n, columns), n))
 
-        _loop(fn, columns, [], column)
-        return []
-
-    _loop(fn, _unless_empty(fn.region(), rows, n, columns), [], row)
+    _repeat(fn, _unless_empty(fn.region(), rows, n, columns), row)
 
 
 def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
@@ -242,13 +237,9 @@ def _product(fn: StepWriter, node: Node, memory: Memory) -> None:
         if depth == len(batch):
             one(counters)
             return
-
-        def each(i: str, _: Carried) -> Carried:
-            nested(depth + 1, [*counters, i])
-            return []
-
         inner = [fn.size(sizes[label]) for label in batch[depth + 1 :]]
-        _loop(fn, _unless_empty(fn.region(), fn.size(sizes[batch[depth]]), m, n, *inner), [], each)
+        count = _unless_empty(fn.region(), fn.size(sizes[batch[depth]]), m, n, *inner)
+        _repeat(fn, count, lambda i: nested(depth + 1, [*counters, i]))
 
     nested(*((1, ["%turn"]) if fn.turn else (0, [])))
     fn.products.add((x_turned, y_turned))

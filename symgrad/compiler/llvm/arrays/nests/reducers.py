@@ -9,6 +9,7 @@ error of one block, a few units in the last place. (D. E. Knuth, The Art of Comp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from symgrad.compiler.llvm.arrays.nests.access import Lanes
 from symgrad.compiler.llvm.arrays.step_writer import BlockWriter
@@ -77,13 +78,8 @@ class Reducer:
         b = self.builder(lanes.region)
         *first, last = factors
         if self.is_sum and first and lanes.mask is None:
-            value = first[0]
-            for factor in first[1:]:
-                value = b.mul(value, factor)
-            return b.fma(value, last, old)
-        value = factors[0]
-        for factor in factors[1:]:
-            value = b.mul(value, factor)
+            return b.fma(reduce(b.mul, first), last, old)
+        value = reduce(b.mul, factors)
         if lanes.mask is not None:
             value = b.select(
                 Value(lanes.mask, True, None), value, Value(self.identity(lanes.region), False, None)

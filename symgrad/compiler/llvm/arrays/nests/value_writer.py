@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from symgrad.compiler.llvm.arrays.nests.access import (
     Lanes,
@@ -49,10 +50,7 @@ class ValueWriter(ValueTable):
         values = self.factors(member, lanes)
         region = region or (lanes.region if lanes else self.row)
         b = region.wide if member.task.node.dtype == "int" else region.b
-        result = values[0]
-        for value in values[1:]:
-            result = b.mul(result, value)
-        return result
+        return reduce(b.mul, values)
 
     def keep(self, pair: Pair, lanes: Lanes) -> None:
         """Store a value for a later pass."""
@@ -60,12 +58,9 @@ class ValueWriter(ValueTable):
         row = self.passes.kept[pair]
         if not isinstance(row, Member):
             k = self.memory.kept(self.nest, row)
-            self._store_kept(k, lanes, value)
-
-    def _store_kept(self, k: int, lanes: Lanes, value: Value) -> None:
-        storage = self.storage(k)
-        pointer = lanes.region.address(storage.element, self.fn.base(k), lanes.counter)
-        store_lanes(lanes, storage, pointer, value)
+            storage = self.storage(k)
+            pointer = lanes.region.address(storage.element, self.fn.base(k), lanes.counter)
+            store_lanes(lanes, storage, pointer, value)
 
     def _as(self, value: Value, node: Node, like: Node, region: BlockWriter) -> Value:
         """Return a value in the format of another node."""
@@ -129,10 +124,7 @@ class ValueWriter(ValueTable):
             return self._load(pair, self.memory.array(source), index, lanes)
         if name == "einsum" and len(values) > 1:
             b = region.wide if node.dtype == "int" else region.b
-            first, *others = [self._as(v, a, node, region) for a, v in values]
-            for value in others:
-                first = b.mul(first, value)
-            return first
+            return reduce(b.mul, [self._as(v, a, node, region) for a, v in values])
         return values[0][1]  # a view
 
     def _compute(self, node: Node, args: Sequence[tuple[Node, Value]], region: BlockWriter) -> Value:

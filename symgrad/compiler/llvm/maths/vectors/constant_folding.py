@@ -10,6 +10,7 @@ from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.libm import c_declaration, lane_by_lane
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.maths import FUNCTIONS, write_function
+from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions
 from symgrad.compiler.llvm.text.module import Function, Item, Module
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 
@@ -27,12 +28,10 @@ def _formula_outputs(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 @locked_cache
-def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool, freestanding: bool) -> Engine:
+def _engine(name: str, real: FloatType, options: FunctionOptions) -> Engine:
     """Return code for a function and the other functions of its formula, which are often needed together."""
     _, parts = _formula_outputs(name)
-    made = write_function(
-        name, real, _WIDTH, fused=fused, tables=tables, fast=fast, freestanding=freestanding, parts=parts
-    )
+    made = write_function(name, real, _WIDTH, options, parts)
     vector = f"<{_WIDTH} x {real.llvm}>"
     function = FUNCTIONS[name]
     lines: list[str] = []
@@ -60,23 +59,14 @@ def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool, f
     return load_or_compile(str(Module([caller, made.function, *libm, *made.intrinsics])), quick=True)
 
 
-def fold(
-    name: str,
-    args: tuple[float, ...],
-    real: FloatType,
-    *,
-    fused: bool,
-    tables: bool = False,
-    fast: bool = False,
-    freestanding: bool = False,
-) -> float:
+def fold(name: str, args: tuple[float, ...], real: FloatType, options: FunctionOptions) -> float:
     """Return the value of a function with the bits of a kernel of any width."""
     kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
     given = (kind * (_WIDTH * len(args)))(*(a for a in args for _ in range(_WIDTH)))
     first, parts = _formula_outputs(name)
     found = (kind * (_WIDTH * max(1, len(parts))))()
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-        _engine(first, real, fused, tables, fast, freestanding).address("fold")
-    )(given, found)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(_engine(first, real, options).address("fold"))(
+        given, found
+    )
     part = FUNCTIONS[name].output
     return float(found[0 if part is None else _WIDTH * parts.index(part)])

@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.maths.vectors.instructions import Instructions, Lane,
 from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 
-__all__ = ["PairCoefficients", "Lane", "LaneWriter", "Pair", "Coefficients"]
+__all__ = ["Coefficients", "FunctionOptions", "Lane", "LaneWriter", "Pair", "PairCoefficients"]
 
 Pair: TypeAlias = tuple[Lane, Lane]
 """A double-double number: an unevaluated sum whose second term is at most about an ulp of the first."""
@@ -37,31 +37,40 @@ _TWO_CHAINS_FROM = 8
 """Number of coefficients from which on a polynomial is evaluated in two chains."""
 
 
+class FunctionOptions(NamedTuple):
+    """The options that decide the code of vector functions and their bits.
+
+    Attributes:
+        fused: whether the target has a fused multiply-add instruction.
+        tables: whether the target has AVX-512's permutations, for table lookup in registers.
+        fast: whether an error of four units in the last place of a double is acceptable.
+        freestanding: whether there is no C library to call.
+    """
+
+    fused: bool
+    tables: bool = False
+    fast: bool = False
+    freestanding: bool = False
+
+
 class LaneWriter(Instructions):
     """Writes the instructions of one function.
 
     Args:
         width: lanes in a vector.
-        fused: whether the target has a fused multiply-add instruction.
-        tables: whether it has the instructions for `table_lookup.py`.
         single: whether the results are rounded to single precision: the arithmetic is in doubles, but polynomials are
             shorter, and it is ``plain``.
-        fast: whether an error of four units in the last place of a double is acceptable: it is ``plain`` too.
-        freestanding: whether there is no C library to call.
+        options: those of the function; with ``fast`` it is ``plain`` too.
 
     With ``plain`` the second terms of pairs are not computed.
     """
 
-    def __init__(
-        self, width: int, *, fused: bool, tables: bool, single: bool, fast: bool, freestanding: bool = False
-    ) -> None:
+    def __init__(self, width: int, single: bool, options: FunctionOptions) -> None:
         super().__init__(width)
-        self.freestanding = freestanding
-        self.tables = tables
+        self.fused, self.tables, fast, self.freestanding = options
         self.uses_tables = False  # whether the function has a table lookup
         self.single = single
         self.plain = single or fast
-        self.fused = fused
         self._block = "entry"
 
     def constant_pair(self, high: float, low: float) -> Pair:
