@@ -15,7 +15,7 @@ from symgrad.apps.web.formulas import derivation, gradient, graph, latex, moment
 from symgrad.apps.web.limits import CLAIM_CHARACTERS, NAME_CHARACTERS, PROGRAM_CHARACTERS
 from symgrad.apps.web.plots import plot
 from symgrad.apps.web.question import PageQuestion
-from symgrad.apps.web.reviews import review, understood
+from symgrad.apps.web.review import review, understood
 from symgrad.support.errors import SymgradError
 
 __all__ = ["LANGUAGES", "PARTS", "QuestionError", "answer", "validate_question"]

@@ -24,7 +24,7 @@ BoxKind: TypeAlias = Literal["formula", "program", "derivation"]
 
 _LATEX = re.compile(r"\\[A-Za-z]")
 _ENCLOSED = re.compile(r"\s*(?:\$\$?|\\\[|\\\()(?P<inner>[^$]*?)(?:\$\$?|\\\]|\\\))\s*")
-_LEFT = "yfghzqwv"
+_LETTERS = "yfghzqwv"
 """Letters, one of which stands for a formula without a name while it is read."""
 
 
@@ -71,7 +71,7 @@ def read_box(text: str, name: str, form: DocumentForm | None, seconds: float) ->
         program = symgrad.parse(text, name)
     except SymgradError as error:
         found = _document(text, name, form, seconds)
-        if found is None or (isinstance(error, UnknownNameError) and _declares(found)):
+        if found is None or (isinstance(error, UnknownNameError) and _has_declarations(found)):
             raise
         return found
     return BoxText("program" if program.outputs else "formula", program)
@@ -79,7 +79,7 @@ def read_box(text: str, name: str, form: DocumentForm | None, seconds: float) ->
 
 def _document(text: str, name: str, form: DocumentForm | None, seconds: float) -> BoxText | None:
     """Return a text as a document, None if it defines and claims nothing that is understood."""
-    for document, left in _documents(text, form):
+    for document, left in _texts(text, form):
         try:
             review = symgrad.review(document, name, form, seconds)
         except SymgradError:
@@ -96,24 +96,24 @@ def _document(text: str, name: str, form: DocumentForm | None, seconds: float) -
     return None
 
 
-def _declares(found: BoxText) -> bool:
+def _has_declarations(found: BoxText) -> bool:
     """Tell whether a formula has declarations: then a name without one is a mistake, as in programs."""
     known = () if found.review is None else found.review.assumptions
     return found.kind == "formula" and any(a.stated and " : " in a.text for a in known)
 
 
-def _documents(text: str, form: DocumentForm | None) -> Iterator[tuple[str, str]]:
+def _texts(text: str, form: DocumentForm | None) -> Iterator[tuple[str, str]]:
     """Yield a text in the layout of a document, then with a left side for its last line; and that left side."""
     inner = _ENCLOSED.fullmatch(text)
     bare = text if inner is None else inner["inner"]
     wrapped = form is None and _LATEX.search(bare) is not None and form_of(bare, "") == "text"
-    yield (_in_dollars(text) if wrapped and inner is None else text), ""
-    left = next((letter for letter in _LEFT if letter not in text), None)
+    yield (_as_latex(text) if wrapped and inner is None else text), ""
+    left = next((letter for letter in _LETTERS if letter not in text), None)
     if left is not None:
         *before, last = bare.strip("\n ").split("\n")
         named = "\n".join([*before, f"{left} = {last}"])
-        yield (_in_dollars(named) if wrapped or inner is not None else named), left
+        yield (_as_latex(named) if wrapped or inner is not None else named), left
 
 
-def _in_dollars(text: str) -> str:
+def _as_latex(text: str) -> str:
     return "\n".join(f"${line.strip()}$" if line.strip() else line for line in text.split("\n"))

@@ -47,7 +47,7 @@ def plot(question: PageQuestion) -> list[Block]:
     base = next(iter(sample_points(y.node, inputs, {}, [w.name], np.dtype(np.float64))), None)
     if base is None:
         raise UsageError("no point of the declared domains was found", cure="declare larger domains")
-    base = {**base, **_requested(question, inputs)}
+    base = {**base, **_fixed_values(question, inputs)}
     grid = _grid(question.said("range"), w)
     derivative = question.gradients[0]
     entry = (0,) * len(w.shape)
@@ -68,7 +68,7 @@ def plot(question: PageQuestion) -> list[Block]:
     return [block, *([text("with " + ", ".join(others))] if others else [])]
 
 
-def _requested(question: PageQuestion, inputs: Mapping[str, symgrad.Expr]) -> dict[str, float]:
+def _fixed_values(question: PageQuestion, inputs: Mapping[str, symgrad.Expr]) -> dict[str, float]:
     """Return the requested values of inputs that are numbers: a = 2, b = 1/2."""
     found: dict[str, float] = {}
     for part in filter(str.strip, question.said("values").split(",")):

@@ -28,14 +28,14 @@ def understood(question: PageQuestion) -> list[Block]:
     box = question.box
     program = box.program
     outputs = [*program.outputs.values(), *([] if program.result is None else [program.result])]
-    blocks = [_compact(block, question.name) for block in program_blocks(program.listing, outputs)]
+    blocks = [_shortened_block(block, question.name) for block in program_blocks(program.listing, outputs)]
     read = [] if box.review is None else [a.text for a in box.review.assumptions if " : " not in a.text]
     blocks += [Paragraph(prose(ticked("; ".join(read))), soft=True)] if read else []
     noise = any(i.node.declaration.distribution is not None for i in program.inputs)
     return [{"kind": "box", "what": box.kind, "noise": noise}, *([html(blocks)] if blocks else [])]
 
 
-def _compact(block: ReportBlock, name: str) -> ReportBlock:
+def _shortened_block(block: ReportBlock, name: str) -> ReportBlock:
     """Return declarations on one line, and formulas, the one without a name under this."""
     if isinstance(block, Items):
         return Paragraph(tuple(word for item in block.items for word in (*item, "   "))[:-1])
@@ -114,22 +114,22 @@ def _sentence(text: str) -> str:
 def _right_line(question: PageQuestion, corrected: str) -> Maths:
     left, equals, right = corrected.rpartition(" = ")
     try:
-        latex = right if "\\" in right else _typeset(question, right)
+        latex = right if "\\" in right else _latex_of(question, right)
     except SymgradError:  # it has a name that documents have and programs do not
         latex = rf"\text{{{right}}}"
-    return Maths(corrected, f"{_left_side(left)} = {latex}" if equals else latex)
+    return Maths(corrected, f"{_side_latex(left)} = {latex}" if equals else latex)
 
 
-def _typeset(question: PageQuestion, text: str) -> str:
+def _latex_of(question: PageQuestion, text: str) -> str:
     program = question.program
     return symgrad.parse(text, "the right line", {name: program[name] for name in program}).last.latex()
 
 
-def _left_side(text: str) -> str:
+def _side_latex(text: str) -> str:
     r"""Return a left side in LaTeX.
 
     Example:
-        >>> _left_side("dy/dx"), _left_side("f'(x)")
+        >>> _side_latex("dy/dx"), _side_latex("f'(x)")
         ('\\frac{d y}{d x}', "f'(x)")
     """
     found = _SLOPE.fullmatch(text.strip())
