@@ -82,42 +82,38 @@ def lint(
 ) -> Findings:
     r"""Find places in a program whose gradient or value may differ from the author's intention.
 
-        Args:
-            y: the function to differentiate, of any shape.
-            wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
-                not random. A variable in ``wrt`` that receives no gradient is a finding.
-            noise: random inputs that must not enter the gradient.
-            frozen: inputs or values that must not receive a gradient.
-            variables: the variables of an optimiser; variables that y does not read are findings.
-            ignore: codes of checks to skip, such as ``("SG101",)``.
-            time_limit: approximate seconds. Only findings that are proved in this time are reported.
-            framework: where the program runs: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"``. Only problems of
-                that framework are findings. By default it is the framework that the program was read from, else all of
-                them (``"numpy"``).
+    Args:
+        y: the function to differentiate, of any shape.
+        wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
+            not random. A variable in ``wrt`` that receives no gradient is a finding.
+        noise: random inputs that must not enter the gradient.
+        frozen: inputs or values that must not receive a gradient.
+        variables: the variables of an optimiser; variables that y does not read are findings.
+        ignore: codes of checks to skip, such as ``("SG101",)``.
+        time_limit: approximate seconds. Only findings that are proved in this time are reported.
+        framework: where the program runs: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"``. Only problems of
+            that framework are findings. By default it is the framework that the program was read from, else all of
+            them (``"numpy"``).
 
-        Returns:
-            A `Findings`. Each finding has ``code``, ``message``, ``reason``, ``places``. If there is a repair, it also has
-            ``repaired`` (the whole program as an Expr), ``cure`` (the text to write) and ``verdict`` (whether the repair is
-            correct).
+    Returns:
+        A `Findings`. Each finding has ``code``, ``message``, ``reason``, ``places``. If there is a repair, it also has
+        ``repaired`` (the whole program as an Expr), ``cure`` (the text to write) and ``verdict`` (whether the repair is
+        correct).
 
-        Raises:
-            NotInProgramError: if a name does not occur in the program.
-            NotDifferentiableError: if ``y`` is a truth value.
-    <<<<<<< HEAD
-            UsageError: for an unknown code, for noise that is not a random input, or noise in ``wrt``.
-    =======
-            UsageError: for an unknown code or framework, noise that is no random input, or that one differentiates by.
-    >>>>>>> w-lint
+    Raises:
+        NotInProgramError: if a name does not occur in the program.
+        NotDifferentiableError: if ``y`` is a truth value.
+        UsageError: for an unknown code or framework, noise that is not a random input, or noise in ``wrt``.
 
-        Example:
-            >>> import symgrad as sg
-            >>> p = sg.parse("x, w : real\nh = stop_gradient(stop_gradient(x)*w)\ny = h*x")
-            >>> print(sg.lint(p["y"]))
-            <text>, line 2: SG102 stop_gradient(x) stops nothing: no derivative path from y arrives there
-              it is inside stop_gradient(stop_gradient(x)*w), where the derivative edge is cut already
-              instead: write x instead of stop_gradient(x)
-            >>> sg.lint("x : real\ny = where(x > 0, sqrt(x), 0)")[0].cure
-            'write where(x > 0, sqrt(where(x > 0, x, 1)), 0)'
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x, w : real\nh = stop_gradient(stop_gradient(x)*w)\ny = h*x")
+        >>> print(sg.lint(p["y"]))
+        <text>, line 2: SG102 stop_gradient(x) stops nothing: no derivative path from y arrives there
+          it is inside stop_gradient(stop_gradient(x)*w), where the derivative edge is cut already
+          instead: write x instead of stop_gradient(x)
+        >>> sg.lint("x : real\ny = where(x > 0, sqrt(x), 0)")[0].cure
+        'write where(x > 0, sqrt(where(x > 0, x, 1)), 0)'
     """
     expr = differentiable(y)
     if isinstance(y, (int, float)):

@@ -69,13 +69,14 @@ class Magic(Magics):
     @argument("--explain", action="store_true", help="Show the derivation, and whether noise enters it.")
     @argument("--audit", action="store_true", help="Show what noise makes of the gradient.")
     @argument("--lint", action="store_true", help="Show what may not be meant.")
+    @argument("--review", action="store_true", help="Check the cell as a derivation, line by line.")
     @argument("-q", "--quiet", action="store_true", help="Define the names, and show nothing.")
     @line_cell_magic
     def symgrad(self, line: str, cell: str | None = None) -> None:
         """Read a cell in program notation, or run a command of the command line.
 
         `%%symgrad` defines the names of the cell as formulas (`Expr`); names that earlier cells defined can be used.
-        With no option it shows the program.
+        With no option it shows the program; with `--review` the cell is a derivation, of which each line is checked.
 
         `%symgrad derive 'x**2'` runs `symgrad derive`. A program that is bound to a name is given by this name, and so
         are formulas: `%symgrad explain p --wrt x`, `%symgrad derive 'log(y)*x'`. `%symgrad --help` lists the commands.
@@ -94,6 +95,9 @@ class Magic(Magics):
         options = parse_argstring(self.symgrad, line)
         if options.output is not None and not options.output.isidentifier():
             raise UsageError(f"'{options.output}' is no name", expected="-o NAME")
+        if options.review:
+            display(symgrad.review(cell, f"In [{self._shell.execution_count}]"))
+            return
         namespace = self._namespace
         program = read_cell(cell, f"In [{self._shell.execution_count}]", namespace)
         found: dict[str, Any] = {**bindings(program)}

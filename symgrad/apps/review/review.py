@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import validate_seconds
 from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, facts_in
+from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.layout.order import order_definitions
 from symgrad.apps.review.layout.passages import DocumentForm, form_of, passages
 from symgrad.apps.review.layout.statements import ChainText, statements
 from symgrad.apps.review.reviewer import Reviewer
 from symgrad.apps.review.steps import ReviewRecord
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
+from symgrad.ir.listing import Listing
 from symgrad.report.report import Report, Reported
 from symgrad.support.errors import ProgramSyntaxError, UsageError
 from symgrad.support.progress import steps
@@ -127,7 +129,7 @@ def review(
         before = reviewer.names.unread
         reviewer = _reviewed(source, found, order, facts, seconds, chosen, before)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
-    return Review(source, known, tuple(steps), reviewer.names.told())
+    return Review(source, known, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
 
 
 def _reviewed(
@@ -146,3 +148,9 @@ def _reviewed(
     for k in steps("documents", "reviewing", order):
         reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
     return reviewer
+
+
+def _listing(names: DocumentNames) -> Listing:
+    """Return the inputs and definitions of a document, in the order in which they were read."""
+    symbols = {name: node for name, node in names.values.items() if names.is_input(name)}
+    return Listing(symbols, {name: node for name, node in names.values.items() if name not in symbols})

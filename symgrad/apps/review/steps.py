@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.apps.review.assumptions import Assumption
 from symgrad.apps.review.layout.passages import DocumentForm
+from symgrad.ir.listing import Listing
 from symgrad.support.source import Source, Span
 from symgrad.verification.verdict import Status, Verdict
 
@@ -70,12 +71,14 @@ class ReviewRecord:
         form: ``markdown``, ``latex`` or ``text``.
         steps: all steps, in the order of the document.
         assumptions: what the verdicts rest on: what the document declares, and what it leaves open.
+        defined: the inputs and definitions of the document, as of a program.
     """
 
     source: Source
     form: DocumentForm
     steps: tuple[ReviewStep, ...]
     assumptions: tuple[Assumption, ...]
+    defined: Listing
 
     @property
     def first_wrong(self) -> ReviewStep | None:

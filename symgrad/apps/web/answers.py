@@ -15,11 +15,14 @@ from symgrad.apps.web.formulas import derivation, gradient, graph, latex, moment
 from symgrad.apps.web.limits import CLAIM_CHARACTERS, NAME_CHARACTERS, PROGRAM_CHARACTERS
 from symgrad.apps.web.plots import plot
 from symgrad.apps.web.question import PageQuestion
+from symgrad.apps.web.review import review, understood
 from symgrad.support.errors import SymgradError
 
 __all__ = ["LANGUAGES", "PARTS", "QuestionError", "answer", "validate_question"]
 
 PARTS: dict[str, Callable[[PageQuestion], list[Block]]] = {
+    "understood": understood,
+    "review": review,
     "gradient": gradient,
     "claim": verdict,
     "derivation": derivation,
@@ -33,6 +36,9 @@ PARTS: dict[str, Callable[[PageQuestion], list[Block]]] = {
 }
 """The parts of an answer in their order, the fastest first."""
 
+_OF_DERIVATIONS = ("understood", "review")
+"""The parts of the answer about a derivation; the others are about a formula or a program."""
+
 _FIELDS = {
     "program": PROGRAM_CHARACTERS,
     "of": NAME_CHARACTERS,
@@ -40,6 +46,8 @@ _FIELDS = {
     "claim": CLAIM_CHARACTERS,
     "language": NAME_CHARACTERS,
     "range": NAME_CHARACTERS,
+    "values": NAME_CHARACTERS,
+    "form": NAME_CHARACTERS,
 }
 
 
@@ -51,8 +59,8 @@ def validate_question(data: Any) -> dict[str, Any]:
     r"""Validate a question: return its fields, each a text within its limit.
 
     Args:
-        data: the JSON data: ``program``, and optionally ``of``, ``wrt``, ``claim``, ``language``, ``range``, each a
-            text; and ``parts``, a list of names of `PARTS`.
+        data: the JSON data: ``program``, and optionally ``of``, ``wrt``, ``claim``, ``language``, ``range``,
+            ``values``, ``form``, each a text; and ``parts``, a list of names of `PARTS`.
 
     Raises:
         QuestionError: if it is anything else.
@@ -102,13 +110,15 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """
     question = PageQuestion(data)
     for part in data["parts"]:
-        yield {"part": part, **_part(PARTS[part], question)}
+        yield {"part": part, **_part(part, question)}
 
 
-def _part(find: Callable[[PageQuestion], list[Block]], question: PageQuestion) -> dict[str, Any]:
+def _part(part: str, question: PageQuestion) -> dict[str, Any]:
     question.at_fault = None  # forget the fault of another part
     try:
-        return {"blocks": find(question)}
+        if part not in _OF_DERIVATIONS and question.box.kind == "derivation":
+            return {"blocks": []}
+        return {"blocks": PARTS[part](question)}
     except SymgradError as error:
         return {"error": _error(error, question)}
     except MemoryError:

@@ -38,6 +38,8 @@ _WARMING = (
         "claim": "2*X.T@(X@w - y)/n",
         "language": "jax",
     },
+    {"program": "f(x) = x^2 sin x\nf'(x) = 2x cos x"},
+    {"program": r"$f(x) = \frac{x^2}{1 + x}$"},
     {"program": "x +* 2", "parts": ["gradient"]},
 )
 """Questions whose answers import every module that answers need."""

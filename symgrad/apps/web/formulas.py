@@ -21,12 +21,13 @@ def gradient(question: PageQuestion) -> list[Block]:
     exprs = question.gradients
     formulas, below, notes = format_many(exprs)
     lines: list[str] = []
+    named = "" if question.y.name else f" {question.name}"  # d/dx f
     for w, g, formula, about in zip(question.wrt, exprs, formulas, notes, strict=True):
-        lines.append(f"{title(question.y, [w])} = {formula}")
+        lines.append(f"{title(question.y, [w])}{named} = {formula}")
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
         lines += [f"    # {note}" for note in about]
-    names = [leibniz_of(question.y, [w]) for w in question.wrt]
+    names = [leibniz_of(question.y, [w]) + named for w in question.wrt]
     written = "\n".join([*lines, *below])
     formula = Maths(written, latex_many(exprs, names))
     return [html([MathLines((formula,), "the gradient"), *_as_values(question)]), code(written, "as text")]
@@ -69,13 +70,14 @@ def verdict(question: PageQuestion) -> list[Block]:
 def derivation(question: PageQuestion) -> list[Block]:
     """Return the derivation of the gradient, from the output back, each step with its rule."""
     sections = _sections(question.derivation.report())
-    return [html(block for title in (*_GAPS, *_BACKWARD) for block in sections.get(title, ()))]
+    found = [block for title in (*_GAPS, *_BACKWARD) for block in sections.get(title, ())]
+    return [html(found)] if found else []
 
 
 def noise(question: PageQuestion) -> list[Block]:
     """Return whether each random input enters the gradient, and by which path."""
     found = _sections(question.derivation.report()).get(_NOISE)
-    return [html(found) if found else text("There is no random input. Declare one: u ~ Uniform(0.9, 1.1)")]
+    return [html(found)] if found else []
 
 
 def graph(question: PageQuestion) -> list[Block]:
@@ -107,7 +109,7 @@ def _sections(report: Report) -> dict[str, list[ReportBlock]]:
 def moments(question: PageQuestion) -> list[Block]:
     """Return mean, variance and bias of the gradient over the random inputs."""
     if not question.derivation.noise:
-        return [text("The program has no random input to average over.")]
+        return []
     found = _sections(symgrad.audit(question.y, list(question.wrt)).report())
     shown = {
         title: [b for b in blocks if isinstance(b, (Table, Paragraph))] for title, blocks in found.items()

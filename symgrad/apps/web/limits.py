@@ -25,6 +25,7 @@ __all__ = [
     "PROGRAM_CHARACTERS",
     "READ_SECONDS",
     "SECONDS_TO_START",
+    "STEP_SECONDS",
     "TARGETS",
     "VALUE_CHARACTERS",
     "TEXT_CHARACTERS",
@@ -59,6 +60,9 @@ PLOT_POINTS = 201
 
 PART_SECONDS = 8.0
 """Seconds of the process for a part of an answer."""
+
+STEP_SECONDS = 2.0
+"""Seconds of the search for a proof of one step of a derivation."""
 
 VERDICT_SECONDS = 5.0
 """Seconds of the search for a proof; the process has `PART_SECONDS`."""

@@ -35,7 +35,8 @@ _JUMPS, _HALVINGS = 20, 30
 def plot(question: PageQuestion) -> list[Block]:
     """Return the values of the formula and of its derivative along the first variable of differentiation.
 
-    The first entry of an array varies. All other inputs are fixed at a point of their domains.
+    The first entry of an array varies. All other inputs are fixed at the requested values, else at a point of their
+    domains.
     """
     y, w = question.y, question.wrt[0]
     if w.name is None or w.node.op is not SYMBOL:
@@ -46,12 +47,13 @@ def plot(question: PageQuestion) -> list[Block]:
     base = next(iter(sample_points(y.node, inputs, {}, [w.name], np.dtype(np.float64))), None)
     if base is None:
         raise UsageError("no point of the declared domains was found", cure="declare larger domains")
+    base = {**base, **_fixed_values(question, inputs)}
     grid = _grid(question.said("range"), w)
     derivative = question.gradients[0]
     entry = (0,) * len(w.shape)
     derivative = derivative[entry] if entry else derivative
     along = w.name + ("[" + ", ".join("0" for _ in entry) + "]" if entry else "")
-    name = y.name or "value"
+    name = question.name
     values, slopes = (_CurveOf(e, base, w.name, entry) for e in (y, derivative))
     curves = [
         {"label": label, "values": (found := path.over(grid)), "breaks": path.breaks(grid, found)}
@@ -59,9 +61,34 @@ def plot(question: PageQuestion) -> list[Block]:
     ]
     if all(v is None for v in curves[0]["values"]):
         raise EvaluationError("the formula has no value there", cure="choose another range")
-    others = [f"{n} = {_short(v)}" for n, v in base.items() if n != w.name]
-    block = {"kind": "plot", "along": along, "x": [round(float(x), 12) for x in grid], "curves": curves}
+    fields = {n: float(v) for n, v in base.items() if n != w.name and not inputs[n].shape}
+    others = [f"{n} = {_short(v)}" for n, v in base.items() if n != w.name and n not in fields]
+    points = [round(float(x), 12) for x in grid]
+    block = {"kind": "plot", "along": along, "x": points, "curves": curves, "others": fields}
     return [block, *([text("with " + ", ".join(others))] if others else [])]
+
+
+def _fixed_values(question: PageQuestion, inputs: Mapping[str, symgrad.Expr]) -> dict[str, float]:
+    """Return the requested values of inputs that are numbers: a = 2, b = 1/2."""
+    found: dict[str, float] = {}
+    for part in filter(str.strip, question.said("values").split(",")):
+        name, _, number = (p.strip() for p in part.partition("="))
+        if name not in inputs or inputs[name].shape:
+            continue  # it was an input of the program that stood there before
+        try:
+            value = float(number)
+        except ValueError:
+            raise UsageError(
+                f"'{number[:40]}' is no value of {name}", expected="a number, such as 2"
+            ) from None
+        low, high = (None if end is None else float(end) for end in inputs[name].node.declaration.values.span)
+        if not (abs(value) < _FARTHEST and (low is None or value >= low) and (high is None or value <= high)):
+            declared = inputs[name].node.declaration.values
+            raise UsageError(
+                f"{name} = {number[:40]} lies outside the declared domain", expected=str(declared)
+            )
+        found[name] = value
+    return found
 
 
 def _grid(said: str, w: symgrad.Expr) -> Any:

@@ -14,7 +14,9 @@ from typing import Any
 import symgrad
 from symgrad.api.derivatives.entries import target_named
 from symgrad.api.explaining.explain import Derivation
-from symgrad.apps.web.limits import TARGETS
+from symgrad.apps.review.layout.passages import FORMS
+from symgrad.apps.web.box import BoxText, read_box
+from symgrad.apps.web.limits import STEP_SECONDS, TARGETS
 from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError
 from symgrad.support.source import Location, Source, Span
 from symgrad.verification.verdict import Verdict
@@ -61,12 +63,15 @@ class PageQuestion:
         return str(self._data.get(field, "")).strip()
 
     @cached_property
+    def box(self) -> BoxText:
+        """The text, read as a program, a formula or a derivation."""
+        form = next((known for known in FORMS if known == self.said("form")), None)
+        return read_box(str(self._data["program"]), self.NAME, form, STEP_SECONDS)
+
+    @property
     def program(self) -> symgrad.Program:
-        """The program."""
-        text = str(self._data["program"])
-        if not text.strip():
-            raise UsageError("there is no program yet", cure="type a formula, such as sqrt(x**2 + 1)")
-        return symgrad.parse(text, self.NAME)
+        """The program, or what a document declares and defines."""
+        return self.box.program
 
     @cached_property
     def y(self) -> symgrad.Expr:

@@ -176,7 +176,14 @@ def test_a_question_mark_shows_a_docstring(shell: Any, name: str) -> None:
     assert len(found["docstring"] or found["class_docstring"]) > 40
 
 
+def test_a_cell_is_reviewed_as_a_derivation(shell: Any) -> None:
+    _, (bundle,) = ran(shell, "%%symgrad --review\nf(x) = x^2\nf'(x) = 3x")
+    assert "the first wrong line is 2" in bundle["text/plain"]
+    assert "<mark>3x</mark>" in bundle["text/html"]
+    assert "f" not in shell.user_ns
+
+
 def test_the_magic_tells_its_options(shell: Any) -> None:
     doc = shell.find_line_magic("symgrad").__doc__
-    for option in ("--wrt", "--explain", "--audit", "--lint", "--output"):
+    for option in ("--wrt", "--explain", "--audit", "--lint", "--review", "--output"):
         assert option in doc

@@ -85,7 +85,7 @@ def test_a_formula_that_does_not_end_gets_a_message_and_the_next_is_answered(
         patched.setattr(workers, "_part_seconds", 0.2)
         found = ask(page, program=program, parts=["latex"])
     assert "longer than" in found["latex"]["error"]["message"]
-    assert ask(page, program="x**2")["gradient"]["blocks"][1]["text"] == "d/dx = 2*x"
+    assert ask(page, program="x**2")["gradient"]["blocks"][1]["text"] == "d/dx f = 2*x"
 
 
 # Who may ask

@@ -41,6 +41,7 @@ def closed(browser: Browser) -> Generator[None]:
 def opened(browser: Browser, page: Address, fragment: str = "", **how: Any) -> Page:
     found = browser.page(f"http://{page[0]}:{page[1]}/{fragment}", **how)
     answered(found)
+    found.value("document.getElementById('options').open = true")
     return found
 
 
@@ -55,6 +56,76 @@ def asked(page: Page, **fields: str) -> None:
     for name, text in fields.items():
         page.type(f"#{name}", text)
     answered(page)
+
+
+def chosen(page: Page, title: str) -> None:
+    """Press the button of an example, and wait for the answer."""
+    page.value("document.getElementById('status').textContent = 'typing'")
+    page.value(f"[...document.querySelectorAll('.chip')].find(c => c.textContent === {title!r}).click()")
+    answered(page)
+
+
+def test_it_opens_on_calculus_with_five_chips(browser: Browser, page: Address) -> None:
+    shown = opened(browser, page)
+    assert shown.value("document.querySelectorAll('.chip').length") == 5
+    assert "x**2*cos(x) + 2*x*sin(x)" in shown.text("#part-gradient")
+    empty = ["review", "claim", "noise", "moments"]
+    assert (
+        shown.value(f"{empty}.map(n => document.getElementById('part-' + n).checkVisibility())")
+        == [False] * 4
+    )
+    assert not shown.value("document.getElementById('part-assembly').checkVisibility()")
+
+
+def test_a_derivation_with_a_slip_shows_its_verdict_first(browser: Browser, page: Address) -> None:
+    shown = opened(browser, page, width=390)
+    chosen(shown, "A derivation with a slip")
+    assert shown.text("#part-review mark") == "sin(3x) + x cos(3x)"
+    assert shown.value("document.querySelectorAll('#part-review .finding.bad').length") == 1
+    tops = (
+        "['review', 'understood'].map(n => document.getElementById('part-' + n).getBoundingClientRect().top)"
+    )
+    review, understood = shown.value(tops)
+    assert review < understood
+    assert not shown.value("document.getElementById('part-plot').checkVisibility()")
+    asked(shown, program="x**2")
+    assert not shown.value("document.getElementById('part-review').checkVisibility()")
+
+
+DROP = r"""
+(() => {
+  const dataTransfer = new DataTransfer();
+  const text = "Let $f(x) = x^2$. % $f(x) = 1$\nThen $f'(x) = 3x$.";
+  dataTransfer.items.add(new File([text], "a.tex"));
+  document.getElementById("program").dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+})()
+"""
+
+
+def test_a_file_is_dropped(browser: Browser, page: Address) -> None:
+    shown = opened(browser, page)
+    shown.value("document.getElementById('status').textContent = 'typing'")
+    shown.value(DROP)
+    answered(shown)
+    assert shown.text("#part-review mark") == "3x"
+    assert shown.value("document.querySelectorAll('#part-review .finding').length") == 1
+
+
+def test_a_plot_is_read_and_moved(browser: Browser, page: Address) -> None:
+    shown = opened(browser, page)
+    asked(shown, program="a*x^2", wrt="x")
+    shown.value("document.getElementById('status').textContent = 'typing'")
+    shown.type("#values input", "3")
+    answered(shown)
+    shown.value(
+        "(() => { const svg = document.querySelector('.plot svg'), box = svg.getBoundingClientRect();"
+        "svg.dispatchEvent(new PointerEvent('pointermove', {clientX: box.right, clientY: box.top + 9})) })()"
+    )
+    assert shown.text(".here") == "x = 3,  f = 27,  df/dx = 18"
+    shown.value("document.getElementById('status').textContent = 'typing'")
+    shown.value("document.getElementById('zoom-in').click()")
+    answered(shown)
+    assert shown.value("document.getElementById('range').value") == "-1.5, 1.5"
 
 
 def test_a_wrong_gradient_is_refuted_with_its_point_and_a_right_one_proved(
@@ -90,6 +161,7 @@ def test_noise_is_shown_with_its_path(browser: Browser, page: Address) -> None:
 def test_an_example_is_typed_over(browser: Browser, page: Address) -> None:
     """What was found: the example's input stayed in its field, and was missed in every part of the answer."""
     shown = opened(browser, page)
+    chosen(shown, "A loss with noise")
     asked(shown, program="sin(t)*exp(t)")
     shown.until("document.getElementById('wrt').value === ''")
     shown.until("document.getElementById('part-gradient').textContent.includes('cos(t)*exp(t)')")
@@ -121,7 +193,7 @@ def test_a_link_opens_what_was_typed(browser: Browser, page: Address) -> None:
     ["#1AAAA", "#1" + "A" * 3000, "#x", "#1%00", "#" + "1" * 70_000, "#__proto__", "#1qlYqzy_KSVGyUqoFAA"],
 )
 def test_a_link_that_is_none_opens_an_example(browser: Browser, page: Address, fragment: str) -> None:
-    assert "x/z" in opened(browser, page, fragment).text("#part-gradient")
+    assert "d/dx f = " in opened(browser, page, fragment).text("#part-gradient")
 
 
 BOMB = """
@@ -206,7 +278,7 @@ def test_the_last_question_wins(browser: Browser, page: Address) -> None:
     for k in range(2, 9):
         shown.type("#program", f"x**{k}")
     asked(shown, program="x**9")
-    assert "d/dx = 9*x**8" in shown.text("#part-gradient")
+    assert "d/dx f = 9*x**8" in shown.text("#part-gradient")
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -214,9 +286,9 @@ def test_the_last_question_wins(browser: Browser, page: Address) -> None:
 class TestEveryScreen:
     def everything(self, browser: Browser, page: Address, width: int, dark: bool) -> Page:
         shown = opened(browser, page, width=width, dark=dark)
+        asked(shown, program=NOISE, wrt="x", claim="2*x")
         for part in ("graph", "latex", "source", "assembly", "moments"):
             shown.value(f"document.querySelector('#part-{part} summary').click()")
-        asked(shown, program=NOISE, wrt="x", claim="2*x")
         shown.until(
             "document.querySelector('#part-assembly td') && document.querySelector('#part-graph svg')"
         )

@@ -5,6 +5,8 @@ import { packed, unpacked } from "./link.js";
 import { shown } from "./show.js";
 
 const WAIT = 150; // ms after a key: somebody who types is not asked for every letter
+const CHIPS = 5; // the first examples, which have buttons of their own
+const FILE = 20000; // characters of the box
 const FIELDS = ["program", "of", "wrt", "claim", "language", "range"];
 const field = Object.fromEntries(FIELDS.map((name) => [name, document.getElementById(name)]));
 const parts = [...document.querySelectorAll(".part")].map((place) => ({
@@ -22,17 +24,29 @@ let known = [];
 const opened = new Set();
 const filled = new Set(); // fields that hold what an example said, and nobody typed
 let opening = 0;
+let form = ""; // of a document that was dropped: latex, markdown
+let plotted = null; // the plot that is shown
+const values = {}; // of inputs of the plot, as typed
+const answers = document.getElementById("answers");
+const options = document.getElementById("options");
 
 function typed() {
-  return Object.fromEntries(FIELDS.map((name) => [name, field[name].value]));
+  const text = Object.fromEntries(FIELDS.map((name) => [name, field[name].value]));
+  const fixed = Object.entries(values).map(([name, value]) => `${name} = ${value}`).join(", ");
+  return { ...text, values: fixed.slice(0, 400), form };
 }
 
 /** Return the parts that are to be seen. */
 function wanted() {
   return parts.filter(({ name, place }) => {
     if (name === "claim") return field.claim.value.trim() !== "";
-    return name === "gradient" || place.open;
+    return place.tagName !== "DETAILS" || (place.open && !skipped(name));
   });
+}
+
+/** Tell whether a part is not for what is typed. */
+function skipped(name) {
+  return name === "assembly" && !answers.classList.contains("program");
 }
 
 function later() {
@@ -81,6 +95,13 @@ async function some(which) {
 function tell(part, found) {
   part.body.classList.remove("old");
   part.fresh = true;
+  const empty = found.error ? part.name === "review" || part.name === "understood" : !found.blocks.some((b) => b.kind !== "box");
+  if (part.name !== "moments") part.place.hidden = empty;
+  for (const box of found.blocks?.filter((b) => b.kind === "box") ?? []) settle(box);
+  if (part.name === "plot") {
+    plotted = found.blocks?.find((b) => b.kind === "plot") ?? null;
+    askForValues(plotted?.others ?? {});
+  }
   const first = part.name === "gradient";
   if (found.error) {
     const name = part.name === "claim" ? "claim" : found.error.field;
@@ -104,6 +125,55 @@ function tell(part, found) {
   }
 }
 
+/** Show the parts that are for a formula, a program or a derivation. */
+function settle(box) {
+  const before = answers.className;
+  answers.className = box.what;
+  options.hidden = box.what === "derivation";
+  for (const { name, place } of parts) if (name === "noise" || name === "moments") place.hidden = !box.noise;
+  const assembly = parts.find(({ name }) => name === "assembly");
+  if (before !== box.what && assembly.place.open && !skipped("assembly")) void some([assembly]);
+}
+
+// The plot
+
+/** Show a field for each input that is fixed, unless they are there. */
+function askForValues(others) {
+  const place = document.getElementById("values");
+  const names = Object.keys(others);
+  if (names.join() === [...place.querySelectorAll("input")].map((i) => i.name).join()) return;
+  for (const name of Object.keys(values)) if (!names.includes(name)) delete values[name];
+  place.replaceChildren(...names.map((name) => {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    Object.assign(input, { name, size: 7, value: values[name] ?? String(Number(others[name].toPrecision(6))), inputMode: "decimal" });
+    input.addEventListener("input", () => {
+      values[name] = input.value.trim();
+      if (values[name] === "") delete values[name];
+      drawAgain();
+    });
+    label.append(`${name} = `, input);
+    return label;
+  }));
+}
+
+function drawAgain() {
+  clearTimeout(opening);
+  opening = setTimeout(() => void some(parts.filter(({ name }) => name === "plot")), WAIT);
+}
+
+function zoom(factor) {
+  if (plotted === null) return;
+  const [first, last] = [plotted.x[0], plotted.x.at(-1)];
+  const middle = (first + last) / 2, half = ((last - first) / 2) * factor;
+  field.range.value = [middle - half, middle + half].map((end) => Number(end.toPrecision(6))).join(", ");
+  void remember();
+  drawAgain();
+}
+
+document.getElementById("zoom-in").addEventListener("click", () => zoom(1 / 2));
+document.getElementById("zoom-out").addEventListener("click", () => zoom(2));
+
 function say(message) {
   trouble.hidden = message === "";
   if (trouble.textContent !== message) trouble.textContent = message;
@@ -121,20 +191,53 @@ async function remember() {
 
 function restore(state) {
   filled.clear();
+  form = typeof state.form === "string" ? state.form.slice(0, 40) : "";
   for (const name of FIELDS) if (typeof state[name] === "string") field[name].value = state[name].slice(0, 20000);
   if (field.language.selectedIndex < 0) field.language.selectedIndex = 0;
+  showOptions();
   if (Array.isArray(state.open))
     for (const { name, place } of parts) if (place.tagName === "DETAILS") place.open = state.open.includes(name);
 }
 
+/** Open the options if one is filled in. */
+function showOptions() {
+  if (["of", "wrt", "claim"].some((name) => field[name].value)) options.open = true;
+}
+
 function fill(example) {
   filled.clear();
+  form = "";
   for (const name of FIELDS)
     if (name !== "language") {
       field[name].value = example[name] ?? "";
       if (example[name]) filled.add(name);
     }
 }
+
+function choose(example) {
+  fill(example);
+  showOptions();
+  const open = example.open ?? [];
+  for (const { name, place } of parts) if (open.includes(name)) place.open = true;
+  void all();
+}
+
+// Files that are dropped
+
+field.program.addEventListener("dragover", (event) => event.preventDefault());
+field.program.addEventListener("drop", async (event) => {
+  const [file] = event.dataTransfer.files;
+  if (file === undefined) return; // text is dropped as always
+  event.preventDefault();
+  const text = await file.text();
+  if (text.length > FILE) {
+    say(`${file.name} has ${text.length.toLocaleString("en")} characters; the box takes ${FILE.toLocaleString("en")}. symgrad review takes all.`);
+    return;
+  }
+  fill({ program: text });
+  form = /\.(tex|ltx)$/i.test(file.name) ? "latex" : /\.(md|markdown)$/i.test(file.name) ? "markdown" : "";
+  void all();
+});
 
 document.getElementById("copy-link").addEventListener("click", async () => {
   await remember();
@@ -151,6 +254,7 @@ document.getElementById("copy-link").addEventListener("click", async () => {
 for (const name of ["program", "of", "wrt", "claim", "range"])
   field[name].addEventListener("input", () => {
     filled.delete(name);
+    if (name === "program" && field.program.value.trim() === "") form = "";
     later();
   });
 field.language.addEventListener("change", () => {
@@ -174,11 +278,7 @@ for (const part of parts)
 
 examples.addEventListener("change", () => {
   const found = known[examples.selectedIndex - 1];
-  if (found === undefined) return;
-  fill(found);
-  const open = found.open ?? [];
-  for (const { name, place } of parts) if (open.includes(name)) place.open = true;
-  void all();
+  if (found !== undefined) choose(found);
 });
 
 let begun = false;
@@ -187,6 +287,12 @@ async function begin() {
   const [list, state] = await Promise.all([fetch("examples.json").then((r) => r.json()), unpacked(location.hash)]);
   known = list;
   for (const { title } of known) examples.append(new Option(title));
+  document.getElementById("chips").append(...known.slice(0, CHIPS).map((example) => {
+    const chip = document.createElement("button");
+    Object.assign(chip, { type: "button", className: "chip", textContent: example.title });
+    chip.addEventListener("click", () => choose(example));
+    return chip;
+  }));
   if (state === null) fill(known[0]);
   else restore(state);
   await new Promise((done) => setTimeout(done)); // the parts that were just opened say so first

@@ -170,6 +170,18 @@ function plot(b) {
   const made = element("div", "plot");
   const key = element("div", "key");
   key.append(...b.curves.map((c) => element("span", "", c.label)));
-  made.append(svg, key);
+  const here = element("p", "here", " ");
+  const mark = drawn("path", { class: "axis mark", d: "" });
+  svg.append(mark);
+  svg.addEventListener("pointermove", (event) => {
+    const box = svg.getBoundingClientRect();
+    const at = ((event.clientX - box.left) / box.width) * WIDTH;
+    const share = Math.min(Math.max((at - LEFT) / (WIDTH - LEFT - RIGHT), 0), 1);
+    const i = Math.round(share * (b.x.length - 1));
+    mark.setAttribute("d", `M${across(b.x[i])} ${TOP}V${HEIGHT - BOTTOM}`);
+    const read = b.curves.map((c) => `${c.label} = ${c.values[i] === null ? "undefined" : said(c.values[i])}`);
+    here.textContent = [`${b.along} = ${said(b.x[i])}`, ...read].join(",  ");
+  });
+  made.append(svg, key, here);
   return made;
 }
