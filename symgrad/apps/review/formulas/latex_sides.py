@@ -381,7 +381,7 @@ class LatexSideReader:
         reader.around = self._document
         if self._is_random():
             reader.moments = {k: partial(moment, self._names, kind) for k, kind in MOMENTS.items()}
-        reader.functions, reader.values_elsewhere = self._names.functions, self._names.values
+        reader.functions_elsewhere, reader.values_elsewhere = self._names.functions, self._names.values
         return reader
 
     def _is_random(self) -> bool:
