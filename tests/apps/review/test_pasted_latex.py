@@ -62,12 +62,19 @@ RIGHT = [
     r"$pV = nRT$;; $\left(\frac{\partial p}{\partial V}\right)_T \left(\frac{\partial V}{\partial T}\right)_p"
     r" \left(\frac{\partial T}{\partial p}\right)_V = -1$",
     r"$M = m(\mu^2 + s^2)$;; $\partial M/\partial\mu = 2 m \mu$",
+    # choices
+    "f(x) = x^2 if x > 0 else 0;; f'(x) = 2x if x > 0 else 0",
+    "f(x) = x^2 if x > 0, otherwise 0;; f'(x) = 2x if x > 0, else 0",
+    "f(x) = where(x > 0, x^2, 0);; f'(x) = where(x > 0, 2x, 0)",
+    "f(x) = max(0, x)^2;; f'(x) = 2 max(0, x)",
     # words between
     r"We have f(x) = \frac{1}{x}, so that f'(x) = -\frac{1}{x^2} as claimed.",
 ]
 WRONG = [
     r"$pV = nRT$;; $\left(\frac{\partial T}{\partial p}\right)_V = \frac{p}{T}$",
     "$(a+b)^2 = a^2 + b^2$",
+    "f(x) = x^2 if x > 0, otherwise 0;; f'(x) = x if x > 0, else 0",
+    "f(x) = max(0, x)^2;; f'(x) = max(0, x)",
     "X ~ N(mu, sigma^2);; E[X^3] = mu^3",
     r"X \sim N(\mu, \sigma^2);; Var(X) = \sigma",
     r"Let $X \sim \text{Poisson}(\lambda)$.;; $$E[X^2] = \lambda^2$$",
