@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from symgrad.apps.review.formulas.informal_text import InformalReading, InformalText
 from symgrad.apps.review.formulas.typed_tokens import (
     BARE_FUNCTIONS,
     SQUARES,
@@ -18,56 +17,7 @@ from symgrad.apps.review.formulas.typed_tokens import (
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["InformalReading", "InformalText", "to_notation"]
-
-
-@dataclass(frozen=True, slots=True)
-class InformalReading:
-    """How something was read that programs would write otherwise.
-
-    Args:
-        what: as it is typed.
-        meaning: as programs write it.
-        kind: which habit it is: ``power``, ``product``, ``function``, ``exponential``; ``doubt`` where others may read
-            it otherwise, so that each place is told, and ``letters`` of a name that is taken for a product of letters.
-    """
-
-    what: str
-    meaning: str
-    kind: str
-
-    def __str__(self) -> str:
-        told = f"{self.what} is read as {self.meaning}"
-        if self.kind == "letters":
-            return f"{told}; otherwise: a declaration of {self.what}"
-        return f"{told}; otherwise: brackets" if self.kind == "doubt" else told
-
-
-@dataclass(frozen=True, slots=True)
-class InformalText:
-    """A text in the notation of programs.
-
-    Args:
-        text: it.
-        readings: what was changed for that.
-        places: offsets in it, and for each that in the text as it was typed.
-    """
-
-    text: str
-    readings: tuple[InformalReading, ...] = ()
-    places: tuple[tuple[int, int], ...] = ((0, 0),)
-
-    def typed(self, offset: int) -> int:
-        """Return where an offset is in the text as it was typed.
-
-        Example:
-            >>> found = to_notation("x^2 + 2y", {"x", "y"}.__contains__, set().__contains__)
-            >>> found.text, found.typed(found.text.index("y"))
-            ('x**2 + 2*y', 7)
-        """
-        made, typed = self.places[bisect_right([at for at, _ in self.places], offset) - 1]
-        return typed + offset - made
-
+__all__ = ["to_notation"]
 
 _KEYWORDS = frozenset({"and", "or", "not", "if", "else", "in", "is", "for", "True", "False", "None"})
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
@@ -82,6 +32,7 @@ def to_notation(
     is_product: Callable[[str], bool] = lambda _: False,
     *,
     euler: bool = False,
+    factors: bool = False,
 ) -> InformalText:
     """Return a formula as people type it in the notation of programs.
 
@@ -93,6 +44,7 @@ def to_notation(
             several products.
         is_product: tells whether a name is a product of letters.
         euler: whether e is Euler's number wherever it stands.
+        factors: whether the argument of a function without brackets ends at a space: sin x y is sin(x)*y.
 
     Example:
         >>> found = to_notation("2 sin 3x + e^x/2y", {"x", "y"}.__contains__, set().__contains__)
@@ -104,7 +56,9 @@ def to_notation(
         e^x is read as exp(x)
         e^x/2y is read as exp(x)/2*y; otherwise: brackets
     """
-    return _Rewriter(text, tokens_of(text, known), known, is_own, is_array, is_product, euler=euler).made()
+    return _Rewriter(
+        text, tokens_of(text, known), known, is_own, is_array, is_product, euler=euler, factors=factors
+    ).made()
 
 
 class _Rewriter:
@@ -118,8 +72,9 @@ class _Rewriter:
         is_product: Callable[[str], bool],
         *,
         euler: bool,
+        factors: bool,
     ) -> None:
-        self._euler = euler
+        self._euler, self._factors = euler, factors
         self._text, self._tokens = text, tokens
         self._known, self._is_own, self._is_product = known, is_own, is_product
         self._arrays = any(t.kind == "name" and is_array(t.text) for t in tokens)
@@ -211,15 +166,19 @@ class _Rewriter:
             self._pairs_of_bare[k] = end
             self._spots.append(("function", k, end))
             return
-        end = self._operand_behind(first)
+        end, kind = self._operand_behind(first), "function"
         while end + 1 < len(self._tokens) and self._before[end + 1] == "*" and not self._is_call(end + 1):
             if self._is_quotient(end + 1):  # cos y dy/dx
                 break
+            spaced = self._tokens[end].end < self._tokens[end + 1].start and self._kind(end) != "number"
+            if spaced and self._factors:
+                break
+            kind = "arguments" if spaced else kind
             end = self._operand_behind(end + 1)
         self._before[first] = "("
         self._behind[end] += ")" + self._behind_function.get(k, "")
         self._pairs_of_bare[k] = end
-        self._spots.append(("function", k, end))
+        self._spots.append((kind, k, end))
 
     def _is_bare(self, k: int) -> bool:
         token = self._tokens[k]
@@ -423,7 +382,7 @@ class _Rewriter:
                 text += self._behind[k]
                 places.append((len(text), at))
         text += self._text[at:]
-        whole = [(i, j) for kind, i, j in self._spots if kind not in ("exponential", "letters")]
+        whole = [(i, j) for kind, i, j in self._spots if kind not in ("exponential", "letters", "arguments")]
         readings = dict.fromkeys(
             InformalReading(
                 " ".join(self._text[self._tokens[i].start : self._tokens[j].end].split()),
@@ -431,7 +390,7 @@ class _Rewriter:
                 kind,
             )
             for kind, i, j in self._spots
-            if kind in ("exponential", "doubt", "letters")
+            if kind in ("exponential", "doubt", "letters", "arguments")
             or not any(a <= i and j <= b and b - a > j - i for a, b in whole)
         )
         return InformalText(text, tuple(readings), tuple(places))

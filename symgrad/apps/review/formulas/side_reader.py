@@ -10,7 +10,8 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.derivative_notation import VERBS
-from symgrad.apps.review.formulas.informal_notation import InformalText, to_notation
+from symgrad.apps.review.formulas.informal_notation import to_notation
+from symgrad.apps.review.formulas.informal_text import InformalText
 from symgrad.apps.review.formulas.latex_declarations import domain_of, macros_of, without_macros
 from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
@@ -107,6 +108,7 @@ class SideReader:
             macros = {**macros, "pi": r"\newcommand{\pi}{\varpi}"}
         self._papers = LatexSideReader(names, macros, options, source.text)
         self._notation = NotationReader(source, names)
+        self._options = options
         self._habits: set[str] = set()
 
     def domain(self, text: SideText) -> str | None:
@@ -255,6 +257,7 @@ class SideReader:
             names.is_array,
             self._is_product,
             euler=self.letters.euler,
+            factors=self._options["arguments"] == "factor",
         )
 
     def _is_product(self, name: str) -> bool:
