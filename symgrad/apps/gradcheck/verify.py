@@ -254,9 +254,9 @@ def _by_differences(
                 values = repr(float(slope[index])), repr(float(given[index]))
                 told = "it differs from differences of f"
                 verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
-                kind = Classification("wrong", told, Measurement("wrong", point, given, slope, index))
-                kind = _named_none(name, kind) if name in called.missing else kind
-                found[name] = _argument(name, kind, verdict)
+                classed = Classification("wrong", told, Measurement("wrong", point, given, slope, index))
+                classed = _named_none(name, classed) if name in called.missing else classed
+                found[name] = _argument(name, classed, verdict)
                 continue
             least = np.maximum(np.maximum(np.abs(slope), np.abs(given)), size * 1e-3)
             if np.all(settled & (_FAR * error <= _TELLS * least) | (slope == 0) & (given == 0)):

@@ -328,7 +328,7 @@ class Reviewer(DocumentDeclarations):
         if (
             judged.verdict.status == "refuted"
             and ends
-            and (self._is_fact(left, right) or self._is_motion(left, right))
+            and (self._is_fact(left, right) or self._is_motion(left, right) or self._is_law(left, right))
         ):
             self._hold(left, right, equation, asked=False)
             return right

@@ -1,7 +1,6 @@
 r"""Tell what a text in the box is: a program, a formula as people write it, or a derivation.
 
-The readers decide: that of programs first, then that of documents. Only the layout is changed for them: LaTeX without
-dollars gets these, a formula alone gets a left side.
+The readers decide: that of programs first, then that of documents, for which a formula alone gets a left side.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import symgrad
 from symgrad.api.handles.program import Program
-from symgrad.apps.review.layout.passages import DocumentForm, form_of
+from symgrad.apps.review.layout.passages import DocumentForm
 from symgrad.apps.review.review import Review
 from symgrad.ir.listing import Listing
 from symgrad.support.errors import SymgradError, UnknownNameError, UsageError
@@ -22,7 +21,6 @@ __all__ = ["BoxKind", "BoxText", "read_box"]
 
 BoxKind: TypeAlias = Literal["formula", "program", "derivation"]
 
-_LATEX = re.compile(r"\\[A-Za-z]")
 _ENCLOSED = re.compile(r"\s*(?:\$\$?|\\\[|\\\()(?P<inner>[^$]*?)(?:\$\$?|\\\]|\\\))\s*")
 _LETTERS = "yfghzqwv"
 """Letters, one of which stands for a formula without a name while it is read."""
@@ -79,7 +77,7 @@ def read_box(text: str, name: str, form: DocumentForm | None, seconds: float) ->
 
 def _document(text: str, name: str, form: DocumentForm | None, seconds: float) -> BoxText | None:
     """Return a text as a document, None if it defines and claims nothing that is understood."""
-    for document, left in _texts(text, form):
+    for document, left in _texts(text):
         try:
             review = symgrad.review(document, name, form, seconds)
         except SymgradError:
@@ -102,18 +100,11 @@ def _has_declarations(found: BoxText) -> bool:
     return found.kind == "formula" and any(a.stated and " : " in a.text for a in known)
 
 
-def _texts(text: str, form: DocumentForm | None) -> Iterator[tuple[str, str]]:
+def _texts(text: str) -> Iterator[tuple[str, str]]:
     """Yield a text in the layout of a document, then with a left side for its last line; and that left side."""
-    inner = _ENCLOSED.fullmatch(text)
-    bare = text if inner is None else inner["inner"]
-    wrapped = form is None and _LATEX.search(bare) is not None and form_of(bare, "") == "text"
-    yield (_as_latex(text) if wrapped and inner is None else text), ""
+    yield text, ""
     left = next((letter for letter in _LETTERS if letter not in text), None)
     if left is not None:
-        *before, last = bare.strip("\n ").split("\n")
-        named = "\n".join([*before, f"{left} = {last}"])
-        yield (_as_latex(named) if wrapped or inner is not None else named), left
-
-
-def _as_latex(text: str) -> str:
-    return "\n".join(f"${line.strip()}$" if line.strip() else line for line in text.split("\n"))
+        inner = _ENCLOSED.fullmatch(text)
+        *before, last = (text if inner is None else inner["inner"]).strip("\n ").split("\n")
+        yield "\n".join([*before, f"{left} = {last}"]), left

@@ -14,7 +14,7 @@ from typing import Any
 import symgrad
 from symgrad.api.derivatives.entries import target_named
 from symgrad.api.explaining.explain import Derivation
-from symgrad.apps.review.layout.passages import FORMS
+from symgrad.apps.review.layout.passages import FORMS, DocumentForm
 from symgrad.apps.web.box import BoxText, read_box
 from symgrad.apps.web.limits import STEP_SECONDS, TARGETS
 from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError, placed_error
@@ -65,7 +65,7 @@ class PageQuestion:
     @cached_property
     def box(self) -> BoxText:
         """The text, read as a program, a formula or a derivation."""
-        form = next((known for known in FORMS if known == self.said("form")), None)
+        form: DocumentForm | None = next((known for known in FORMS if known == self.said("form")), None)
         return read_box(str(self._data["program"]), self.NAME, form, STEP_SECONDS)
 
     @property

@@ -56,10 +56,25 @@ RIGHT = [
     # conditions of first order
     "f(x) = x^3 - 3x;; f'(x) = 3x^2 - 3 = 0;; so x = 1 or x = -1",
     "L(x, y, λ) = x y - λ (x + 2y - 20);; ∂L/∂x = y - λ = 0;; ∂L/∂y = x - 2λ = 0;; Hence y = λ and x = 2 y.",
+    # along a law: of the gas, and the product of its three derivatives
+    r"Consider the gas $pV = nRT$.;; $\left(\frac{\partial p}{\partial V}\right)_T = -\frac{nRT}{V^2}$",
+    "The law of the gas is p V = n R T.;; (dp/dV)_T = -n R T/V^2",
+    r"$pV = nRT$;; $\left(\frac{\partial p}{\partial V}\right)_T \left(\frac{\partial V}{\partial T}\right)_p"
+    r" \left(\frac{\partial T}{\partial p}\right)_V = -1$",
+    r"$M = m(\mu^2 + s^2)$;; $\partial M/\partial\mu = 2 m \mu$",
+    # choices
+    "f(x) = x^2 if x > 0 else 0;; f'(x) = 2x if x > 0 else 0",
+    "f(x) = x^2 if x > 0, otherwise 0;; f'(x) = 2x if x > 0, else 0",
+    "f(x) = where(x > 0, x^2, 0);; f'(x) = where(x > 0, 2x, 0)",
+    "f(x) = max(0, x)^2;; f'(x) = 2 max(0, x)",
     # words between
     r"We have f(x) = \frac{1}{x}, so that f'(x) = -\frac{1}{x^2} as claimed.",
 ]
 WRONG = [
+    r"$pV = nRT$;; $\left(\frac{\partial T}{\partial p}\right)_V = \frac{p}{T}$",
+    "$(a+b)^2 = a^2 + b^2$",
+    "f(x) = x^2 if x > 0, otherwise 0;; f'(x) = x if x > 0, else 0",
+    "f(x) = max(0, x)^2;; f'(x) = max(0, x)",
     "X ~ N(mu, sigma^2);; E[X^3] = mu^3",
     r"X \sim N(\mu, \sigma^2);; Var(X) = \sigma",
     r"Let $X \sim \text{Poisson}(\lambda)$.;; $$E[X^2] = \lambda^2$$",
@@ -100,6 +115,7 @@ def test_wrong_lines_are_refuted(lines: str) -> None:
         # S is a formula of T here: the derivative at constant S would be by other coordinates.
         (r"S = c T^2;; F = T V;; \left(\frac{\partial F}{\partial V}\right)_S = T", "not understood"),
         (r"f(x) = x^2;; f'(x)|_{z=1} = 2", "not understood"),
+        (r"$\left(\frac{\partial p}{\partial V}\right)_T = -\frac{p}{V}$", "not understood"),  # no law
         (r"f(x) = x^2;; f'(x)|_{1} = 2", "not understood"),
         ("X ~ N(0, 1);; Var(1/X) = 2", "not understood"),  # there is none
         ("X ~ N(0, 1);; E[x^2] = 1", "not understood"),  # x is another name

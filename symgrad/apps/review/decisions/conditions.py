@@ -203,8 +203,13 @@ def undetermined(
         conditions: the equations that are to be solved.
         fixed: the values that the document found.
     """
-    for condition in conditions:
-        for s in condition.reads - fixed.keys() if condition.unknowns else ():
-            if s.name in names and (s in condition.unknowns or s.name.startswith(("λ", "lambda"))):
+    asked = [c for c in conditions if c.unknowns]
+    several = (
+        len({unknown for c in asked for unknown in c.unknowns}) > 1
+    )  # with a multiplier for what ties them
+    for condition in asked:
+        for s in condition.reads - fixed.keys():
+            multiplier = several and s.name.startswith(("λ", "lambda"))
+            if s.name in names and (s in condition.unknowns or multiplier):
                 return s.name
     return None

@@ -341,10 +341,21 @@ class HypothesisRules(ReviewState):
     def _is_motion(self, left: ReadSide, right: ReadSide) -> bool:
         r"""Tell whether an equation says how something moves: m \ddot x = -k x, or what is zero along a motion."""
         nodes = [left.expr.node, right.expr.node]
-        if not any("_dot" in s.name or "_ddot" in s.name for s in symbols_of(nodes)):
+        before, behind = (" ".join(s.name for s in symbols_of([node])) for node in nodes)
+        if not any(mark in before + behind for mark in ("_dot", "_ddot")):
             return False
         derived = left.values or left.slope is not None or right.slope is not None
-        return right.expr.node.is_number(0) or not derived
+        return not derived or right.expr.node.is_number(0) or ("_ddot" in before and "dot" not in behind)
+
+    def _is_law(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation relates inputs of which nothing was read before, p V = n R T: it cannot follow.
+
+        Each side has an input that the other has not, since (a + b)**2 = a**2 + b**2 is a claim.
+        """
+        a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
+        if left.values or left.slope is not None or right.slope is not None or not (a - b and b - a):
+            return False
+        return all(self.names.first_read.get(s.name, self._number) == self._number for s in a | b)
 
     def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.

@@ -313,7 +313,7 @@ class _Finder:
             return None
         span = Span(self._tokens[k].start, self._tokens[close + 1].end)
         names = (below[1:],) if self._known(below[1:]) else tuple(below[1:])
-        return replace(inner, span=span, partial=True, constant=names)
+        return replace(inner, span=span, partial=False, constant=names)
 
     def _call(self, k: int, token: _PaperToken) -> DocumentCall | None:
         if not self._is_function(token.text) or self._text_at(k + 1) != "(":

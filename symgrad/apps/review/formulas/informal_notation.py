@@ -139,6 +139,7 @@ class _Rewriter:
         compares = any(t.kind == "compared" for t in self._tokens)
         self._functions_beside()
         self._letters_beside()
+        self._extremes()
         for k in range(1, len(self._tokens)):
             if self._multiplies(k):
                 self._before[k] = "*"
@@ -149,9 +150,7 @@ class _Rewriter:
             if token.kind == "square":
                 self._shown[k] = f"**{SQUARES[token.text]}"
                 self._spots.append(("power", self._operand_before(k - 1), k))
-            elif (
-                token.text == "^" and not compares and self._shown[k] == "^"
-            ):  # between conditions it is theirs
+            elif token.text == "^" and self._shown[k] == "^" and not (compares and self._joins_conditions(k)):
                 self._raised(k)
             if token.text == "e" and self._kind(k + 1) == "power" and not self._known("e"):
                 self._exponential(k)
@@ -178,6 +177,10 @@ class _Rewriter:
             if self._text_at(k + 1) == "{" and k + 1 in self._pairs:
                 self._shown[k + 1], self._shown[self._pairs[k + 1]] = "(", ")"
         self._spots.append(("power", self._operand_before(k - 1), self._operand_behind(k + 1)))
+
+    def _joins_conditions(self, k: int) -> bool:
+        """Tell whether ^ stands between brackets, which hold conditions."""
+        return self._text_at(k - 1) == ")" and self._text_at(k + 1) == "("
 
     def _exponential(self, k: int) -> None:
         """Write exp(x) for e^x."""
@@ -294,6 +297,22 @@ class _Rewriter:
                     last += 2
                 self._shown[k] = "("
                 self._behind[last] += ")"
+
+    def _extremes(self) -> None:
+        """Write maximum(a, b) for max(a, b) of two numbers: the second argument of max is an axis of an array."""
+        for k, token in enumerate(self._tokens):
+            end = self._pairs.get(k + 1)
+            if self._arrays or token.text not in ("max", "min") or end is None or self._is_own(token.text):
+                continue
+            inside = [
+                j for j in range(k + 2, end) if self._tokens[j].text == "," and self._encloses(k + 1, j)
+            ]
+            if len(inside) == 1 and self._text_at(inside[0] + 1) not in ("axis", "keepdims"):
+                self._shown[k] = f"{token.text}imum"
+
+    def _encloses(self, opening: int, k: int) -> bool:
+        """Tell whether a bracket is the innermost one around a token."""
+        return not any(opening < a < k < b for a, b in self._pairs.items())
 
     def _letters_beside(self) -> None:
         """Write x*y for xy, which nothing is called; in brackets as an exponent, and behind a sign of division."""

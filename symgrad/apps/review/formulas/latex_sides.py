@@ -13,7 +13,7 @@ from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
-from symgrad.apps.review.formulas.related_rates import rate, time_derivative
+from symgrad.apps.review.formulas.related_rates import along_a_law, rate, time_derivative
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.derivations import DerivationReader
 from symgrad.frontend.latex.meaning.factors import is_function_name
@@ -47,6 +47,7 @@ _DEFINED_WORD = re.compile(
     r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
     re.MULTILINE,
 )
+_CONSTANT = re.compile(r"\)\s*_")  # (\partial p/\partial V)_T: p follows V
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
 _LEIBNIZ = re.compile(
@@ -297,7 +298,7 @@ class LatexSideReader:
         source = Source(before + text)
         reader = self._reader(source, text, rows=rows, calls=calls)
         self.slopes, self.readings, self.moved = [], [], False
-        held = r"\partial" in text
+        held = r"\partial" in text and _CONSTANT.search(text) is None
 
         def differentiated(y: Node, x: Node) -> Node:
             y = y if held else self._names.following(y, [x])
@@ -305,6 +306,9 @@ class LatexSideReader:
             if motion is not None:
                 self.moved = True
                 return motion
+            if reader.names_constant and y.op is SYMBOL and y is not x and y not in self._names.implied:
+                self.moved = True
+                return along_a_law(self._names, y, x)
             value = self._differentiated(y, x, partial=held)
             self.slopes.append(LatexSideDerivative(y, x, value))
             return value
@@ -379,7 +383,7 @@ class LatexSideReader:
         reader.around = self._document
         if self._is_random():
             reader.moments = {k: partial(moment, self._names, kind) for k, kind in MOMENTS.items()}
-        reader.functions, reader.values_elsewhere = self._names.functions, self._names.values
+        reader.functions_elsewhere, reader.values_elsewhere = self._names.functions, self._names.values
         return reader
 
     def _is_random(self) -> bool:

@@ -18,7 +18,7 @@ from symgrad.apps.review.formulas.derivative_notation import (
 )
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
-from symgrad.apps.review.formulas.related_rates import rate
+from symgrad.apps.review.formulas.related_rates import along_a_law, rate
 from symgrad.frontend.latex.meaning.functions.differentials import coordinates_of, sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
@@ -220,6 +220,9 @@ class NotationReader:
             of = names.expr(names.following(of.node, by), NAME.findall(said))
         if len(by) == 1 and names.moved_by(of.node, by[0]):
             value = names.expr(rate(names, of.node, by[0]))
+            return value.node, WrittenDerivative(of, (names.expr(by[0]),), value, plain=False)
+        if part.constant and of.node.op is SYMBOL and of.node not in names.implied and by[0] is not of.node:
+            value = names.expr(along_a_law(names, of.node, by[0]))
             return value.node, WrittenDerivative(of, (names.expr(by[0]),), value, plain=False)
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
+from symgrad.support.errors import UnknownNameError
 
-__all__ = ["rate", "rate_variables", "time_derivative"]
+__all__ = ["along_a_law", "rate", "rate_variables", "time_derivative"]
 
 
 def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
@@ -33,6 +35,27 @@ def rate(names: DocumentNames, node: Node, x: Node) -> Node:
         names.assume(f"{', '.join(held)} held fixed in rates", names.line, stated=False)
     rates = [symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in moved]
     return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node
+
+
+def along_a_law(names: DocumentNames, y: Node, x: Node) -> Node:
+    """Return the derivative of an input by another one along an equation that relates them, all others constant.
+
+    It is that of an implicit function, -F_x/F_y for F = 0: of p by V along p V = n R T.
+
+    Raises:
+        UnknownNameError: if no equation above relates the two.
+    """
+    laws = [(c.left, c.right) for c in names.conditions if not c.asked]
+    laws += [(e.curve.left, e.curve.right) for e in names.implied.values() if e.curve is not None]
+    for left, right in laws:
+        if {x, y} <= set(symbols_of([left, right])) and left.shape == right.shape == ():
+            law = Expr(left) - Expr(right)
+            by_x, by_y = (derivative(law, (Expr(s),)) for s in (x, y))
+            return (-by_x / by_y).canonical().node
+    raise UnknownNameError(
+        f"{y.name} is an input here, and no equation above relates it to {x.name}",
+        expected=f"a formula for {y.name}",
+    )
 
 
 def time_derivative(names: DocumentNames, node: Node) -> Node | None:

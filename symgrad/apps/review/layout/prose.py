@@ -127,6 +127,7 @@ _DECLARED = re.compile(
     r"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?(?:\s*\[[^\]]*\])?(?:\s*symmetric\b)?"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w'(\[])")
+_OTHERWISE = re.compile(r",\s+(?:else|otherwise)(?=\s)")
 _OPERATORS = frozenset({"and", "or", "not", "if", "else", "in"})
 _DETERMINERS = frozenset(
     ("the", "an", "a", "its", "our", "this", "that", "these", "each", "every", "any", "no")
@@ -178,7 +179,7 @@ def blank_words(text: str) -> str:
 
 
 def _of_line(line: str, words: Vocabulary, *, numbered: bool, goes_on: bool, followed: bool) -> str:
-    code, hash_, _ = line.partition("#")
+    code, hash_, _ = _OTHERWISE.sub(lambda m: " else".ljust(len(m[0])), line).partition("#")
     code = without_remarks(code, words, numbered=numbered)
     shown = [" "] * len(line)
     rest = code

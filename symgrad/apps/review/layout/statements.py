@@ -247,10 +247,12 @@ class _Splitter:
 
     def statements(self) -> Iterator[ChainText]:
         cuts: list[tuple[int, int, Relation]] = []
-        start, depth = 0, 0
+        start, depth, condition = 0, 0, False
         for k, (kind, left, right) in enumerate(self._tokens):
             depth += kind == "open"
             depth = max(0, depth - (kind == "close"))
+            if kind == "other" and self._text[left:right] in ("if", "else"):
+                condition = self._text[left:right] == "if" and " else " in self._line(right)
             ends = kind == "separator" and depth == 0
             if kind == "blank" and not (depth and self._text[left] == "&"):
                 self._blank(left, right)
@@ -261,7 +263,7 @@ class _Splitter:
                 ends = bool(cuts) and self._beside(k, 1) not in ("operator", "relation")
                 if not ends and right - left > 1:
                     self._blank(left, right)
-            elif kind == "relation" and depth == 0:
+            elif kind == "relation" and depth == 0 and not condition:
                 at = Span(self._passage.span.start + left, self._passage.span.start + right)
                 cuts.append(
                     (left, right, Relation(at, self._text[left:right], _kind(self._text[left:right])))
@@ -270,6 +272,10 @@ class _Splitter:
                 yield from self._made(start, left, cuts)
                 start, cuts = right, []
         yield from self._made(start, len(self._text), cuts)
+
+    def _line(self, start: int) -> str:
+        """Return what stands behind a place on its line."""
+        return self._text[start:].partition("\n")[0]
 
     def _blank(self, left: int, right: int) -> None:
         self._shown[left:right] = " " * (right - left)

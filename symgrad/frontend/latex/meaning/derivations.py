@@ -30,13 +30,15 @@ class DerivationReader(TimeDerivativeReader):
     r"""Reads f'|_{x=1}, (\partial F/\partial V)_T, \nabla f(x, y), \Delta u, \partial(x, y)/\partial(r, s).
 
     Attributes:
+        names_constant: whether the derivative that is read says which names are constant.
         moments: by their letters what returns moments over random inputs: E, Var.
-        functions: the arguments of functions that are defined elsewhere, by the functions' names.
+        functions_elsewhere: the arguments of functions that are defined elsewhere, by the functions' names.
         values_elsewhere: what these names and arguments stand for.
     """
 
+    names_constant = False
     moments: Mapping[str, Callable[[Node], Node]] = {}
-    functions: Mapping[str, Sequence[str]] = {}
+    functions_elsewhere: Mapping[str, Sequence[str]] = {}
     values_elsewhere: Mapping[str, Node] = {}
 
     def value(self, tree: Tree) -> Steps[Term]:
@@ -52,7 +54,7 @@ class DerivationReader(TimeDerivativeReader):
             return found
         base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
         name = spelled_name(base)
-        parameters = self.functions.get(name or "")
+        parameters = self.functions_elsewhere.get(name or "")
         if name is None or parameters is None:
             return None
         return LatexFunction(name, tuple(parameters), _BodyElsewhere(tree.start, tree.end, name))
@@ -60,7 +62,7 @@ class DerivationReader(TimeDerivativeReader):
     def _body(self, tree: _BodyElsewhere) -> Steps[Term]:
         """Return what a function that is defined elsewhere is, of the arguments of the call that is read."""
         values = self.values_elsewhere
-        places = {values[p]: self.local[p].node for p in self.functions[tree.name]}
+        places = {values[p]: self.local[p].node for p in self.functions_elsewhere[tree.name]}
         return self.term(substitute([values[tree.name]], places)[0], tree.start, tree.end)
         yield
 
@@ -114,7 +116,10 @@ class DerivationReader(TimeDerivativeReader):
             and self.derivative_of(base.items[0]) is not None
         ):
             self._check_constant(tree.below)
-            return (yield self.value(base))
+            self.names_constant = True
+            found = yield self.value(base)
+            self.names_constant = False
+            return found
         return (yield super().scripted(tree))
 
     def _check_constant(self, below: Sequence[Tree]) -> None:
@@ -159,7 +164,7 @@ class DerivationReader(TimeDerivativeReader):
         function = of.factors[0] if isinstance(of, ProductTree) else of
         name = self.name_here(function)
         here = None if name is None else self.defined_here.get(name)
-        parameters = self.functions.get(name or "", ()) if here is None else here.parameters
+        parameters = self.functions_elsewhere.get(name or "", ()) if here is None else here.parameters
         return [Term(n, of.start, of.end) for n in coordinates_of(y, parameters, self.defined)]
 
     def laplacian_of(self, factor: Tree, after: Tree | None) -> bool:

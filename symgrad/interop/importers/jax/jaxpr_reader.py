@@ -209,7 +209,7 @@ class JaxprReader:
         if name == "convert_element_type" and kind_of(outs[0]) in ("i", "u"):
             whole = _integer_value(given[0])
             if whole is not None:
-                return [np.full(outs[0].shape, whole)]
+                return [cast("Value", np.full(outs[0].shape, whole))]
         if name in WITH_PARAMETERS:
             return [WITH_PARAMETERS[name](*map(broadcastable, given), **params)]
         if name in REDUCTIONS:

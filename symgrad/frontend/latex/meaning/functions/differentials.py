@@ -187,7 +187,9 @@ class DifferentialRules(BigRules):
         return LatexDerivative(None, tuple(by)) if all(self.is_known(b) for b in by) else None
 
     def _is_d(self, tree: Tree) -> bool:
-        """Tell whether a letter is the d of a differential, dx, and no name of its own."""
+        r"""Tell whether a factor is the d or \partial of a differential, dx, and no name of its own."""
+        if isinstance(tree, Command):
+            return tree.name == "partial"
         base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
         return isinstance(base, Word) and base.text == "d" and not self.is_known(base)
 
