@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import validate_seconds
@@ -19,12 +21,15 @@ from symgrad.report.report import Report, Reported
 from symgrad.support.errors import ProgramSyntaxError, UsageError
 from symgrad.support.progress import steps
 from symgrad.support.source import Source
+from symgrad.verification.verdict import Verdict
 
 if TYPE_CHECKING:
     from typing import Unpack
 
 __all__ = ["Review", "review"]
 
+_OTHERWISE = re.compile(r'otherwise: (arguments)="(\w+)"')
+_BOTH = "it is wrong as the formulas are read, and right in the other reading of a function without brackets"
 _AHEAD = 6  # statements behind one that may say what it is for
 _READINGS = 5  # of a document in which names are explained behind their use, by others that are
 
@@ -120,7 +125,36 @@ def review(
             expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
             cure="write a step such as dL/dw = 2*w",
         )
-    order, facts = list(range(len(found))), facts_in(text)
+    first = _read(source, known, found, seconds, chosen)
+    if first.status != "refuted":
+        return first
+    others = {m[1]: m[2] for a in first.assumptions for m in [_OTHERWISE.search(a.text)] if m is not None}
+    for option, value in others.items():
+        first = _unless_otherwise(first, _read(source, known, found, seconds, {**chosen, option: value}))
+    return first
+
+
+def _unless_otherwise(review: Review, other: Review) -> Review:
+    """Return a review in which a step that is wrong in one reading of LaTeX and right in another is undecided."""
+    right = {step.span: step for step in other.steps if step.status in ("proved", "supported")}
+    steps = tuple(
+        replace(step, verdict=Verdict("undecided", _BOTH), corrected=None)
+        if step.status == "refuted" and step.span in right
+        else step
+        for step in review.steps
+    )
+    return Review(review.source, review.form, steps, review.assumptions, review.defined)
+
+
+def _read(
+    source: Source,
+    form: DocumentForm,
+    found: Sequence[ChainText],
+    seconds: float,
+    chosen: Mapping[str, Any],
+) -> Review:
+    """Return what becomes of the statements of a document in one reading of what is ambiguous."""
+    order, facts = list(range(len(found))), facts_in(source.text)
     reviewer = _reviewed(source, found, order, facts, seconds, chosen)
     for _ in range(_READINGS):
         if not (reviewer.late or reviewer.again):
@@ -129,7 +163,7 @@ def review(
         before = reviewer.names.unread
         reviewer = _reviewed(source, found, order, facts, seconds, chosen, before)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
-    return Review(source, known, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
+    return Review(source, form, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
 
 
 def _reviewed(

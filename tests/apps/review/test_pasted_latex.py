@@ -141,3 +141,9 @@ def test_a_multiplier_without_a_value_refutes_nothing(lines: str) -> None:
 def test_independence_is_noted() -> None:
     found = sg.review("X, Y ~ N(0, 1)\nVar(X + Y) = 2")
     assert "X, Y are independent" in [a.text for a in found.assumptions]
+
+
+def test_a_step_that_is_right_in_another_reading_is_undecided() -> None:
+    lines = r"$g = \sec s s$;; $g' = \sec s \tan s s + \sec s$"
+    assert statuses(lines) == ["undecided"]
+    assert statuses(lines.replace("+", "-")) == ["refuted"]

@@ -179,8 +179,13 @@ class _Rewriter:
         self._spots.append(("power", self._operand_before(k - 1), self._operand_behind(k + 1)))
 
     def _joins_conditions(self, k: int) -> bool:
-        """Tell whether ^ stands between brackets, which hold conditions."""
-        return self._text_at(k - 1) == ")" and self._text_at(k + 1) == "("
+        """Tell whether ^ is between conditions: a comparison is the nearest sign on both sides, or in brackets."""
+        signs = [
+            j for j, t in enumerate(self._tokens) if t.kind == "compared" or t.text in (",", "if", "else")
+        ]
+        nearest = [*[j for j in signs if j < k][-1:], *[j for j in signs if j > k][:1]]
+        compared = len(nearest) == 2 and all(self._kind(j) == "compared" for j in nearest)
+        return compared or (self._text_at(k - 1), self._text_at(k + 1)) == (")", "(")
 
     def _exponential(self, k: int) -> None:
         """Write exp(x) for e^x."""
@@ -305,14 +310,12 @@ class _Rewriter:
             if self._arrays or token.text not in ("max", "min") or end is None or self._is_own(token.text):
                 continue
             inside = [
-                j for j in range(k + 2, end) if self._tokens[j].text == "," and self._encloses(k + 1, j)
+                j
+                for j in range(k + 2, end)
+                if self._tokens[j].text == "," and not any(k + 1 < a < j < b for a, b in self._pairs.items())
             ]
             if len(inside) == 1 and self._text_at(inside[0] + 1) not in ("axis", "keepdims"):
                 self._shown[k] = f"{token.text}imum"
-
-    def _encloses(self, opening: int, k: int) -> bool:
-        """Tell whether a bracket is the innermost one around a token."""
-        return not any(opening < a < k < b for a, b in self._pairs.items())
 
     def _letters_beside(self) -> None:
         """Write x*y for xy, which nothing is called; in brackets as an exponent, and behind a sign of division."""
