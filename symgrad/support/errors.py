@@ -7,7 +7,7 @@ raises it and the cure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from symgrad.support.source import Location
@@ -156,6 +156,14 @@ def _rebuild(
     cls: type[SymgradError], what: str, at: Location | None, expected: str | None, cure: str | None
 ) -> SymgradError:
     return cls(what, at=at, expected=expected, cure=cure)
+
+
+_Found = TypeVar("_Found", bound=SymgradError)
+
+
+def placed_error(error: _Found, at: Location | None) -> _Found:
+    """Return the same error with another place."""
+    return type(error)(error.what, at=at, expected=error.expected, cure=error.cure)
 
 
 class ProgramSyntaxError(SymgradError):

@@ -19,7 +19,14 @@ __all__ = ["Site", "sites", "watched"]
 Site = tuple[str, str]
 """A module, and the source of what it gives as a cure."""
 
+_WHOLE = 3
+"""The least number of positional arguments of a call of the readers' `refuse` that has a cure, as its last one."""
+
 ROOT = Path(symgrad.__file__).parent
+
+
+def _is_refusal(call: ast.Call) -> bool:
+    return ast.unparse(call.func) in ("refuse", "self.refuse")
 
 
 @cache
@@ -31,10 +38,13 @@ def _in_file(path: str) -> tuple[tuple[int, int, Site], ...]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        for keyword in node.keywords:
+        cures = [keyword.value for keyword in node.keywords if keyword.arg == "cure"]
+        if name.startswith("frontend/") and len(node.args) >= _WHOLE and _is_refusal(node):
+            cures.append(node.args[-1])
+        for cure in cures:
             # Which quotes a nested string gets depends on the version of Python.
-            said = re.sub(r"""["']+""", "'", ast.unparse(keyword.value))
-            if keyword.arg == "cure" and said not in ("None", "cure"):
+            said = re.sub(r"""["']+""", "'", ast.unparse(cure))
+            if said not in ("None", "cure"):
                 found.append((node.lineno, node.end_lineno or node.lineno, (name, said)))
     return tuple(found)
 

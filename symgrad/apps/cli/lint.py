@@ -16,7 +16,15 @@ import symgrad
 from symgrad.apps.cli.files import read_text
 from symgrad.apps.cli.functions import FRAMEWORK, SPECS, output_of, python_function
 from symgrad.apps.cli.main import main
-from symgrad.apps.cli.options import OUTPUT, emit, expression_of, format_option, list_option, names_in
+from symgrad.apps.cli.options import (
+    OUTPUT,
+    emit,
+    expression_of,
+    format_option,
+    list_option,
+    names_in,
+    time_option,
+)
 from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import SymgradError, UsageError
 
@@ -52,9 +60,7 @@ symgrad lint train.py::loss --specs 'w : real[5]' --format sarif -o found.sarif
 @list_option("--frozen", metavar="NAME[,NAME]", help="What is to receive no gradient.")
 @FRAMEWORK
 @list_option("--ignore", metavar="CODE[,CODE]", help="Checks that are left out, by code or name.")
-@click.option(
-    "--time-limit", type=float, default=5, show_default=True, metavar="SECONDS", help="For proofs, about."
-)
+@time_option(5, "For proofs, about.")
 @format_option("text", "markdown", "latex", "html", "json", "sarif", "github")
 @OUTPUT
 def lint(

@@ -33,6 +33,7 @@ __all__ = [
     "program_options",
     "refuse_repeated",
     "targets",
+    "time_option",
 ]
 
 EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
@@ -107,6 +108,13 @@ OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="W
 DTYPE = click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
 )
+
+
+def time_option(seconds: float, text: str) -> Callable[[F], F]:
+    """Return the option --time-limit, with its default."""
+    return click.option(
+        "--time-limit", type=float, default=seconds, show_default=True, metavar="SECONDS", help=text
+    )
 
 
 def format_option(*choices: str) -> Callable[[F], F]:

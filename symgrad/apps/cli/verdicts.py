@@ -29,6 +29,7 @@ from symgrad.apps.cli.options import (
     list_option,
     names_in,
     targets,
+    time_option,
 )
 from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.support.errors import FileError, UsageError
@@ -44,9 +45,7 @@ __all__ = ["DOMAIN", "PROOF", "TIME", "domains", "finish"]
 
 # What is imported in functions here is for the start-up time of other commands.
 
-TIME = click.option(
-    "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
-)
+TIME = time_option(10, "For one claim.")
 PROOF = click.option(
     "--proof",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -192,9 +191,7 @@ def equal(
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--all", "whole", is_flag=True, help="Print every line of a long statement.")
-@click.option(
-    "--time-limit", type=float, default=120, show_default=True, metavar="SECONDS", help="For the file."
-)
+@time_option(120, "For the file.")
 @format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
 def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | None) -> None:
@@ -226,9 +223,7 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
     type=click.Choice(["markdown", "latex", "text"]),
     help="What the document is; by default what its name or its text says.",
 )
-@click.option(
-    "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one step."
-)
+@time_option(10, "For one step.")
 @READINGS
 @format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
@@ -276,9 +271,7 @@ def review(
     show_default=True,
     help="What real arguments come in: float32 is held to single precision.",
 )
-@click.option(
-    "--time-limit", type=float, default=60, show_default=True, metavar="SECONDS", help="For all of it, about."
-)
+@time_option(60, "For all of it, about.")
 @format_option("text", "json")
 @OUTPUT
 def verify_code(

@@ -17,7 +17,7 @@ from symgrad.api.explaining.explain import Derivation
 from symgrad.apps.review.layout.passages import FORMS, DocumentForm
 from symgrad.apps.web.box import BoxText, read_box
 from symgrad.apps.web.limits import STEP_SECONDS, TARGETS
-from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError
+from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError, placed_error
 from symgrad.support.source import Location, Source, Span
 from symgrad.verification.verdict import Verdict
 
@@ -182,7 +182,7 @@ def decide_claim(question: PageQuestion, text: str, seconds: float) -> tuple[Ver
             raise
         moved = start + right.index(error.at.source.text)
         span = Span(error.at.span.start + moved, error.at.span.end + moved)
-        raise _placed(error, Location(source, span)) from None
+        raise placed_error(error, Location(source, span)) from None
 
 
 def _outside(text: str) -> re.Match[str] | None:
@@ -232,13 +232,9 @@ def _about(question: PageQuestion, source: Source, end: int) -> tuple[symgrad.Ex
     try:
         return value, target_named(value, by)
     except SymgradError as error:
-        raise _placed(error, here) from None
+        raise placed_error(error, here) from None
 
 
 def _plain(name: str | None) -> str:
     r"""Convert a name of LaTeX to program notation: ``k_{B}`` to ``k_B``, ``\sigma`` to ``sigma``."""
     return re.sub(r"[\\{}$\s]", "", name or "")
-
-
-def _placed(error: SymgradError, place: Location) -> SymgradError:
-    return type(error)(error.what, at=place, expected=error.expected, cure=error.cure)

@@ -119,11 +119,11 @@ class _CallReading:
                 named[key] = self._value(key, argument.value)
                 continue
             if named:
-                raise self.error(
-                    ProgramSyntaxError,
+                raise self.refuse(
                     "a positional argument follows a keyword argument",
                     argument,
-                    cure="move it before the keyword arguments",
+                    "move it before the keyword arguments",
+                    cls=ProgramSyntaxError,
                 )
             many = positional[-1] if positional and positional[-1].kind is Parameter.VAR_POSITIONAL else None
             if len(given) >= len(positional) and many is None:
@@ -134,25 +134,26 @@ class _CallReading:
         have = {p.name for p in positional[: len(given)]} | set(named)
         for p in needed:
             if p.name not in have and p.kind is p.KEYWORD_ONLY:
-                raise self.error(
-                    ProgramSyntaxError,
+                raise self.refuse(
                     f"{self.name} has no argument {p.name}=",
                     self,
-                    cure=f"add {p.name}=..., as expected",
+                    f"add {p.name}=..., as expected",
+                    cls=ProgramSyntaxError,
                 )
             if p.name not in have:
                 raise self._wrong_number(len(arguments))
         return given, named
 
-    def error(
+    def refuse(
         self,
-        cls: type[SymgradError],
         what: str,
         at: Item | _CallReading,
+        cure: str,
         *,
         expected: str | None = None,
-        cure: str,
+        cls: type[SymgradError] = DomainError,
     ) -> SymgradError:
+        """Return the error for an argument, or for the call."""
         place = self.scope.location(at.start, at.end)
         return cls(what, at=place, expected=expected or _usage(self.name), cure=cure)
 
@@ -161,12 +162,12 @@ class _CallReading:
         least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
         short = count < least
         limit = least if short else len(parameters)
-        return self.error(
-            ProgramSyntaxError,
+        return self.refuse(
             f"{self.name} takes {'at least' if short else 'at most'} {limit} argument{'s' * (limit != 1)}, "
             f"got {count}",
             self,
-            cure="add the missing argument" if short else "remove an argument",
+            "add the missing argument" if short else "remove an argument",
+            cls=ProgramSyntaxError,
         )
 
     def _wrong_keyword(self, argument: Keyword, *, twice: bool) -> SymgradError:
@@ -192,14 +193,14 @@ class _CallReading:
             return
         axis, rank = values[1].node, len(values[0].node.shape)
         if axis.is_number() and not -rank <= axis.value < rank:
-            raise self.error(
-                ShapeError,
+            raise self.refuse(
                 f"axis {axis.value} of an array with {rank} axes",
                 values[1],
+                self._of_values(arguments) or "leave the axis out",
                 expected=f"an axis from {-rank} to {rank - 1}"
                 if rank
                 else "an array, or two values for " + self._extreme,
-                cure=self._of_values(arguments) or "leave the axis out",
+                cls=ShapeError,
             )
 
     @property
@@ -225,11 +226,10 @@ class _CallReading:
     def _array(self, name: str, item: Item) -> Node:
         if not isinstance(item, Term):
             shown = {ItemList: "a tuple", Text: "a text", NoneLiteral: "None"}[type(item)]
-            raise self.error(
-                DomainError,
+            raise self.refuse(
                 f"{name} of {self.name} is an array, not {shown}",
                 item,
-                cure="write one value" if not isinstance(item, ItemList) else self._of_items(item),
+                "write one value" if not isinstance(item, ItemList) else self._of_items(item),
             )
         self.arrays.append(item)
         return item.node
@@ -247,11 +247,8 @@ class _CallReading:
 
     def _arrays(self, _name: str, item: Item) -> list[Node]:
         if not isinstance(item, ItemList):
-            raise self.error(
-                DomainError,
-                f"{self.name} takes its arrays in one tuple",
-                item,
-                cure=f"write {self.name}((a, b))",
+            raise self.refuse(
+                f"{self.name} takes its arrays in one tuple", item, f"write {self.name}((a, b))"
             )
         return [self._array("an entry", value) for value in item.values]
 
@@ -269,11 +266,10 @@ class _CallReading:
         value = _integer(item)
         if value is not None:
             return value
-        raise self.error(
-            DomainError,
+        raise self.refuse(
             f"{name} of {self.name} is not a literal whole number",
             item,
-            cure=self._of_values(self.arguments) or f"write a number such as {name}=0",
+            self._of_values(self.arguments) or f"write a number such as {name}=0",
         )
 
     def _axis(self, name: str, item: Item) -> Any:
@@ -291,39 +287,34 @@ class _CallReading:
     def _flag(self, name: str, item: Item) -> bool:
         if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":
             return bool(item.node.value)
-        raise self.error(
-            DomainError,
+        raise self.refuse(
             f"{name} of {self.name} is neither True nor False",
             item,
-            cure=self._of_values(self.arguments) or f"write {name}=True",
+            self._of_values(self.arguments) or f"write {name}=True",
         )
 
     def _any_size(self, name: str, item: Item) -> Size:
         size = self.scope.size_of(item.node) if isinstance(item, Term) else None
         if size is None:
-            raise self.error(
-                DomainError,
+            raise self.refuse(
                 f"{name} of {self.name} is no size",
                 item,
+                "use the names of sizes in declarations: n of X : real[n, 5]",
                 expected="whole numbers and names of sizes, with + - *, such as n*5",
-                cure="use the names of sizes in declarations: n of X : real[n, 5]",
             )
         return size
 
     def _size(self, name: str, item: Item) -> Size:
         size = self._any_size(name, item)
         if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
-            raise self.error(
-                ShapeError,
-                f"{extent_text(size)} is no size",
-                item,
-                cure="write a number that is not negative",
+            raise self.refuse(
+                f"{extent_text(size)} is no size", item, "write a number that is not negative", cls=ShapeError
             )
         try:
             check_axes((size,))
         except ShapeError as error:
-            raise self.error(
-                ShapeError, error.what, item, expected=error.expected, cure=str(error.cure)
+            raise self.refuse(
+                error.what, item, str(error.cure), expected=error.expected, cls=ShapeError
             ) from None
         return size
 
@@ -339,20 +330,14 @@ class _CallReading:
         value = _integer(item)
         if value is not None:
             return value
-        raise self.error(
-            DomainError,
-            f"{name} of {self.name} is no order of a norm",
-            item,
-            cure='write 1, 2, "inf" or "fro"',
-        )
+        raise self.refuse(f"{name} of {self.name} is no order of a norm", item, 'write 1, 2, "inf" or "fro"')
 
     def _text(self, _name: str, item: Item) -> str:
         if not isinstance(item, Text):
-            raise self.error(
-                DomainError,
+            raise self.refuse(
                 f"the subscripts of {self.name} are not a text in quotes",
                 item,
-                cure='write them first: einsum("ij,jk->ik", A, B)',
+                'write them first: einsum("ij,jk->ik", A, B)',
             )
         return item.value
 
@@ -360,11 +345,10 @@ class _CallReading:
         if not isinstance(item, ItemList) or not all(
             isinstance(v, ItemList) and len(v.values) == 3 for v in item.values
         ):
-            raise self.error(
-                DomainError,
+            raise self.refuse(
                 f"{self.name} takes (start, stop, step) for each axis",
                 item,
-                cure="write ((1, None, 1), (None, None, -1)) for 1: and ::-1",
+                "write ((1, None, 1), (None, None, -1)) for 1: and ::-1",
             )
         return tuple(section_ends(self.scope, *v.values) for v in item.values if isinstance(v, ItemList))
 

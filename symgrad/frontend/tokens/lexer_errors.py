@@ -273,24 +273,10 @@ def wrong_operator(lexer: LexerState, value: str, start: int, end: int) -> Symgr
     )
 
 
-_LIBRARIES = frozenset(
-    [
-        "np",
-        "numpy",
-        "math",
-        "sp",
-        "sympy",
-        "jnp",
-        "jax",
-        "torch",
-        "tf",
-        "scipy",
-        "special",
-        "linalg",
-        "F",
-        "norm",
-    ]
-)
+_MODULES = """
+    np numpy math sp sympy jnp jax torch tf scipy special linalg F norm
+"""
+_LIBRARIES = frozenset(_MODULES.split())
 _FUNCTIONS = """
     sum mean var std prod max min argmax argmin cumsum dot trace squeeze reshape swapaxes take round clip
 """

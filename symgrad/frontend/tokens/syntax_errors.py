@@ -36,8 +36,11 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
     before = str(previous) if previous is not None else None
     line_start = text.rfind("\n", 0, start) + 1
 
-    def error(
-        what: str, *, expected: str | None = None, cure: str, cls: type[SymgradError] = ProgramSyntaxError
+    def refuse(
+        what: str,
+        expected: str | None = None,
+        cure: str | None = None,
+        cls: type[SymgradError] = ProgramSyntaxError,
     ) -> SymgradError:
         return lexer.error(cls, what, start, end, expected=expected, cure=cure)
 
@@ -54,44 +57,40 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
 
     if "ELSE" in expected and "NUMBER" not in expected and _chooses(text, line_start, start):
         place = "the end of the line" if token.type == "_NEWLINE" else f"'{value}'"
-        return error(
-            f"'else' is missing before {place}", expected="a if condition else b", cure="add: else b"
-        )
+        return refuse(f"'else' is missing before {place}", "a if condition else b", "add: else b")
 
     if token.type == "_NEWLINE":
         if before == "=":
-            return error(
+            return refuse(
                 "the line ends where a value is expected",
                 expected="an expression",
                 cure="write the value, or continue the line inside ( and )",
             )
         if "NUMBER" in expected and "NAME" in expected:
-            return error(
+            return refuse(
                 f"the line ends after '{before}', where a value is expected",
                 expected="an expression",
                 cure=f"write the value, or remove '{before}'",
             )
         if expected >= {"COLON"} and "NUMBER" not in expected:
-            return error(
-                "the names of a declaration end without a domain", expected="x, y : real", cure="add: : real"
-            )
-        return error("the line ends too early", expected=_in_words(expected), cure="complete the line")
+            return refuse("the names of a declaration end without a domain", "x, y : real", "add: : real")
+        return refuse("the line ends too early", _in_words(expected), "complete the line")
 
     if value == "[":
-        return error(
+        return refuse(
             "lists are not part of formulas",
             cls=ForbiddenSyntaxError,
             expected="lists only as arguments and in subscripts",
             cure="write one value, or ( and )",
         )
     if token.type == "NONE":
-        return error(
+        return refuse(
             "'None' is a word of Python, not of formulas", cls=ForbiddenSyntaxError, cure=FORBIDDEN["None"]
         )
     if token.type == "STRING":
         array = operand_before(text, start) if value[0] == "'" else None
         array = None if array in ("f", "r", "b", "u") else array  # the prefixes of texts in Python
-        return error(
+        return refuse(
             "texts in quotes (and f-strings) are not part of formulas",
             cls=ForbiddenSyntaxError,
             expected="a text only as the subscripts of einsum",
@@ -102,52 +101,46 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
     wants_operand = "NUMBER" in expected and "LPAR" in expected
     if value == "=":
         what, instead, cure = _equals(lexer, text[line_start:start])
-        return error(what, expected=instead, cure=cure)
+        return refuse(what, instead, cure)
     if between and token.type in _BEGINS_OPERAND and previous is not None:
         if (
             value in DOMAINS
             and previous.type == "NAME"
             and not text[line_start : span_of(previous)[0]].strip()
         ):
-            return error(
-                f"':' is missing before the domain '{value}'",
-                expected="x : real",
-                cure=f"write {before} : {value}",
+            return refuse(
+                f"':' is missing before the domain '{value}'", "x : real", f"write {before} : {value}"
             )
         power = power_of_call(text, start) if value == "(" else None
         if power is not None:
-            return error(
+            return refuse(
                 f"'(' follows '{before}' without an operator",
                 expected="the power behind the value: sin(x)**2",
                 cure=f"write {power}",
             )
         begun = text[line_start:start].strip()
         if begun in DOMAINS and token.type == "NAME":
-            return error(
-                f"the domain '{before}' stands before the name",
-                expected="x : real",
-                cure=f"write {value} : {before}",
+            return refuse(
+                f"the domain '{before}' stands before the name", "x : real", f"write {value} : {before}"
             )
         if begun in ("let", "var", "const", "def"):
-            return error(
-                f"'{before}' begins no line", expected="x : real, or y = x**2", cure=f"leave '{before}' out"
-            )
+            return refuse(f"'{before}' begins no line", "x : real, or y = x**2", f"leave '{before}' out")
         if before == "T" and (raised := re.search(r"(\*\*|\^)\s*T\s*$", text[:start])):
             array = operand_before(text, raised.start()) or "x"
-            return error(
+            return refuse(
                 f"'{value}' follows 'T' without an operator",
                 expected="x.T for a transpose",
                 cure=f"write {array}.T@{value}",
             )
         right = "(...)" if value == "(" else value + ("(...)" if text.startswith("(", end) else "")
         if before in OPS and previous.type == "NAME":
-            return error(
+            return refuse(
                 f"the argument of '{before}' is not in parentheses",
                 expected=f"{before}(x)",
                 cure=f"write {before}({right})",
             )
         left = "(...)" if before in (")", "]", ".T") else before
-        return error(
+        return refuse(
             f"'{value}' follows '{before}' without an operator",
             expected="an operator such as + or *",
             cure=f"write {left}*{right} for a product",
@@ -156,45 +149,43 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
         if not lexer.brackets:
             declared = re.search(r":\s*\w+[^,]*$", text[line_start:start])
             if declared and re.compile(r",\s*\w+\s*:").match(text, start):
-                return error(
+                return refuse(
                     "a comma between two declarations",
                     expected="x, y : real for one domain, lines of their own for several",
                     cure="write ; for the comma",
                 )
             thousands = re.compile(r"(?:,\d{3})+(?![\d,])").match(text, start) if previous else None
             if thousands and previous is not None and previous.type == "NUMBER":
-                return error(
+                return refuse(
                     "a comma inside a number",
                     expected="digits without commas",
                     cure=f"write {before}{thousands[0].replace(',', '')}",
                 )
-            return error(
+            return refuse(
                 "a comma outside brackets: one value is expected",
                 expected="one expression",
                 cure="write one line for each value",
             )
         if not wants_operand:
-            return error(
+            return refuse(
                 "a pair in parentheses is not a value",
                 expected="one expression",
                 cure="write a function before the parenthesis, or remove the comma",
             )
     if value == ":":
-        return error(
+        return refuse(
             "':' stands only in declarations, after names, and in subscripts",
             expected="x, y : real, or x[1:]",
             cure="write a if c else b to choose",
         )
     if value == "if" and wants_operand:
-        return error(
+        return refuse(
             "'if' stands after the value it chooses",
             expected="a if condition else b",
             cure="write y = a if condition else b",
         )
     if value == "else":
-        return error(
-            "'else' without 'if'", expected="a if condition else b", cure="write a if condition else b"
-        )
+        return refuse("'else' without 'if'", "a if condition else b", "write a if condition else b")
     if wants_operand:
         if value == "|" or value == "&":
             inside = re.compile(r"\|([^|\n]+)\|").match(text, start)
@@ -222,33 +213,25 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
         else:
             cure = f"write a value before '{value}'"
         after = f" after '{before}'" if before is not None else ""
-        return error(
-            f"'{value}' stands where a value is expected{after}",
-            expected="a number, a name, a call or (",
-            cure=cure,
+        return refuse(
+            f"'{value}' stands where a value is expected{after}", "a number, a name, a call or (", cure
         )
     if value == "not" and previous is not None and previous.type in _ENDS_OPERAND:
-        return error(
-            "'not' stands between two values", expected="an operator such as and", cure="write x and not y"
-        )
+        return refuse("'not' stands between two values", "an operator such as and", "write x and not y")
     if value == "~" and previous is not None:
-        return error(
-            "'~' stands only after the names of random inputs",
-            expected="u ~ Uniform(0, 1)",
-            cure="write - or remove it",
+        return refuse(
+            "'~' stands only after the names of random inputs", "u ~ Uniform(0, 1)", "write - or remove it"
         )
     if value in (">", ">=", "<", "<=") and re.search(r":\s*real\s*$", text[line_start:start]):
         rest = text[end:].partition("\n")[0].partition(";")[0].strip()
         kind = {(">", "0"): "positive", (">=", "0"): "nonnegative"}.get((value, rest))
-        return error(
+        return refuse(
             "a domain is no comparison",
             expected="x : positive, x : nonnegative or x : real(low, high)",
             cure=f"write {kind or (f'real({rest}, oo)' if value[0] == '>' else f'real(-oo, {rest})')}",
         )
-    return error(
-        f"'{value}' has no place here",
-        expected=_in_words(expected),
-        cure="remove it, or complete what stands before it",
+    return refuse(
+        f"'{value}' has no place here", _in_words(expected), "remove it, or complete what stands before it"
     )
 
 

@@ -23,26 +23,10 @@ __all__ = [
 ]
 
 CaseScope: TypeAlias = Literal["sentence", "general"]
-COMPARISONS = frozenset(
-    [
-        "<",
-        ">",
-        "<=",
-        ">=",
-        "!=",
-        "≤",
-        "≥",
-        "≠",
-        r"\le",
-        r"\leq",
-        r"\ge",
-        r"\geq",
-        r"\ne",
-        r"\neq",
-        r"\leqslant",
-        r"\geqslant",
-    ]
-)
+_SIGNS = r"""
+    < > <= >= != ≤ ≥ ≠ \le \leq \ge \geq \ne \neq \leqslant \geqslant
+"""
+COMPARISONS = frozenset(_SIGNS.split())
 """The relations that a case is written with."""
 
 _SENTENCE_END = re.compile(r"[.!?;](?=[\s$]|$)|\n[ \t]*\n")

@@ -8,7 +8,7 @@ from symgrad.apps.review.decisions.hypotheses import HypothesisRules
 from symgrad.apps.review.formulas.latex_declarations import declared_names
 from symgrad.apps.review.formulas.random_inputs import is_program_distribution
 from symgrad.apps.review.layout.statements import ChainText, SideText
-from symgrad.support.errors import SymgradError, UnknownNameError
+from symgrad.support.errors import SymgradError, UnknownNameError, placed_error
 from symgrad.support.source import Span
 
 __all__ = ["DocumentDeclarations"]
@@ -51,13 +51,13 @@ class DocumentDeclarations(HypothesisRules):
             if later is None:
                 if above or not self._declares_random(statement):
                     self.names.lost.update(dict.fromkeys(_NAME.findall(sides[0].text), self._line(start)))
-                    self._unread(Span(start, end), text, _anywhere(error))
+                    self._unread(Span(start, end), text, placed_error(error, None))
             else:
                 self._declare(later, above=True)
                 self._declare(statement)
             return
         except SymgradError as error:
-            self._unread(Span(start, end), text, _anywhere(error))
+            self._unread(Span(start, end), text, placed_error(error, None))
             return
         uses = [self.names.first_read[name] for name in misread]
         if uses and min(uses) < self._number:
@@ -132,8 +132,3 @@ def _declaration(statement: ChainText) -> str:
     sides = [" ".join(side.text.split()).replace(" ,", ",") for side in statement.sides]
     rest = (f" {r.text} {side}" for r, side in zip(statement.relations, sides[1:], strict=True))
     return sides[0] + "".join(rest)
-
-
-def _anywhere(error: SymgradError) -> SymgradError:
-    """Return an error without its place, which is one in another text."""
-    return type(error)(error.what, expected=error.expected, cure=error.cure)

@@ -18,7 +18,7 @@ from symgrad.apps.review.formulas.side_reader import ReadSide, SideReader
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
 from symgrad.apps.review.steps import ReviewStep, StepKind
 from symgrad.ir.graph import Node
-from symgrad.support.errors import SymgradError
+from symgrad.support.errors import SymgradError, placed_error
 from symgrad.support.source import Source, Span
 
 __all__ = ["WrittenEquation", "ReviewState", "one_line"]
@@ -106,9 +106,7 @@ class ReviewState:
 
     def _unread(self, span: Span, text: str, error: SymgradError) -> None:
         self.names.missed(text)
-        told = SymgradError(
-            error.what, expected=error.expected, cure=error.cure
-        )  # the place is that of the step
+        told = placed_error(error, None)  # the place is that of the step
         span = span if error.at is None else error.at.span
         line, column = self._source.line_column(span.start)
         written = " ".join(text.split())

@@ -35,7 +35,7 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import SYMBOL, Node, size_leaf
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Shape
-from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError
+from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 
 __all__ = ["LatexSideReader", "LatexSideDerivative"]
@@ -326,9 +326,7 @@ class LatexSideReader:
             if error.at is None or not before:
                 raise
             span = Span(*(max(0, k - len(before)) for k in (error.at.span.start, error.at.span.end)))
-            raise type(error)(
-                error.what, at=Location(Source(text), span), expected=error.expected, cure=error.cure
-            ) from None
+            raise placed_error(error, Location(Source(text), span)) from None
         for name, node in listing.symbols.items():
             if name not in self._names.values:
                 self._names.take_undeclared(name, node, line)

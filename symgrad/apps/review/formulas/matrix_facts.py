@@ -29,88 +29,17 @@ _DECLARES = re.compile(r"\\in(?![a-zA-Z])|:")
 _CASE = re.compile(r"\b(if|when|unless|whenever)\b", re.IGNORECASE)
 _FOR = re.compile(r"\bfor(?: an?| the| any| all)?\s*$", re.IGNORECASE)
 _REACH = 160  # characters of a sentence on either side of a word
-_FILLERS = frozenset(
-    [
-        "is",
-        "are",
-        "be",
-        "being",
-        "a",
-        "an",
-        "the",
-        "both",
-        "all",
-        "each",
-        "real",
-        "square",
-        "matrix",
-        "matrices",
-        "which",
-        "that",
-        "assumed",
-        "to",
-        "also",
-        "and",
-        "with",
-        "invertible",
-        "positive",
-        "negative",
-        "definite",
-        "semidefinite",
-        "semi",
-        "spd",
-        "psd",
-        "operator",
-        "operators",
-        "full",
-        "rank",
-        "two",
-        "some",
-        "any",
-        "as",
-        "here",
-        "has",
-        "have",
-        "symmetric",
-        "covariance",
-        "precision",
-        "hessian",
-        "kernel",
-        "weight",
-        "stiffness",
-        "mass",
-        "noise",
-        "measurement",
-        "process",
-        "prior",
-        "posterior",
-        "state",
-        "error",
-        "by",
-        "vector",
-        "vectors",
-        ":",
-    ]
-)
-_WORDS = frozenset(
-    [
-        "let",
-        "if",
-        "for",
-        "when",
-        "since",
-        "we",
-        "here",
-        "where",
-        "with",
-        "as",
-        "because",
-        "assume",
-        "suppose",
-        "not",
-        "need",
-    ]
-)
+_FILLER_WORDS = """
+    is are be being a an the both all each real square matrix matrices which that assumed to also and with
+    invertible positive negative definite semidefinite semi spd psd operator operators full rank two some any as
+    here has have symmetric covariance precision hessian kernel weight stiffness mass noise measurement process
+    prior posterior state error by vector vectors :
+"""
+_FILLERS = frozenset(_FILLER_WORDS.split())
+_SENTENCE_WORDS = """
+    let if for when since we here where with as because assume suppose not need
+"""
+_WORDS = frozenset(_SENTENCE_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from symgrad.support.errors import (
     UnknownNameError,
     UnsupportedError,
     UsageError,
+    placed_error,
 )
 from symgrad.support.source import Location, Source, Span
 
@@ -161,9 +162,7 @@ class NotationReader:
         try:
             return moment(self._names, MOMENTS[part.name], inner)
         except UnsupportedError as error:
-            raise UnsupportedError(
-                error.what, at=Location(Source(text), part.span), expected=error.expected, cure=error.cure
-            ) from None
+            raise placed_error(error, Location(Source(text), part.span)) from None
 
     def _applied(self, value: Node, name: str, arguments: Sequence[Node], span: Span) -> Node:
         parameters = self._names.functions[name]
@@ -183,9 +182,7 @@ class NotationReader:
         except SymgradError as error:
             if error.at is not None:  # of this part; the caller counts from the begin of the whole
                 at = Span(error.at.span.start + span.start, error.at.span.end + span.start)
-                raise type(error)(
-                    error.what, at=Location(Source(text), at), expected=error.expected, cure=error.cure
-                ) from None
+                raise placed_error(error, Location(Source(text), at)) from None
             raise
 
     def _slope(self, part: DerivativeText, text: str, start: int) -> tuple[Node, WrittenDerivative]:
@@ -272,9 +269,7 @@ class NotationReader:
         try:
             of = names.expr(self.read(applied, start + part.of.start)[0], [parameter])
         except SymgradError as error:
-            raise type(error)(
-                error.what, at=Location(Source(""), part.span), expected=error.expected, cure=error.cure
-            ) from None
+            raise placed_error(error, Location(Source(""), part.span)) from None
         x = names.values[parameter]
         by = (names.expr(x, [parameter]),) * part.order
         self.derived = self.derived or bool(by)

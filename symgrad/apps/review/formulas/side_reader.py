@@ -24,10 +24,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Shape
-from symgrad.support.errors import (
-    SymgradError,
-    UnknownFunctionError,
-)
+from symgrad.support.errors import SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 
 __all__ = ["ReadSide", "SideReader", "DefinedTarget"]
@@ -314,6 +311,4 @@ class SideReader:
             if typed is not None:
                 at = Span(typed.typed(at.start), typed.typed(at.end))
             span = Span(text.start + at.start, text.start + max(at.end, at.start + 1))
-        return type(error)(
-            error.what, at=Location(self._source, span), expected=error.expected, cure=error.cure
-        )
+        return placed_error(error, Location(self._source, span))

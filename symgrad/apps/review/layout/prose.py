@@ -26,85 +26,79 @@ __all__ = [
     "is_latex",
 ]
 
-CONDITION_CUES = re.compile(
+
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+CONDITION_CUES = _any_case(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
     r"|subject to|s\.\s?t\.|constraint|constrained (?:to|by)"
-    r"|assume|assuming|if|unless|when)(?:\s+\w+){0,2}\s*$",
-    re.IGNORECASE,
+    r"|assume|assuming|if|unless|when)(?:\s+\w+){0,2}\s*$"
 )
 """Words right before an equation that is to be solved, or that is asked for, and that is no step."""
 
-ASKED_CUES = re.compile(
-    r"\b(set|setting|solve|solves|solving|require|requires|requiring|impose|imposing|subject to|constraint)\b",
-    re.IGNORECASE,
+ASKED_CUES = _any_case(
+    r"\b(set|setting|solve|solves|solving|require|requires|requiring|impose|imposing|subject to|constraint)\b"
 )
 """Those of them behind which a value is sought for which the equation holds."""
 
-SOUGHT_CUES = re.compile(
+SOUGHT_CUES = _any_case(
     r"\b(set|setting|equat\w+|solv\w+|requir\w+|optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+"
-    r"|first.order|vanish\w*|equilibri\w+|steady|subject to|constraint)\b",
-    re.IGNORECASE,
+    r"|first.order|vanish\w*|equilibri\w+|steady|subject to|constraint)\b"
 )
 """Words in the sentence of an equation with a number on its right that is no step where it does not hold everywhere."""
 
-ZERO_CUES = re.compile(
-    r"\b(?:set|sets|setting|equat\w+|put|putting)\s[^.=$]{0,60}?\b(?:to|equals?|equal to)\s+(?:zero|0)\b",
-    re.IGNORECASE,
+ZERO_CUES = _any_case(
+    r"\b(?:set|sets|setting|equat\w+|put|putting)\s[^.=$]{0,60}?\b(?:to|equals?|equal to)\s+(?:zero|0)\b"
 )
 """Words that ask for the zero of the derivative before them."""
 
-EXTREMUM_CUES = re.compile(
+EXTREMUM_CUES = _any_case(
     r"\b(?:at|for|the|its|is|have|has|get|a|an)\s+(?:\w+\s+){0,2}?(?:optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+)"
-    r"(?:\s+[a-zA-Z]\w*){0,4}\W*$",
-    re.IGNORECASE,
+    r"(?:\s+[a-zA-Z]\w*){0,4}\W*$"
 )
 """Words right before an equation that gives an input the value at which the derivative by it is zero."""
 
-HELD_CUES = re.compile(
-    r"\b(?:fixed|constant|prescribed|held|(?:a|of|for) given)\b(?! (?:by|point))", re.IGNORECASE
-)
+HELD_CUES = _any_case(r"\b(?:fixed|constant|prescribed|held|(?:a|of|for) given)\b(?! (?:by|point))")
 """Words near an equation for a name that is to keep its value while others move."""
 
-VALUE_CUES = re.compile(
+VALUE_CUES = _any_case(
     r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
-    r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$",
-    re.IGNORECASE,
+    r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$"
 )
 """Words right before an equation that gives an input a value."""
 
-ALTERNATIVE_CUES = re.compile(r"\bor\b\W*$", re.IGNORECASE)
+ALTERNATIVE_CUES = _any_case(r"\bor\b\W*$")
 """Words right before an equation that gives an input another value beside the one before."""
 
-CASE_CUES = re.compile(
+CASE_CUES = _any_case(
     r"\b(for|if|when|where|whenever|case|provided|wherever|region|on|in|as long as|inside|assuming|with)"
-    r"(?:\s+(?:all|any|every|that|and))*\s*$",
-    re.IGNORECASE,
+    r"(?:\s+(?:all|any|every|that|and))*\s*$"
 )
 """Words right before a relation such as ``x > 0`` that is a case, for which alone its sentence is said."""
 
-GENERAL_CUES = re.compile(
-    r"\b(let|assume|assuming that|suppose|since|because|given|take|from now on)(?:\s+(?:all|that|and|now))*\s*$",
-    re.IGNORECASE,
+GENERAL_CUES = _any_case(
+    r"\b(let|assume|assuming that|suppose|since|because|given|take|from now on)(?:\s+(?:all|that|and|now))*\s*$"
 )
 """Words right before one that is meant from there on."""
 
-WITH_CUES = re.compile(r"[\s$,`)]*\b(?:with|where)\b[\s$`(\\]*", re.IGNORECASE)
+WITH_CUES = _any_case(r"[\s$,`)]*\b(?:with|where)\b[\s$`(\\]*")
 """Words between a definition and what is meant of it from there on."""
 
-ANEW_CUES = re.compile(r"\b(?:let|define|consider|take)(?:\s+now)?\s*$", re.IGNORECASE)
+ANEW_CUES = _any_case(r"\b(?:let|define|consider|take)(?:\s+now)?\s*$")
 """Words right before an equation that gives a name another meaning."""
 
-FACT_CUES = re.compile(
-    r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$",
-    re.IGNORECASE,
+FACT_CUES = _any_case(
+    r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$"
 )
 """Words right before an equation of inputs that is known to hold."""
 
-EXPLAINED_CUES = re.compile(r"\b(where|here|with|in which|denotes?|let|define)\s*$", re.IGNORECASE)
+EXPLAINED_CUES = _any_case(r"\b(where|here|with|in which|denotes?|let|define)\s*$")
 """Words right before an equation that explains a name of a formula above."""
 
-SELF_CUES = re.compile(
-    r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b", re.IGNORECASE
+SELF_CUES = _any_case(
+    r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b"
 )
 """Words before an equation that defines what stands on both of its sides."""
 
@@ -124,9 +118,8 @@ _WORDS = (
 _PROSE = frozenset(_WORDS.split())
 _NAME = r"[^\W\d]\w*"
 _AT = rf"(?<![-+*/=(,]\s)\b(?:at|when(?:ever)?|if(?![^\n]*\belse\b))\s+(?={_NAME}\s*=(?!=))"  # dy/dx = 6 at x = 3
-_JOINTS = re.compile(
-    rf"(?<!\\)\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|(?<!\\)(?<!\\left)(?<!\\right)[.;:,](?=\s|$)|[∴∵⇒⟹←]",
-    re.IGNORECASE,
+_JOINTS = _any_case(
+    rf"(?<!\\)\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|(?<!\\)(?<!\\left)(?<!\\right)[.;:,](?=\s|$)|[∴∵⇒⟹←]"
 )
 _EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
 _DECLARED = re.compile(

@@ -45,9 +45,7 @@ class ChoiceRules(NormRules):
             op = _COMPARED.get(relation)
             if op is None:
                 what, cure = NO_CONDITIONS.get(relation, ("this relation", "write a comparison"))
-                raise self.refuse(
-                    f"{what} is no condition", tree, expected="a comparison such as x > 0", cure=cure
-                )
+                raise self.refuse(f"{what} is no condition", tree, "a comparison such as x > 0", cure)
             one = self.kept(self.make(OPS[op], [a, b], a.start, b.end))
             result = one if result is None else self.make(OPS["and_"], [result, one], tree.start, b.end)
         assert result is not None

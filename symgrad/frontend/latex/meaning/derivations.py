@@ -14,7 +14,7 @@ from symgrad.frontend.latex.syntax.tree import Bracket, Evaluated, ProductTree, 
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import substitute
-from symgrad.support.errors import UnsupportedError
+from symgrad.support.errors import UnsupportedError, placed_error
 
 __all__ = ["DerivationReader"]
 
@@ -101,8 +101,7 @@ class DerivationReader(TimeDerivativeReader):
         try:
             found = self.term(make(inner.node), factor.start, bracket.end)
         except UnsupportedError as error:
-            at = self.location(factor.start, bracket.end)
-            raise UnsupportedError(error.what, at=at, expected=error.expected, cure=error.cure) from None
+            raise placed_error(error, self.location(factor.start, bracket.end)) from None
         if isinstance(after, Scripted) and after.above is not None:
             found = yield self.raised(found, after.above, after)
         return found, 2

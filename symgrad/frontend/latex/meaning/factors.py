@@ -75,10 +75,7 @@ class FactorRules(SpecialRules):
             base = factor.base if isinstance(factor, Scripted) else factor
             if isinstance(factor, Scripted) and isinstance(base, Command) and base.name not in CONSTANTS:
                 raise self.refuse(
-                    f"\\{base.name} is no value",
-                    base,
-                    expected="a number, a name or a function",
-                    cure="write a value",
+                    f"\\{base.name} is no value", base, "a number, a name or a function", "write a value"
                 )
             operands.append((sign, (yield self.value(factor))))
             i += 1
@@ -167,10 +164,7 @@ class FactorRules(SpecialRules):
         if big is not None:
             if body is None:
                 raise self.refuse(
-                    f"{self.text_of(factor)} of nothing",
-                    factor,
-                    expected="a value behind it",
-                    cure="write what it is over",
+                    f"{self.text_of(factor)} of nothing", factor, "a value behind it", "write what it is over"
                 )
             return (yield self.big(big, factor, body))
         written = self.derivative_of(factor)
@@ -207,10 +201,7 @@ class FactorRules(SpecialRules):
 
     def _of_nothing(self, tree: Tree) -> Exception:
         return self.refuse(
-            f"{self.text_of(tree)} of nothing",
-            tree,
-            expected="what is differentiated, behind it",
-            cure="write it behind",
+            f"{self.text_of(tree)} of nothing", tree, "what is differentiated, behind it", "write it behind"
         )
 
     def _big_name(self, factor: Tree, base: Tree, rest: tuple[Tree, ...]) -> str | None:
@@ -355,9 +346,7 @@ class FactorRules(SpecialRules):
     def _beside(self, a: Term, b: Term, what: str, instead: str) -> Exception:
         shapes = ", ".join(f"{self.quote(t)} of shape {shape_text(t.node.shape)}" for t in (a, b))
         spot = Tree(a.start, b.end)
-        return self.refuse(
-            f"{what}: {shapes}", spot, expected=instead, cure=f"write {instead}", cls=ShapeError
-        )
+        return self.refuse(f"{what}: {shapes}", spot, instead, f"write {instead}", cls=ShapeError)
 
     def _with_identity(self, a: Term, b: Term) -> Term:
         one, other = (a, b) if isinstance(a, IdentityTerm) else (b, a)

@@ -105,11 +105,7 @@ class FormulaRules(ChoiceRules):
             )
         if isinstance(found, IdentityTerm):
             raise self.refuse(
-                "nothing says the size of the identity matrix",
-                tree,
-                expected="I_{n}",
-                cure="write I_{n}",
-                cls=ShapeError,
+                "nothing says the size of the identity matrix", tree, "I_{n}", "write I_{n}", cls=ShapeError
             )
         return self.kept(found)
 
@@ -145,10 +141,7 @@ class FormulaRules(ChoiceRules):
         if tree.name in FUNCTIONS or tree.name in ("sum", "prod", "nabla", "partial"):
             return (yield self.product(ProductTree(tree.start, tree.end, (tree,), ("",), (False,))))
         raise self.refuse(
-            f"\\{tree.name} is no value",
-            tree,
-            expected="a number, a name or a function",
-            cure="write a value",
+            f"\\{tree.name} is no value", tree, "a number, a name or a function", "write a value"
         )
 
     def _scripted(self, tree: Scripted) -> Steps[Term]:
@@ -174,9 +167,7 @@ class FormulaRules(ChoiceRules):
         return (yield self.scripted(tree))
 
     def _slice(self, tree: Slice) -> Steps[Term]:
-        raise self.refuse(
-            "a section stands outside of a subscript", tree, expected="x_{1:n}", cure="write it below a name"
-        )
+        raise self.refuse("a section stands outside of a subscript", tree, "x_{1:n}", "write it below a name")
         yield
 
     # ----------------------------------------------------------------------------------------------------- composites

@@ -102,9 +102,9 @@ class LetterRules(ProgramReader):
         self,
         what: str,
         tree: Tree,
-        *,
         expected: str | None = None,
-        cure: str,
+        cure: str | None = None,
+        *,
         cls: type[SymgradError] = ProgramSyntaxError,
     ) -> SymgradError:
         """Return the error for a part of the formula."""
@@ -172,10 +172,7 @@ class LetterRules(ProgramReader):
                 return found
         if spelled is None:
             raise self.refuse(
-                "this is no name",
-                tree,
-                expected="a letter with accents and a subscript",
-                cure="write it plainly",
+                "this is no name", tree, "a letter with accents and a subscript", "write it plainly"
             )
         if self.strict:
             raise self._unknown(spelled, tree)

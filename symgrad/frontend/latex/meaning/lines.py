@@ -101,10 +101,7 @@ class LatexReader(FormulaRules):
             and not self._mark_like(left)
         ):
             raise self.refuse(
-                "a power stands where a name is defined",
-                left,
-                expected="name = expression",
-                cure="define the name itself",
+                "a power stands where a name is defined", left, "name = expression", "define the name itself"
             )
         name = self._new_name(left)
         known = self.known.find(name)
@@ -187,9 +184,7 @@ class LatexReader(FormulaRules):
         known = [self.known.find(w.text) for w in parameters]
         arguments = tuple(n or w.text for n, w in zip(known, parameters, strict=True))
         if len(set(arguments)) < len(arguments):
-            raise self.refuse(
-                "two parameters of one name", whole, expected="different names", cure="choose another name"
-            )
+            raise self.refuse("two parameters of one name", whole, "different names", "choose another name")
         if not self.strict or all(n is not None for n in known):
             value = self.read(right)  # of the names as they are, so that the function is a value, too
             self._assign(name, value, tree)

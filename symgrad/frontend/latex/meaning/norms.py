@@ -46,10 +46,7 @@ class NormRules(FactorRules):
         """Return the array of values in brackets, or 0, 1, ..., n - 1."""
         if "|" in tree.separators:
             raise self.refuse(
-                "a bar between values",
-                tree,
-                expected="one value in brackets",
-                cure="write the density as a formula",
+                "a bar between values", tree, "one value in brackets", "write the density as a formula"
             )
         if (
             len(tree.items) == 3
@@ -60,17 +57,14 @@ class NormRules(FactorRules):
             count = self.size_here(self.add((yield self.value(last)), self.parameter(1, last)), last)
             if not isinstance(tree.items[0], NumberTree) or tree.items[0].text != "0":
                 raise self.refuse(
-                    "a list that begins not with 0", tree, expected=r"(0, \ldots, n - 1)", cure="add a number"
+                    "a list that begins not with 0", tree, r"(0, \ldots, n - 1)", "add a number"
                 )
             return self.kept(self.build(lambda: build.arange(count), [], tree.start, tree.end))
         values = yield self.values(tree.items)
         rank = max(len(v.node.shape) for v in values)
         if rank:
             raise self.refuse(
-                "a list of arrays is no value",
-                tree,
-                expected="numbers",
-                cure=r"write \operatorname{concatenate}(a, b)",
+                "a list of arrays is no value", tree, "numbers", r"write \operatorname{concatenate}(a, b)"
             )
         return self.call_of(
             "stack", [ItemList(tuple(values), tree.start, tree.end, False)], tree.start, tree.end
@@ -106,9 +100,7 @@ class NormRules(FactorRules):
         r"""Return \|x\|, \|x\|_1, \|x\|_2^2, \|A\|_F, \|x\|_A^2."""
         inner = yield self.value(bracket.items[0])
         if len(bracket.items) > 1:
-            raise self.refuse(
-                "a norm of several values", bracket, expected="one value", cure="write one value"
-            )
+            raise self.refuse("a norm of several values", bracket, "one value", "write one value")
         tree: Tree = scripts or bracket
         rank = len(inner.node.shape)
         below = scripts.below if scripts is not None else None
@@ -141,10 +133,7 @@ class NormRules(FactorRules):
             norm = yield self._norm_of_order(plain, below[0], tree, squared=squared)
             if norm is None:
                 raise self.refuse(
-                    "this norm",
-                    tree,
-                    expected=r"\|x\|_1, \|x\|_2, \|x\|_\infty, \|A\|_F",
-                    cure="write it out",
+                    "this norm", tree, r"\|x\|_1, \|x\|_2, \|x\|_\infty, \|A\|_F", "write it out"
                 )
             if squared and self._is_quadratic(below[0]):
                 return norm
@@ -165,33 +154,18 @@ class NormRules(FactorRules):
         elif isinstance(below, NumberTree) and below.text == "1":
             if rank == 1:
                 return self.call_of("sum", [size], tree.start, tree.end)
-        elif isinstance(below, NumberTree) and rank == 1:
+        elif rank == 1:
             order = yield self.value(below)
-            powers = self.kept(self.make(OPS["pow"], [size, order], tree.start, tree.end))
-            total = self.call_of("sum", [powers], tree.start, tree.end)
-            return self.kept(
-                self.make(
-                    OPS["pow"], [total, self.divide(self.parameter(1, below), order)], tree.start, tree.end
-                )
-            )
-        elif rank == 1 and not isinstance(below, NumberTree):
-            weight = yield self.value(below)
-            if len(weight.node.shape) == 2:
+            if len(order.node.shape) == 2:
                 self.read_as(tree, "x^T A x under a root", "a norm of your own, written out")
                 row = RowTerm(x.node, x.start, x.end)
-                square = self.juxtaposed(self.juxtaposed(row, weight), x)
+                square = self.juxtaposed(self.juxtaposed(row, order), x)
                 return (
                     square if squared else self.kept(self.make(OPS["sqrt"], [square], tree.start, tree.end))
                 )
-            if not weight.node.shape:
-                powers = self.kept(self.make(OPS["pow"], [size, weight], tree.start, tree.end))
+            if not order.node.shape:
+                powers = self.kept(self.make(OPS["pow"], [size, order], tree.start, tree.end))
                 total = self.call_of("sum", [powers], tree.start, tree.end)
-                return self.kept(
-                    self.make(
-                        OPS["pow"],
-                        [total, self.divide(self.parameter(1, below), weight)],
-                        tree.start,
-                        tree.end,
-                    )
-                )
+                root = self.divide(self.parameter(1, below), order)
+                return self.kept(self.make(OPS["pow"], [total, root], tree.start, tree.end))
         return None

@@ -36,20 +36,10 @@ __all__ = ["AtomRules"]
 
 _FRACTIONS = frozenset(("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"))
 _BINOMIALS = frozenset(("binom", "tbinom", "dbinom"))
-_TRANSPARENT = frozenset(
-    (
-        "boxed",
-        "mathop",
-        "mathbin",
-        "mathrel",
-        "mathord",
-        "ensuremath",
-        "underbrace",
-        "overbrace",
-        "cancel",
-        "smash",
-    )
-)
+_WRAPPERS = """
+    boxed mathop mathbin mathrel mathord ensuremath underbrace overbrace cancel smash
+"""
+_TRANSPARENT = frozenset(_WRAPPERS.split())
 _PLAIN = frozenset(("nabla", "partial", "infty", "ldots", "dots", "cdots", "top", "emptyset", "intercal"))
 
 
@@ -157,7 +147,7 @@ class AtomRules(Cursor, ABC):
         first = self.take()
         if self.is_sign("}"):
             if self.is_sign("_", 1) or self.is_sign("^", 1):
-                raise self.error(
+                raise self.refuse(
                     "an index stands before what it belongs to", first, cure="write it behind the name"
                 )
             self.take()
@@ -187,7 +177,7 @@ class AtomRules(Cursor, ABC):
             or token.kind in ("row", "end")
             or (token.kind == "sign" and token.text in "}&,)]^_")
         ):
-            raise self.error(
+            raise self.refuse(
                 f"\\{of.text} lacks its {what}" if of.kind == "command" else f"'{of.text}' lacks its {what}",
                 of,
                 expected=rf"\{of.text}{{...}}{{...}}" if of.text in _FRACTIONS else f"a {what} in braces",
@@ -195,7 +185,7 @@ class AtomRules(Cursor, ABC):
             )
         if token.kind == "sign" and token.text == "{":
             if self.is_sign("}", 1):
-                raise self.error(
+                raise self.refuse(
                     f"the {what} of \\{of.text} is empty" if of.kind == "command" else f"the {what} is empty",
                     token,
                     expected="an expression between the braces",
@@ -243,9 +233,7 @@ class AtomRules(Cursor, ABC):
                 self.take()
                 degree = yield self.expression()
                 if not self.is_sign("]"):
-                    raise self.error(
-                        "the degree of the root is not closed", token, expected="']'", cure="add ']'"
-                    )
+                    raise self.refuse("the degree of the root is not closed", token, "']'", "add ']'")
                 self.take()
             body = yield self.argument(token, "argument")
             return Root(token.start, self.tokens[self.at - 1].end, body, degree)
@@ -255,8 +243,6 @@ class AtomRules(Cursor, ABC):
                 self.take()
                 self.skip_group()
             return Bracket(token.start, body.end, "{}", (body,))
-        if name == "bigg" or name in BIG:
-            raise self.refused(token)
         raise self.refused(token)
 
     def _unwrapped(self, tree: Tree) -> Tree:
@@ -278,9 +264,7 @@ class AtomRules(Cursor, ABC):
         plain = all(t.kind in ("letter", "number") or (t.kind == "sign" and t.text in "-{}") for t in inside)
         start, stop = token.start, self.tokens[end - 1].end
         if not inside:
-            raise self.error(
-                f"\\{token.text} holds nothing", token, expected="a letter or a word", cure="write it"
-            )
+            raise self.refuse(f"\\{token.text} holds nothing", token, "a letter or a word", "write it")
         if plain and style == "upright" and (len(word) > 1 or token.text.startswith("operatorname")):
             self.at = end
             return Word(start, stop, word, style, upright=True)
@@ -297,7 +281,7 @@ class AtomRules(Cursor, ABC):
         r"""Take the bracket behind \left, \right or a size."""
         token = self.peek()
         if token is None or token.kind not in ("sign", "fence"):
-            raise self.error(
+            raise self.refuse(
                 f"\\{size.text} stands before no bracket",
                 size,
                 expected=rf"a bracket, as in \{size.text}" + (")" if "r" in size.text[-5:] else "("),

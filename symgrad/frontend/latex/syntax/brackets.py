@@ -48,7 +48,7 @@ class BracketRules(MarkRules):
         if opening.text == "." and left:
             return (yield self._value_at_bar(first))
         if opening.text not in BRACKETS:
-            raise self.error(
+            raise self.refuse(
                 f"'{opening.text}' opens no bracket",
                 opening,
                 expected=r"one of ( [ \{ | \| \langle \lfloor \lceil",
@@ -57,7 +57,7 @@ class BracketRules(MarkRules):
         closing = BRACKETS[opening.text]
         self._closers.append("\0" if left else closing)  # \left needs \right: a bar inside is another one
         if len(self._closers) > NESTING:
-            raise self.error(
+            raise self.refuse(
                 f"nested deeper than {NESTING:,} levels",
                 opening,
                 cure="give an inner part a name, on a line of its own",
@@ -69,7 +69,7 @@ class BracketRules(MarkRules):
         while True:
             token = self.peek()
             if not items and token is not None and self._is_end(token, left):
-                raise self.error(
+                raise self.refuse(
                     f"there is nothing between '{opening.text}' and '{closing}'",
                     opening,
                     expected="an expression",
@@ -92,7 +92,7 @@ class BracketRules(MarkRules):
         if last.kind == "command":
             end = self.delimiter(last)
             if end.text != closing and not (end.text in ")]" and opening.text in "(["):
-                raise self.error(
+                raise self.refuse(
                     f"'{opening.text}' is closed by '{end.text}'",
                     end,
                     expected=f"'{closing}'",
@@ -108,7 +108,7 @@ class BracketRules(MarkRules):
         self._closers.pop()
         token = self.peek()
         if token is None or token.kind != "command" or token.text != "right":
-            raise self.error(
+            raise self.refuse(
                 r"\left. opens nothing",
                 first,
                 expected=r"a bar with a value below it at its end, \right|_{x=1}",
@@ -146,7 +146,7 @@ class BracketRules(MarkRules):
                     self.expect_brace()
                     return Evaluated(start, self.tokens[self.at - 1].end, body, tuple(points))
                 self.take()
-        raise self.error(
+        raise self.refuse(
             "a bar does not say the value of which name it is at",
             bar,
             expected="|_{x = 1}",
@@ -163,7 +163,7 @@ class BracketRules(MarkRules):
 
     def _wrong_end(self, token: LatexToken, opening: LatexToken, left: bool) -> ProgramSyntaxError:
         if token.kind in ("sign", "fence") and token.text in ")]}⟩⌋⌉":
-            return self.error(
+            return self.refuse(
                 f"'{opening.text}' is closed by '{token.text}'",
                 token,
                 expected=r"\right" if left else f"'{BRACKETS[opening.text]}'",
@@ -175,7 +175,7 @@ class BracketRules(MarkRules):
 
     def _unclosed(self, opening: LatexToken, left: bool) -> ProgramSyntaxError:
         closing = BRACKETS[opening.text]
-        return self.error(
+        return self.refuse(
             f"this '{opening.text}' is never closed",
             opening,
             expected=f"a '{closing}'" + (r" behind \right" if left else ""),
@@ -215,7 +215,7 @@ class BracketRules(MarkRules):
         found: list[tuple[Tree, Tree | None]] = []
         for row in rows:
             if len(row) > 2:
-                raise self.error(
+                raise self.refuse(
                     "a row of cases has more than a value and a condition",
                     environment,
                     expected=r"value & \text{if } condition",
@@ -229,7 +229,7 @@ class BracketRules(MarkRules):
         rows = yield self._cells(environment, condition=False)
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise self.error(
+            raise self.refuse(
                 f"the rows of a matrix have {' and '.join(map(str, sorted(widths)))} entries",
                 environment,
                 expected="rows of the same length",
@@ -245,7 +245,7 @@ class BracketRules(MarkRules):
         while True:
             token = self.peek()
             if token is None:
-                raise self.error(f"\\begin{{{environment.text}}} is never ended", environment)
+                raise self.refuse(f"\\begin{{{environment.text}}} is never ended", environment)
             if token.kind == "end":
                 break
             if token.kind == "row":
@@ -272,7 +272,7 @@ class BracketRules(MarkRules):
             rows.append(tuple(row))
         self.in_cells = outer
         if not rows:
-            raise self.error(
+            raise self.refuse(
                 f"\\begin{{{environment.text}}} has no rows",
                 environment,
                 expected="at least one row",

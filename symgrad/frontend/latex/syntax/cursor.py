@@ -88,13 +88,13 @@ class Cursor:
         token = self.peek(ahead)
         return token is not None and token.kind == "sign" and token.text == text
 
-    def error(
+    def refuse(
         self,
         what: str,
         token: LatexToken,
-        *,
         expected: str | None = None,
         cure: str = "write it out, or look at docs/latex.md for what is read",
+        *,
         cls: type[ProgramSyntaxError] = ProgramSyntaxError,
     ) -> ProgramSyntaxError:
         """Return an error that points at a token."""
@@ -109,22 +109,19 @@ class Cursor:
     def misplaced(self, token: LatexToken) -> ProgramSyntaxError:
         """Return the error for a token that has no place."""
         if (token.kind == "sign" and token.text in ")]}") or token.kind == "fence":
-            return self.error(
+            return self.refuse(
                 f"{self.said(token)} closes nothing",
                 token,
                 expected="an operator, or the end",
                 cure="remove it, or open a bracket before",
             )
         if token.kind == "command" and token.text == "right":
-            return self.error(
-                r"\right without \left",
-                token,
-                expected=r"\left before it",
-                cure=r"remove \right, or add \left",
+            return self.refuse(
+                r"\right without \left", token, r"\left before it", r"remove \right, or add \left"
             )
         if token.kind == "end":
-            return self.error(f"\\end{{{token.text}}} is in the middle of an expression", token)
-        return self.error(
+            return self.refuse(f"\\end{{{token.text}}} is in the middle of an expression", token)
+        return self.refuse(
             f"{self.said(token)} has no place here",
             token,
             expected="an operator, a relation or the end",
@@ -135,7 +132,7 @@ class Cursor:
         """Return the error for an operator without its operand, or an empty place."""
         if token is None or token.kind in ("row", "end"):
             end = self.here()
-            return self.error(
+            return self.refuse(
                 "the formula ends where a value is expected",
                 end,
                 expected="a number, a name, a function or a bracket",
@@ -143,7 +140,7 @@ class Cursor:
             )
         if token.kind == "command" and token.text not in OPERATORS and token.text not in RELATIONS:
             return self.refused(token)
-        return self.error(
+        return self.refuse(
             f"{self.said(token)} stands where a value is expected",
             token,
             expected="a number, a name, a function or a bracket",
@@ -154,11 +151,11 @@ class Cursor:
         """Return the error for a command that has no meaning here."""
         if token.text in REFUSED:
             what, cure = REFUSED[token.text]
-            return self.error(f"{what}: \\{token.text}", token, cure=cure)
+            return self.refuse(f"{what}: \\{token.text}", token, cure=cure)
         if token.text in ("right", "rangle"):
             return self.misplaced(token)
         if token.text in LOGICAL or token.text in STYLES:
-            return self.error(
+            return self.refuse(
                 f"\\{token.text} stands where a value is expected",
                 token,
                 expected="a number, a name, a function or a bracket",
@@ -179,7 +176,7 @@ class Cursor:
             "nabla",
         )
         meant = suggest(token.text, known)
-        return self.error(
+        return self.refuse(
             f"unknown command \\{token.text}",
             token,
             expected="a command for a letter, a function, a sign or a bracket",

@@ -170,7 +170,7 @@ class LatexParser(BracketRules):
             inner = self.group_tokens()
             if len(inner) == 1 and inner[0].text in RELATIONS:
                 return RELATIONS[inner[0].text]
-            raise self.error(
+            raise self.refuse(
                 "a sign with something above it", token, expected="a relation such as = below it"
             )
         return None

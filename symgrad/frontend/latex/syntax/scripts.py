@@ -49,7 +49,7 @@ class MarkRules(AtomRules):
                 continue
             if has_below if token.text == "_" else has_above:
                 which = "subscripts" if token.text == "_" else "superscripts"
-                raise self.error(
+                raise self.refuse(
                     f"two {which} at one place",
                     token,
                     expected="one, or braces around what the second belongs to",
@@ -78,21 +78,15 @@ class MarkRules(AtomRules):
         token = self.peek()
         if token is None or token.kind in ("row", "end") or (token.kind == "sign" and token.text in "}&)]^_"):
             which = "subscript" if sign.text == "_" else "exponent"
-            raise self.error(
-                f"'{sign.text}' lacks its {which}",
-                sign,
-                expected=f"x{sign.text}{{...}}",
-                cure="add it in braces",
+            raise self.refuse(
+                f"'{sign.text}' lacks its {which}", sign, f"x{sign.text}{{...}}", "add it in braces"
             )
         if token.kind == "sign" and token.text == "{":
             inside, _ = self._group_at(self.at)
             if not inside:
                 which = "subscript" if sign.text == "_" else "exponent"
-                raise self.error(
-                    f"the {which} is empty",
-                    token,
-                    expected="a value",
-                    cure=f"write it, or remove '{sign.text}'",
+                raise self.refuse(
+                    f"the {which} is empty", token, "a value", f"write it, or remove '{sign.text}'"
                 )
             return inside
         if token.kind == "number" and len(token.text) > 1:
@@ -142,9 +136,7 @@ class MarkRules(AtomRules):
             self.expect_brace()
             return Accent(ring.start, body.end, "circ", body)
         if len(inside) == 1 and inside[0].text == "circ":
-            raise self.error(
-                "degrees are not read", inside[0], expected="an angle in radians", cure=r"write x \pi/180"
-            )
+            raise self.refuse("degrees are not read", inside[0], "an angle in radians", r"write x \pi/180")
         if len(inside) == 1 and inside[0].text in ("H", "dagger") and inside[0].kind == "command":
             raise self.refused(inside[0])
         if not self.is_sign("{"):
@@ -159,9 +151,7 @@ class MarkRules(AtomRules):
         cells, self.in_cells = self.in_cells, False
         tree = yield self.expression()
         if self.is_sign(","):
-            raise self.error(
-                "an exponent of several values", self.here(), expected="one value", cure="write one exponent"
-            )
+            raise self.refuse("an exponent of several values", self.here(), "one value", "write one exponent")
         self.in_cells = cells
         self.expect_brace()
         return tree

@@ -60,32 +60,16 @@ class Flow:
 
 NOTHING = Flow()
 
-ABOUT = {
-    "shape",
-    "dtype",
-    "ndim",
-    "device",
-    "requires_grad",
-    "grad",
-    "grad_fn",
-    "is_leaf",
-    "itemsize",
-    "nbytes",
-    "name",
-}
+_ABOUT = """
+    shape dtype ndim device requires_grad grad grad_fn is_leaf itemsize nbytes name
+"""
+ABOUT = set(_ABOUT.split())
 """Attributes that hold no value of an array's."""
 
-METADATA = {
-    "size",
-    "dim",
-    "numel",
-    "stride",
-    "get_shape",
-    "type",
-    "is_floating_point",
-    "element_size",
-    "rank",
-}
+_METADATA = """
+    size dim numel stride get_shape type is_floating_point element_size rank
+"""
+METADATA = set(_METADATA.split())
 """The same, as methods."""
 
 STOPPED = {"detach", "stop_gradient"}

@@ -16,7 +16,14 @@ from typing import Any, cast
 
 from symgrad.interop.importers.names import of_user
 from symgrad.ir.listing import one_of, suggest
-from symgrad.support.errors import FileError, ProgramSyntaxError, SymgradError, UnsupportedError, UsageError
+from symgrad.support.errors import (
+    FileError,
+    ProgramSyntaxError,
+    SymgradError,
+    UnsupportedError,
+    UsageError,
+    placed_error,
+)
 from symgrad.support.files import read_text
 from symgrad.support.source import Location, Place, Source, Span
 
@@ -188,7 +195,7 @@ def locate_errors(file: str, what: str) -> Generator[None]:
         at = None if isinstance(error, FileError) else _location(file, error.__traceback__)
         if error.at is not None or at is None:
             raise
-        raise type(error)(error.what, at=at, expected=error.expected, cure=error.cure) from error
+        raise placed_error(error, at) from error
     except Exception as error:
         at = _location(file, error.__traceback__)
         if at is None and not isinstance(error, SyntaxError):

@@ -52,20 +52,10 @@ from symgrad.support.source import Place
 
 __all__ = ["JaxprReader", "variable_of", "full_value"]
 
-_MOVES = frozenset(
-    [
-        "broadcast_in_dim",
-        "reshape",
-        "transpose",
-        "squeeze",
-        "expand_dims",
-        "slice",
-        "concatenate",
-        "rev",
-        "copy",
-        "iota",
-    ]
-)
+_MOVE_NAMES = """
+    broadcast_in_dim reshape transpose squeeze expand_dims slice concatenate rev copy iota
+"""
+_MOVES = frozenset(_MOVE_NAMES.split())
 """Primitives that JAX folds for known real numbers; arithmetic on them stays in the formula."""
 
 _EXACT = frozenset(["add", "sub", "mul", "max", "min", "neg", "abs", "sign", "integer_pow"])

@@ -1,5 +1,8 @@
 """Primitives of JAX that move entries, and contractions, as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -95,38 +98,18 @@ def _tile(x: Expr, *, reps: Sequence[int], **_: Any) -> Expr:
     return reshape(broadcast_to(reshape(x, tuple(apart)), tuple(spread)), whole)
 
 
-def _rev(x: Expr, *, dimensions: Sequence[int], **_: Any) -> Expr:
-    return flip(x, tuple(dimensions)) if dimensions else x
-
-
-def _transpose(x: Expr, *, permutation: Sequence[int], **_: Any) -> Expr:
-    return transpose(x, list(permutation))
-
-
-def _expand_dims(x: Expr, *, dimensions: Sequence[int], **_: Any) -> Expr:
-    return expand_dims(x, tuple(dimensions))
-
-
-def _concatenate(*xs: Expr, dimension: int, **_: Any) -> Expr:
-    return concatenate(list(xs), int(dimension))
-
-
-def _stack(*xs: Expr, axis: int, **_: Any) -> Expr:
-    return stack(list(xs), int(axis))
-
-
 LAYOUT: Mapping[str, Callable[..., Any]] = {
-    "concatenate": _concatenate,
+    "concatenate": lambda *xs, dimension, **_: concatenate(list(xs), int(dimension)),
     "dot_general": _dot_general,
-    "expand_dims": _expand_dims,
+    "expand_dims": lambda x, *, dimensions, **_: expand_dims(x, tuple(dimensions)),
     "pad": _pad,
     "reshape": _reshape,
-    "rev": _rev,
+    "rev": lambda x, *, dimensions, **_: flip(x, tuple(dimensions)) if dimensions else x,
     "slice": _slice,
     "split": _split,
     "squeeze": _squeeze,
-    "stack": _stack,
+    "stack": lambda *xs, axis, **_: stack(list(xs), int(axis)),
     "tile": _tile,
-    "transpose": _transpose,
+    "transpose": lambda x, *, permutation, **_: transpose(x, list(permutation)),
 }
 """By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""

@@ -1,5 +1,8 @@
 """Primitives of JAX that compute element by element, or along axes, as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 import operator
@@ -52,14 +55,6 @@ def _select(which: Expr, *cases: Any) -> Expr:
     return found
 
 
-def _power(x: Expr, y: int, **_: Any) -> Expr:
-    return x**y
-
-
-def _divided(x: Expr, y: Expr) -> Expr:
-    return x / y
-
-
 _TO_EVEN = 1
 """The value of `jax.lax.RoundingMethod.TO_NEAREST_EVEN`, which is also its text."""
 
@@ -79,32 +74,12 @@ def _of_bools(function: Callable[..., Expr]) -> OpRule:
     return rule
 
 
-def _square(x: Expr) -> Expr:
-    return x**2
-
-
-def _rsqrt(x: Expr) -> Expr:
-    return 1 / fn.sqrt(x)
-
-
 def _clamp(low: Expr, x: Expr, high: Expr) -> Expr:
     return clip(x, low, high) if x.dtype == "real" else fn.clip(x, low, high)
 
 
 def _abs(x: Expr) -> Expr:
     return fn.where(x < 0, -x, x) if x.dtype == "real" else fn.abs(x)  # the derivative at 0 is 1
-
-
-def _same(x: Expr) -> Expr:
-    return x
-
-
-def _i0e(x: Expr) -> Expr:
-    return fn.ive(0, x)
-
-
-def _i1e(x: Expr) -> Expr:
-    return fn.ive(1, x)
 
 
 _NAMES = """
@@ -115,14 +90,14 @@ _NAMES = """
 ELEMENTWISE: Mapping[str, OpRule] = {
     **{name: getattr(fn, name) for name in _NAMES.split()},
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "neg", "pow", "lt", "le", "gt", "ge")},
-    **dict.fromkeys(("copy", "copy_p", "name", "optimization_barrier", "real"), _same),
+    **dict.fromkeys(("copy", "copy_p", "name", "optimization_barrier", "real"), lambda x: x),
     "abs": _abs,
     "add_any": operator.add,
     "and": _of_bools(fn.logical_and),
-    "bessel_i0e": _i0e,
-    "bessel_i1e": _i1e,
+    "bessel_i0e": lambda x: fn.ive(0, x),
+    "bessel_i1e": lambda x: fn.ive(1, x),
     "clamp": _clamp,
-    "div": _divided,
+    "div": operator.truediv,
     "eq": is_equal,
     "erf_inv": fn.erfinv,
     "igamma": fn.gammainc,
@@ -135,9 +110,9 @@ ELEMENTWISE: Mapping[str, OpRule] = {
     "not": _of_bools(fn.logical_not),
     "or": _of_bools(fn.logical_or),
     "rem": truncated_remainder,
-    "rsqrt": _rsqrt,
+    "rsqrt": lambda x: 1 / fn.sqrt(x),
     "select_n": _select,
-    "square": _square,
+    "square": lambda x: x**2,
     "stop_gradient": stop_gradient,
     "xor": _of_bools(fn.logical_xor),
 }
@@ -145,7 +120,7 @@ ELEMENTWISE: Mapping[str, OpRule] = {
 
 WITH_PARAMETERS: Mapping[str, OpRule] = {
     "convert_element_type": _convert,
-    "integer_pow": _power,
+    "integer_pow": lambda x, y, **_: x**y,
     "round": _round,
 }
 """The same, with the parameters of the primitive by name."""
@@ -163,10 +138,6 @@ def _indexed(function: Callable[..., Expr]) -> OpRule:
         return function(x, axis=int(axes[0]))
 
     return rule
-
-
-def _cumulative(x: Expr, axis: int, reverse: bool = False, **_: Any) -> Expr:
-    return cumsum(x, axis=int(axis), reverse=reverse)
 
 
 def _running(combine: Callable[[Any, Any], Expr]) -> OpRule:
@@ -189,18 +160,14 @@ REDUCTIONS: Mapping[str, OpRule] = {
     "cumprod": _running(operator.mul),
     "argmax": _indexed(argmax),
     "argmin": _indexed(argmin),
-    "cumsum": _cumulative,
+    "cumsum": lambda x, axis, reverse=False, **_: cumsum(x, axis=int(axis), reverse=reverse),
 }
 """The same, of one expression of its whole shape, with the parameters of the primitive."""
 
 
-def _relu6(x: Expr) -> Expr:
-    return clip(x, 0, 6)
-
-
 LIBRARY: Mapping[tuple[str, str], Callable[..., Expr]] = {
     ("nn/functions.py", "relu"): fn.relu,
-    ("nn/functions.py", "relu6"): _relu6,
+    ("nn/functions.py", "relu6"): lambda x: clip(x, 0, 6),
     ("numpy/ufuncs.py", "logaddexp"): fn.logaddexp,
     ("lax/other.py", "logaddexp"): fn.logaddexp,
     ("scipy/special.py", "xlogy"): fn.xlogy,

@@ -1,5 +1,8 @@
 """Operations of TensorFlow that move entries, and products of arrays, as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,10 +49,6 @@ def _transpose(_: Any, x: Value, order: Value) -> Expr:
     return transpose(expr_of(x), axes) if axes != sorted(axes) else expr_of(x)
 
 
-def _pack(op: Any, *values: Value) -> Expr:
-    return stack([expr_of(v) for v in values], op.attribute("axis") % len(op.shape(0)))
-
-
 def _unpack(op: Any, x: Value) -> list[Any]:
     axis = op.attribute("axis") % len(op.inputs[0].shape)
     return [_at(expr_of(x), axis, k) for k in range(op.attribute("num"))]
@@ -68,21 +67,12 @@ def _concat(op: Any, *values: Value) -> Expr:
 
 
 def _split(op: Any, axis: Value, x: Value) -> list[Any]:
-    at = known_ints(axis, "an axis")[0]
-    return _pieces(op, expr_of(x), at)
-
-
-def _split_by(op: Any, x: Value, _: Value, axis: Value) -> list[Any]:
-    return _pieces(op, expr_of(x), known_ints(axis, "an axis")[0])
-
-
-def _pieces(op: Any, x: Expr, axis: int) -> list[Any]:
-    axis %= len(x.shape)
+    e, at = expr_of(x), known_ints(axis, "an axis")[0] % len(op.shape(0))
     found: list[Any] = []
     start = 0
     for k in range(op.count):
-        size = op.shape(k)[axis]
-        found.append(x[(*[slice(None)] * axis, slice(start, start + size))])
+        size = op.shape(k)[at]
+        found.append(e[(*[slice(None)] * at, slice(start, start + size))])
         start += size
     return found
 
@@ -146,14 +136,6 @@ def _mirror(op: Any, x: Value, borders: Value) -> Expr:
     return e
 
 
-def _fill(op: Any, _: Value, value: Value) -> Expr:
-    return full(op.shape(0), expr_of(value))
-
-
-def _broadcast(op: Any, x: Value, _: Value) -> Expr:
-    return broadcast_to(expr_of(x), op.shape(0))
-
-
 def _reverse(_: Any, x: Value, axes: Value) -> Expr:
     along = tuple(known_ints(axes, "an axis"))
     return flip(expr_of(x), along) if along else expr_of(x)
@@ -201,10 +183,6 @@ def _gathered(e: Expr, indices: Value, axis: int, batch: int) -> Expr:
     return found
 
 
-def _resource_gather(op: Any, x: Value, indices: Value) -> Expr:
-    return _gathered(expr_of(x), indices, 0, op.attribute("batch_dims"))
-
-
 def _gather_nd(op: Any, x: Value, indices: Value) -> Expr:
     if op.attribute("batch_dims", 0):
         raise UnsupportedError("GatherNd with batches")
@@ -234,10 +212,6 @@ def _scatter_nd(op: Any, indices: Value, updates: Value, _: Value) -> Expr:
         flat, u = reshape(flat, (1,)), expand_dims(u, 0)
     found = scatter_add(u, flat, (prod(sizes[:count]), *sizes[count:]))
     return reshape(found, sizes) if count > 1 else found
-
-
-def _tensor_scatter(op: Any, x: Value, indices: Value, updates: Value) -> Expr:
-    return expr_of(x) + _scatter_nd(op, indices, updates, np.zeros(0))
 
 
 def _segment_sum(op: Any, x: Value, segments: Value, _: Value) -> Expr:
@@ -280,10 +254,6 @@ def _batch_matmul(op: Any, a: Value, b: Value) -> Expr:
     return matmul(x, swapaxes(y, -1, -2) if op.attribute("adj_y") else y)
 
 
-def _einsum(op: Any, *values: Value) -> Expr:
-    return einsum(op.text("equation"), *map(expr_of, values))
-
-
 def _band(op: Any, x: Value, low: Value, high: Value) -> Expr:
     e = expr_of(x)
     (below,), (above,) = known_ints(low, "a diagonal"), known_ints(high, "a diagonal")
@@ -298,31 +268,31 @@ LAYOUT: Mapping[str, Callable[..., Any]] = {
     "Squeeze": _reshape,
     "ExpandDims": _reshape,
     "Transpose": _transpose,
-    "Pack": _pack,
+    "Pack": lambda op, *xs: stack([expr_of(v) for v in xs], op.attribute("axis") % len(op.shape(0))),
     "Unpack": _unpack,
     "ConcatV2": _concat,
     "Split": _split,
-    "SplitV": _split_by,
+    "SplitV": lambda op, x, _, axis: _split(op, axis, x),
     "Slice": _slice,
     "StridedSlice": _strided_slice,
     "Tile": _tile,
     "Pad": _pad,
     "PadV2": _pad,
     "MirrorPad": _mirror,
-    "Fill": _fill,
-    "BroadcastTo": _broadcast,
+    "Fill": lambda op, _, value: full(op.shape(0), expr_of(value)),
+    "BroadcastTo": lambda op, x, _: broadcast_to(expr_of(x), op.shape(0)),
     "ReverseV2": _reverse,
     "GatherV2": _gather,
-    "ResourceGather": _resource_gather,
+    "ResourceGather": lambda op, x, at: _gathered(expr_of(x), at, 0, op.attribute("batch_dims")),
     "GatherNd": _gather_nd,
     "ScatterNd": _scatter_nd,
-    "TensorScatterAdd": _tensor_scatter,
+    "TensorScatterAdd": lambda op, x, at, more: expr_of(x) + _scatter_nd(op, at, more, np.zeros(0)),
     "UnsortedSegmentSum": _segment_sum,
     "OneHot": _one_hot,
     "MatMul": _matmul,
     "BatchMatMulV2": _batch_matmul,
     "BatchMatMulV3": _batch_matmul,
-    "Einsum": _einsum,
+    "Einsum": lambda op, *xs: einsum(op.text("equation"), *map(expr_of, xs)),
     "MatrixBandPart": _band,
 }
 """By the type of the operation: a function of it and of its values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from symgrad.api.functions.elementary import where
@@ -17,6 +17,7 @@ __all__ = [
     "RefusedError",
     "alias",
     "aten",
+    "aten_rows",
     "integer_size",
     "as_number",
     "as_items",
@@ -50,6 +51,12 @@ def aten(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return function
 
     return register
+
+
+def aten_rows(rules: Mapping[str, Callable[..., Any]]) -> None:
+    """Register rules by the names of their operations, with spaces between several names of one rule."""
+    for names, rule in rules.items():
+        aten(*names.split())(rule)
 
 
 def alias(

@@ -87,10 +87,7 @@ class BigRules(ApplicationRules):
         for mask in masks:
             if neutral is None:
                 raise self.refuse(
-                    f"a condition below \\{name}",
-                    tree,
-                    expected="an index alone",
-                    cure=f"write {name} of where(...)",
+                    f"a condition below \\{name}", tree, "an index alone", f"write {name} of where(...)"
                 )
             nothing = Term(number(neutral), mask.start, mask.end)
             value = self.kept(self.make(OPS["where"], [mask, value, nothing], tree.start, end))

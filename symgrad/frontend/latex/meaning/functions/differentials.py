@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from symgrad.frontend.latex.meaning.functions.big_operators import BigRules
-from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
@@ -104,8 +103,7 @@ class DifferentialRules(BigRules):
 
     def derivative_of(self, tree: Tree) -> LatexDerivative | None:
         """Return a fraction as a derivative; None if it is a quotient."""
-        while isinstance(tree, Bracket) and tree.kind == "{}":
-            tree = tree.items[0]
+        tree = self._bare(tree)
         if not isinstance(tree, Fraction) or tree.binomial:
             return None
         above, below = self._bare(tree.above), self._bare(tree.below)
@@ -268,10 +266,7 @@ class DifferentialRules(BigRules):
             if tree.above is not None:
                 if not isinstance(tree.above, NumberTree) or tree.above.text not in ("1", "2"):
                     raise self.refuse(
-                        r"this power of \nabla",
-                        tree,
-                        expected=r"\nabla or \nabla^2",
-                        cure="write derivatives",
+                        r"this power of \nabla", tree, r"\nabla or \nabla^2", "write derivatives"
                     )
                 order = int(tree.above.text)
             return order, tree.below or ()
@@ -298,10 +293,7 @@ class DifferentialRules(BigRules):
             return self.differentiated(y, variables, spot)
         if len(variables) > 1:
             raise self.refuse(
-                r"\nabla by several names",
-                whole,
-                expected=r"one name: \nabla_w L",
-                cure="write one gradient for each",
+                r"\nabla by several names", whole, r"one name: \nabla_w L", "write one gradient for each"
             )
         return self.differentiated(y, variables * order, spot)
 
@@ -351,11 +343,8 @@ class DifferentialRules(BigRules):
                 cls=UnsupportedError,
             )
         node = y.node
-        rows = isinstance(y, RowTerm)
         for variable, tree in by:
             node = self._by_one(node, variable.node, tree)
-        if rows and not node.shape:
-            rows = False
         return self.term(node, whole.start, whole.end)
 
     def _by_one(self, y: Node, x: Node, tree: Tree) -> Node:

@@ -194,9 +194,7 @@ class ApplicationRules(AppliedRules):
         if tree.base is not bracket:
             value = yield self._behind(value, tree.base, bracket)
         if tree.primes:
-            raise self.refuse(
-                "a prime behind a call", tree, expected="f'(x)", cure="write the prime before the bracket"
-            )
+            raise self.refuse("a prime behind a call", tree, "f'(x)", "write the prime before the bracket")
         if tree.below is not None or tree.below_text:
             value = yield self.entry(value, tree)
         return value if tree.above is None else (yield self.raised(value, tree.above, tree))

@@ -1,6 +1,7 @@
 """torch's elementwise operations as expressions."""
 
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 # The signatures of the lambdas are those of the table.
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from symgrad.interop.importers.booleans import (
     truncated_remainder,
     unequal,
 )
-from symgrad.interop.importers.torch.table import TABLE, RefusedError, alias, as_number, aten, integer_size
+from symgrad.interop.importers.torch.table import (
+    TABLE,
+    RefusedError,
+    alias,
+    as_number,
+    aten,
+    aten_rows,
+    integer_size,
+)
 
 __all__: list[str] = []
 
@@ -142,11 +151,6 @@ def sub(self: Any, other: Any, alpha: Any = 1) -> Expr:
     return a - (b if alpha == 1 else alpha * as_expr(b))
 
 
-@aten("rsub")
-def rsub(self: Any, other: Any, alpha: Any = 1) -> Expr:
-    return sub(other, self, alpha)
-
-
 @aten("div", "divide", "true_divide")
 def div(self: Any, other: Any, rounding_mode: str | None = None) -> Expr:
     quotient = as_expr(as_number(self)) / as_number(other)
@@ -200,11 +204,6 @@ def rounded_slices(self: Any, scale: Any, zero_point: Any, axis: int, quant_min:
     return _rounded_to_grid(self, scale[key], zero_point[key], quant_min, quant_max)
 
 
-@aten("frac")
-def frac(self: Any) -> Expr:
-    return self - TABLE["trunc"](self)
-
-
 @aten("where")
 def choose(condition: Any, self: Any, other: Any) -> Any:
     both = all(isinstance(e, Expr) and e.dtype == "bool" for e in (self, other))
@@ -215,24 +214,9 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     )
 
 
-@aten("masked_fill")
-def masked_fill(self: Any, mask: Any, value: Any) -> Any:
-    return choose(mask, value, self)
-
-
 @aten("fill")
 def fill(self: Any, value: Any) -> Expr:
     return broadcast_to(as_expr(as_number(value)), self.shape)
-
-
-@aten("zero")
-def zero(self: Any) -> Expr:
-    return fill(self, 0)
-
-
-@aten("copy")
-def copied(self: Any, src: Any) -> Expr:
-    return broadcast_to(as_expr(src), self.shape)
 
 
 # torch's clamp has slope 1 at the bounds themselves, and a NaN stays one.
@@ -261,27 +245,7 @@ def clamp_max(self: Any, max: Any) -> Expr:
     return clamp(self, max=max)
 
 
-@aten("lerp")
-def lerp(self: Any, end: Any, weight: Any) -> Expr:
-    return self + weight * (end - self)
-
-
-@aten("addcmul")
-def addcmul(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Expr:
-    return add(self, tensor1 * tensor2, value)
-
-
-@aten("addcdiv")
-def addcdiv(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Expr:
-    return add(self, tensor1 / tensor2, value)
-
-
 # ------------------------------------------------------------------------------------------------------- activations
-
-
-@aten("gelu")
-def gelu(self: Any, approximate: str = "none") -> Expr:
-    return f.gelu(self) if approximate == "none" else f.gelu_tanh(self)
 
 
 @aten("softplus")
@@ -289,11 +253,6 @@ def softplus(self: Any, beta: Any = 1, threshold: Any = 20) -> Expr:
     found = f.softplus(self) if beta == 1 else f.softplus(beta * self) / beta
     # Beyond the threshold torch takes the line itself. From 20 on, it is the value to the last digit of float32.
     return found if threshold >= 20 else f.where(beta * self > threshold, self, found)
-
-
-@aten("leaky_relu")
-def leaky_relu(self: Any, negative_slope: Any = 0.01) -> Expr:
-    return f.leaky_relu(self, negative_slope)
 
 
 @aten("prelu")
@@ -313,40 +272,15 @@ def elu(self: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Expr
     return found if scale == 1 else scale * found
 
 
-@aten("celu")
-def celu(self: Any, alpha: Any = 1.0) -> Expr:
-    return f.where(self > 0, self, alpha * f.expm1(self / alpha))
-
-
-@aten("selu")
-def selu(self: Any) -> Expr:
-    return elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
-
-
-@aten("relu6")
-def relu6(self: Any) -> Expr:
-    return hardtanh(self, 0, 6)
-
-
 @aten("hardtanh")
 def hardtanh(self: Any, min_val: Any = -1, max_val: Any = 1) -> Expr:
     return clip(self, min_val, max_val)
-
-
-@aten("hardsigmoid")
-def hardsigmoid(self: Any) -> Expr:
-    return hardtanh(self + 3, 0, 6) / 6
 
 
 @aten("hardswish")
 def hardswish(self: Any) -> Expr:
     inside = self * (self + 3) / 6
     return f.where(self <= -3, 0, f.where(self >= 3, self, inside))
-
-
-@aten("threshold")
-def threshold(self: Any, threshold: Any, value: Any) -> Expr:
-    return f.where(self <= threshold, value, self)
 
 
 @aten("glu")
@@ -356,12 +290,31 @@ def glu(self: Any, dim: int = -1) -> Expr:
     return self[(*lead, slice(0, half))] * f.sigmoid(self[(*lead, slice(half, None))])
 
 
-@aten("logit")
-def logit(self: Any, eps: Any = None) -> Expr:
-    return f.logit(self if eps is None else clamp(self, eps, 1 - eps))
-
-
 @alias("detach")
 def detach(self: Any) -> Expr:
     e = as_expr(self)
     return e if e.dtype != "real" or e.node.op.name == "stop_gradient" else stop_gradient(e)
+
+
+# ------------------------------------------------------------------------------------------------- rules of one line
+
+aten_rows(
+    {
+        "rsub": lambda self, other, alpha=1: sub(other, self, alpha),
+        "frac": lambda self: self - TABLE["trunc"](self),
+        "masked_fill": lambda self, mask, value: choose(mask, value, self),
+        "zero": lambda self: fill(self, 0),
+        "copy": lambda self, src: broadcast_to(as_expr(src), self.shape),
+        "lerp": lambda self, end, weight: self + weight * (end - self),
+        "addcmul": lambda self, tensor1, tensor2, value=1: add(self, tensor1 * tensor2, value),
+        "addcdiv": lambda self, tensor1, tensor2, value=1: add(self, tensor1 / tensor2, value),
+        "gelu": lambda self, approximate="none": f.gelu(self) if approximate == "none" else f.gelu_tanh(self),
+        "leaky_relu": lambda self, negative_slope=0.01: f.leaky_relu(self, negative_slope),
+        "celu": lambda self, alpha=1.0: f.where(self > 0, self, alpha * f.expm1(self / alpha)),
+        "selu": lambda self: elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946),
+        "relu6": lambda self: hardtanh(self, 0, 6),
+        "hardsigmoid": lambda self: hardtanh(self + 3, 0, 6) / 6,
+        "threshold": lambda self, threshold, value: f.where(self <= threshold, value, self),
+        "logit": lambda self, eps=None: f.logit(self if eps is None else clamp(self, eps, 1 - eps)),
+    }
+)

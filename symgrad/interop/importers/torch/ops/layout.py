@@ -1,6 +1,7 @@
 """Layout operations and constants of torch as expressions; views define the effect of writes through them."""
 
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 # The signatures of the lambdas are those of the table.
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.torch.ops.elementwise import truth
-from symgrad.interop.importers.torch.table import RefusedError, alias, as_items, as_number, aten, integer_size
+from symgrad.interop.importers.torch.table import (
+    RefusedError,
+    alias,
+    as_items,
+    as_number,
+    aten,
+    aten_rows,
+    integer_size,
+)
 from symgrad.interop.importers.windows import padded
 
 __all__ = ["axis_of"]
@@ -53,11 +62,6 @@ def _unmoved(_: Any, _new: Any) -> Expr:
 
 @alias("contiguous", "alias", "view_of", "lift_fresh", put=_unmoved)
 def unmoved(self: Any) -> Any:
-    return self
-
-
-@aten("clone", "lift_fresh_copy")
-def clone(self: Any) -> Any:
     return self
 
 
@@ -106,11 +110,6 @@ def expand(self: Any, _out: Any) -> Expr:
     return self if as_expr(self).shape == _out else l.broadcast_to(as_expr(self), _out)
 
 
-@aten("broadcast_tensors")
-def broadcast_tensors(tensors: Any, _out: Any) -> list[Expr]:
-    return [expand(t, s) for t, s in zip(tensors, _out, strict=True)]
-
-
 @aten("repeat")
 def repeat(self: Any, repeats: Any) -> Expr:
     x = l.reshape(self, (*(1,) * (len(repeats) - len(self.shape)), *self.shape))
@@ -127,11 +126,6 @@ def repeat_interleave(self: Any, repeats: Any, dim: Any = None) -> Expr:
     x, axis = (l.reshape(self, (-1,)), 0) if dim is None else (self, axis_of(self, dim))
     places = [k for k in range(integer_size(x.shape[axis])) for _ in range(repeats)]
     return l.take(x, places, axis)
-
-
-@aten("flip")
-def flip(self: Any, dims: Any) -> Expr:
-    return l.flip(self, tuple(_axes(self, dims)))
 
 
 @aten("roll")
@@ -240,11 +234,6 @@ def cat(tensors: Any, dim: int = 0) -> Expr:
     return l.concatenate(whole, axis_of(whole[0], dim)) if len(whole) > 1 else whole[0]
 
 
-@aten("stack")
-def stack(tensors: Any, dim: int = 0) -> Expr:
-    return l.stack(tensors, dim + len(tensors[0].shape) + 1 if dim < 0 else dim)
-
-
 @aten("pad", "constant_pad_nd")
 def pad(self: Any, pad: Any, mode: str = "constant", value: Any = None) -> Expr:
     if mode != "constant":
@@ -255,17 +244,6 @@ def pad(self: Any, pad: Any, mode: str = "constant", value: Any = None) -> Expr:
 
 
 # --------------------------------------------------------------------------------------------------------- constants
-
-
-# Uninitialised entries are arbitrary, so 0 is valid.
-@aten("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty")
-def zeros(_out: Any, _kind: str) -> Expr:
-    return _constant(0, _out, _kind)
-
-
-@aten("ones", "ones_like", "new_ones")
-def ones(_out: Any, _kind: str) -> Expr:
-    return _constant(1, _out, _kind)
 
 
 @aten("full", "full_like", "new_full", "scalar_tensor")
@@ -290,6 +268,19 @@ def linspace(start: Any, end: Any, steps: int) -> Expr:
     return start + l.arange(steps) * (as_expr(end) - start) / max(steps - 1, 1)
 
 
-@aten("eye")
-def eye(_out: Any, _kind: str) -> Expr:
-    return l.eye(*_out) > 0 if _kind == "bool" else l.eye(*_out)
+# ------------------------------------------------------------------------------------------------- rules of one line
+
+aten_rows(
+    {
+        "clone lift_fresh_copy": lambda self: self,
+        "broadcast_tensors": lambda tensors, _out: [expand(t, s) for t, s in zip(tensors, _out, strict=True)],
+        "flip": lambda self, dims: l.flip(self, tuple(_axes(self, dims))),
+        "stack": lambda tensors, dim=0: l.stack(tensors, dim + len(tensors[0].shape) + 1 if dim < 0 else dim),
+        # Uninitialised entries are arbitrary, so 0 is valid.
+        "zeros zeros_like new_zeros empty empty_like new_empty": lambda _out, _kind: _constant(
+            0, _out, _kind
+        ),
+        "ones ones_like new_ones": lambda _out, _kind: _constant(1, _out, _kind),
+        "eye": lambda _out, _kind: l.eye(*_out) > 0 if _kind == "bool" else l.eye(*_out),
+    }
+)

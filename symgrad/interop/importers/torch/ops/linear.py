@@ -1,5 +1,9 @@
 """torch's linear algebra as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 import math
@@ -13,30 +17,15 @@ from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.interop.importers.torch.ops.layout import axis_of
 from symgrad.interop.importers.torch.ops.reductions import norm
-from symgrad.interop.importers.torch.table import RefusedError, aten
+from symgrad.interop.importers.torch.table import RefusedError, aten, aten_rows
 
 __all__: list[str] = []
-
-
-@aten("det", "linalg_det")
-def det(self: Any = None, A: Any = None) -> Expr:
-    return m.det(A if self is None else self)
 
 
 @aten("logdet")
 def logdet(self: Any) -> Expr:
     # torch's is the logarithm of the determinant: no number where that is negative.
     return m.logdet(self) + f.log(f.sign(m.det(self)))
-
-
-@aten("slogdet", "linalg_slogdet")
-def slogdet(self: Any = None, A: Any = None) -> list[Expr]:
-    return sign_and_logdet(A if self is None else self)
-
-
-@aten("inverse", "linalg_inv")
-def inverse(self: Any = None, A: Any = None) -> Expr:
-    return m.inv(A if self is None else self)
 
 
 @aten("linalg_solve")
@@ -69,16 +58,6 @@ def cholesky_solve(self: Any, input2: Any, upper: bool = False) -> Expr:
     return solve_matrix(factor, solve_matrix(factor, self), transpose=True)
 
 
-@aten("matrix_power", "linalg_matrix_power")
-def matrix_power(self: Any, n: int) -> Expr:
-    return m.matrix_power(self, n)
-
-
-@aten("matrix_exp", "linalg_matrix_exp")
-def matrix_exp(self: Any) -> Expr:
-    return m.expm(self)
-
-
 @aten("linalg_multi_dot", "chain_matmul")
 def multi_dot(tensors: Any = None, matrices: Any = None) -> Expr:
     factors: list[Any] = matrices if tensors is None else tensors
@@ -92,11 +71,6 @@ def multi_dot(tensors: Any = None, matrices: Any = None) -> Expr:
 def trace(self: Any) -> Expr:
     n = min(self.shape) if all(isinstance(k, int) for k in self.shape) else self.shape[0]
     return m.trace(self[:n, :n])
-
-
-@aten("kron")
-def kron(self: Any, other: Any) -> Expr:
-    return m.kron(self, other)
 
 
 @aten("linalg_cross", "cross")
@@ -132,3 +106,17 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Expr:
 @aten("tensordot")
 def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Expr:
     return a.tensordot(self, other, axes=(list(dims_self), list(dims_other)))
+
+
+# ------------------------------------------------------------------------------------------------- rules of one line
+
+aten_rows(
+    {
+        "det linalg_det": lambda self=None, A=None: m.det(A if self is None else self),
+        "slogdet linalg_slogdet": lambda self=None, A=None: sign_and_logdet(A if self is None else self),
+        "inverse linalg_inv": lambda self=None, A=None: m.inv(A if self is None else self),
+        "matrix_power linalg_matrix_power": lambda self, n: m.matrix_power(self, n),
+        "matrix_exp linalg_matrix_exp": lambda self: m.expm(self),
+        "kron": lambda self, other: m.kron(self, other),
+    }
+)

@@ -1,5 +1,9 @@
 """torch's operations that pick and place entries by positions, as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 import math
@@ -13,7 +17,7 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.linear import triangle
 from symgrad.interop.importers.torch.ops.elementwise import choose
 from symgrad.interop.importers.torch.ops.layout import axis_of
-from symgrad.interop.importers.torch.table import RefusedError, aten
+from symgrad.interop.importers.torch.table import RefusedError, aten, aten_rows
 
 __all__: list[str] = []
 
@@ -25,11 +29,6 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1) -> Expr:
         return rows
     still = l.expand_dims(indices == padding_idx, len(indices.shape))
     return f.where(l.broadcast_to(still, rows.shape), stop_gradient(rows), rows)
-
-
-@aten("index_select")
-def index_select(self: Any, dim: int, index: Any) -> Expr:
-    return l.take(self, index, axis_of(self, dim)) if self.shape else self
 
 
 @aten("index")
@@ -148,11 +147,14 @@ def one_hot(self: Any, num_classes: int = -1) -> Expr:
     return l.one_hot(self, num_classes)
 
 
-@aten("tril")
-def tril(self: Any, diagonal: int = 0) -> Expr:
-    return triangle(self, lower=True, diagonal=diagonal)
+# ------------------------------------------------------------------------------------------------- rules of one line
 
-
-@aten("triu")
-def triu(self: Any, diagonal: int = 0) -> Expr:
-    return triangle(self, lower=False, diagonal=diagonal)
+aten_rows(
+    {
+        "index_select": lambda self, dim, index: (
+            l.take(self, index, axis_of(self, dim)) if self.shape else self
+        ),
+        "tril": lambda self, diagonal=0: triangle(self, lower=True, diagonal=diagonal),
+        "triu": lambda self, diagonal=0: triangle(self, lower=False, diagonal=diagonal),
+    }
+)

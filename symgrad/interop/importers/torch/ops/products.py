@@ -1,5 +1,9 @@
 """torch's products and attention as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 import math
@@ -10,34 +14,9 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.torch.ops.reductions import axes_of, length
-from symgrad.interop.importers.torch.table import RefusedError, aten, integer_size
+from symgrad.interop.importers.torch.table import RefusedError, aten, aten_rows, integer_size
 
 __all__: list[str] = []
-
-
-@aten("matmul")
-def matmul(self: Any, other: Any) -> Expr:
-    return self @ other
-
-
-@aten("mm", "bmm")
-def mm(self: Any, mat2: Any) -> Expr:
-    return self @ mat2
-
-
-@aten("mv")
-def mv(self: Any, vec: Any) -> Expr:
-    return self @ vec
-
-
-@aten("dot", "vdot")
-def dot(self: Any, tensor: Any = None, other: Any = None) -> Expr:
-    return self @ (other if tensor is None else tensor)
-
-
-@aten("outer", "ger")
-def outer(self: Any, vec2: Any) -> Expr:
-    return self[:, None] * vec2[None, :]
 
 
 @aten("einsum")
@@ -54,16 +33,6 @@ def _weighted(e: Any, by: Any) -> Any:
 @aten("addmm")
 def addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Expr:
     return _weighted(self, beta) + _weighted(mat1 @ mat2, alpha)
-
-
-@aten("baddbmm")
-def baddbmm(self: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Expr:
-    return addmm(self, batch1, batch2, beta, alpha)
-
-
-@aten("addmv")
-def addmv(self: Any, mat: Any, vec: Any, beta: Any = 1, alpha: Any = 1) -> Expr:
-    return addmm(self, mat, vec, beta, alpha)
 
 
 @aten("linear")
@@ -111,3 +80,18 @@ def attention(
         else:
             scores = scores + attn_mask
     return a.softmax(scores, len(scores.shape) - 1) @ value
+
+
+# ------------------------------------------------------------------------------------------------- rules of one line
+
+aten_rows(
+    {
+        "matmul": lambda self, other: self @ other,
+        "mm bmm": lambda self, mat2: self @ mat2,
+        "mv": lambda self, vec: self @ vec,
+        "dot vdot": lambda self, tensor=None, other=None: self @ (other if tensor is None else tensor),
+        "outer ger": lambda self, vec2: self[:, None] * vec2[None, :],
+        "baddbmm": lambda self, batch1, batch2, beta=1, alpha=1: addmm(self, batch1, batch2, beta, alpha),
+        "addmv": lambda self, mat, vec, beta=1, alpha=1: addmm(self, mat, vec, beta, alpha),
+    }
+)

@@ -1,5 +1,9 @@
 """torch's reductions as expressions."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
+# The signatures of the lambdas are those of the table.
+
 from __future__ import annotations
 
 import math
@@ -13,7 +17,7 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.booleans import all_of, any_of
 from symgrad.interop.importers.torch.ops.elementwise import truth
 from symgrad.interop.importers.torch.ops.layout import axis_of
-from symgrad.interop.importers.torch.table import RefusedError, as_items, as_number, aten
+from symgrad.interop.importers.torch.table import RefusedError, as_items, as_number, aten, aten_rows
 from symgrad.ir.sizes import Size, size_product
 
 __all__ = ["axes_of", "count_over", "length"]
@@ -38,29 +42,11 @@ def count_over(x: Any, axes: Any) -> Any:
     return found if isinstance(found, int) else size(found)
 
 
-@aten("sum")
-def total(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.sum(as_number(self), axes_of(self, dim), keepdims=keepdim)
+def _over_axes(function: Any) -> Any:
+    def apply(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+        return function(as_number(self), axes_of(self, dim), keepdims=keepdim)
 
-
-@aten("mean")
-def mean(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.mean(as_number(self), axes_of(self, dim), keepdims=keepdim)
-
-
-@aten("prod")
-def prod(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.prod(as_number(self), axes_of(self, dim), keepdims=keepdim)
-
-
-@aten("amax")
-def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Expr:
-    return a.max(self, axes_of(self, list(dim)), keepdims=keepdim)
-
-
-@aten("amin")
-def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Expr:
-    return a.min(self, axes_of(self, list(dim)), keepdims=keepdim)
+    return apply
 
 
 def _extreme(best: Any, where: Any, pair: Any) -> Any:
@@ -78,33 +64,11 @@ def _extreme(best: Any, where: Any, pair: Any) -> Any:
     return apply
 
 
-aten("max")(_extreme(a.max, a.argmax, f.maximum))
-aten("min")(_extreme(a.min, a.argmin, f.minimum))
+def _place(where: Any) -> Any:
+    def apply(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+        return where(self, None if dim is None else axis_of(self, dim), keepdims=keepdim)
 
-
-@aten("argmax")
-def argmax(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.argmax(self, None if dim is None else axis_of(self, dim), keepdims=keepdim)
-
-
-@aten("argmin")
-def argmin(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.argmin(self, None if dim is None else axis_of(self, dim), keepdims=keepdim)
-
-
-@aten("any")
-def any_(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return any_of(truth(self), axes_of(self, dim), keepdim)
-
-
-@aten("all")
-def all_(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return all_of(truth(self), axes_of(self, dim), keepdim)
-
-
-@aten("logsumexp")
-def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Expr:
-    return a.logsumexp(self, axes_of(self, dim), keepdims=keepdim)
+    return apply
 
 
 @aten("var")
@@ -125,18 +89,14 @@ def std(
     return length(apart, axes, keepdim) / f.sqrt(as_expr(count_over(self, axes) - ddof))
 
 
-@aten("var_mean")
-def var_mean(
-    self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
-) -> Any:
-    return [var(self, dim, unbiased, correction, keepdim), mean(self, dim, keepdim)]
+def _with_mean(spread: Any) -> Any:
+    def apply(
+        self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
+    ) -> Any:
+        mean = a.mean(self, axes_of(self, dim), keepdims=keepdim)
+        return [spread(self, dim, unbiased, correction, keepdim), mean]
 
-
-@aten("std_mean")
-def std_mean(
-    self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
-) -> Any:
-    return [std(self, dim, unbiased, correction, keepdim), mean(self, dim, keepdim)]
+    return apply
 
 
 def length(x: Any, axes: Any, keepdim: bool) -> Expr:
@@ -173,16 +133,33 @@ def norm(self: Any, p: Any = None, ord: Any = None, dim: Any = None, keepdim: bo
     return f.where(powers > 0, root, 0)  # torch's derivative at 0 is 0
 
 
-@aten("cumsum")
-def cumsum(self: Any, dim: int) -> Expr:
-    return a.cumsum(as_number(self), axis_of(self, dim)) if self.shape else self
+def _along(function: Any) -> Any:
+    def apply(self: Any, dim: int) -> Expr:
+        return function(as_number(self), axis_of(self, dim))
+
+    return apply
 
 
-@aten("softmax", "_softmax", "special_softmax")
-def softmax(self: Any, dim: int) -> Expr:
-    return a.softmax(as_number(self), axis_of(self, dim))
+# ------------------------------------------------------------------------------------------------- the table
 
-
-@aten("log_softmax", "_log_softmax", "special_log_softmax")
-def log_softmax(self: Any, dim: int) -> Expr:
-    return a.log_softmax(as_number(self), axis_of(self, dim))
+aten_rows(
+    {
+        "sum": _over_axes(a.sum),
+        "mean": _over_axes(a.mean),
+        "prod": _over_axes(a.prod),
+        "max": _extreme(a.max, a.argmax, f.maximum),
+        "min": _extreme(a.min, a.argmin, f.minimum),
+        "argmax": _place(a.argmax),
+        "argmin": _place(a.argmin),
+        "var_mean": _with_mean(var),
+        "std_mean": _with_mean(std),
+        "amax": lambda self, dim=(), keepdim=False: a.max(self, axes_of(self, list(dim)), keepdims=keepdim),
+        "amin": lambda self, dim=(), keepdim=False: a.min(self, axes_of(self, list(dim)), keepdims=keepdim),
+        "any": lambda self, dim=None, keepdim=False: any_of(truth(self), axes_of(self, dim), keepdim),
+        "all": lambda self, dim=None, keepdim=False: all_of(truth(self), axes_of(self, dim), keepdim),
+        "logsumexp": lambda self, dim, keepdim=False: a.logsumexp(self, axes_of(self, dim), keepdims=keepdim),
+        "cumsum": lambda self, dim: a.cumsum(as_number(self), axis_of(self, dim)) if self.shape else self,
+        "softmax _softmax special_softmax": _along(a.softmax),
+        "log_softmax _log_softmax special_log_softmax": _along(a.log_softmax),
+    }
+)
