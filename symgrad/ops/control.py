@@ -55,7 +55,6 @@ def _first(*arrays: Any) -> Any:
 with_slope = ternary(
     "with_slope",
     doc="x as a value, with the derivatives of x and, as the derivative by y, z",
-    gives="real",
     cas=None,
     domain=None,
     evaluate=_first,

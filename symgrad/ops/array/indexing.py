@@ -221,7 +221,6 @@ gather: Op = structural(
     cost=2,
     source=None,
     latex=r"{0}_{{{1}}}",
-    facts=facts(),
 )
 
 
@@ -266,7 +265,6 @@ scatter_add: Op = structural(
     cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
-    facts=facts(),
 )
 
 

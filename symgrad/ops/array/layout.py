@@ -139,7 +139,6 @@ def _rows_of_joined(node: Node, places: Sequence[int | None]) -> int | None:
 
 reshape: Op = of_one_array(
     "reshape",
-    takes=("number",),
     doc="x with another shape, elements in C order",
     gives="same",
     parameters=("shape",),
@@ -171,7 +170,6 @@ def _broadcast_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
 
 broadcast_to: Op = of_one_array(
     "broadcast_to",
-    takes=("number",),
     doc="x repeated along axes of length 1 and new leading axes",
     gives="same",
     parameters=("shape",),
@@ -288,7 +286,6 @@ def _key(triples: tuple[Triple, ...]) -> tuple[Any, ...]:
 
 slice_of: Op = of_one_array(
     "slice",
-    takes=("number",),
     doc="x[start:stop:step, ...]",
     gives="same",
     parameters=("triples",),
@@ -328,7 +325,6 @@ def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape:
 unslice: Op = structural(
     "unslice",
     doc="zeros of a shape with x in the place of a slice",
-    takes=("number",),
     gives="same",
     parameters=("triples", "shape"),
     shape=_unslice_rule,
@@ -389,7 +385,6 @@ def _concatenate_pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Se
 concatenate: Op = joint(
     "concatenate",
     doc="arrays one after the other along an axis",
-    takes=("number",),
     variadic=True,
     gives="same",
     parameters=("axis",),

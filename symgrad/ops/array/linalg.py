@@ -34,7 +34,7 @@ from symgrad.ops.array.layout import (
     squeeze,
     unbroadcast,
 )
-from symgrad.ops.record import FUNCTION_COST, facts, structural
+from symgrad.ops.record import FUNCTION_COST, structural
 from symgrad.ops.scalar.arith import div
 from symgrad.support.errors import ShapeError
 
@@ -231,7 +231,6 @@ def _of_matrices(
     return structural(
         name,
         doc=doc,
-        takes=("number",),
         gives="real",
         parameters=(),
         shape=shape,
@@ -250,7 +249,6 @@ def _of_matrices(
         kinks=(_SINGULAR,),
         latex=latex,
         precedence=precedence,
-        facts=facts(),
     )
 
 
@@ -396,5 +394,4 @@ solve: Op = structural(
     cost=FUNCTION_COST,
     source=None,
     latex=r"{0}^{{-1}} {1}",
-    facts=facts(),
 )

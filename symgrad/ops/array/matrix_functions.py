@@ -35,7 +35,7 @@ from symgrad.ops.array.layout import (
 )
 from symgrad.ops.array.linalg import rows_of_matrices, square_shape
 from symgrad.ops.array.reductions import max
-from symgrad.ops.record import FUNCTION_COST, facts, structural
+from symgrad.ops.record import FUNCTION_COST, structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import and_, eq, gt, where
 from symgrad.ops.scalar.rounding import abs as absolute
@@ -271,7 +271,6 @@ def _slope(of: str, doc: str) -> Op:
         cost=FUNCTION_COST,
         source=partial(_source, of),
         latex=r"L_{{\operatorname{{" + of + r"}}}}\left({0}, {1}\right)",
-        facts=facts(),
     )
 
 
@@ -279,7 +278,6 @@ def _function(name: str, doc: str, slope: Op) -> Op:
     return structural(
         name,
         doc=f"{doc} of the matrices in the last two axes, by its power series",
-        takes=("number",),
         gives="real",
         parameters=(),
         shape=square_shape,
@@ -296,7 +294,6 @@ def _function(name: str, doc: str, slope: Op) -> Op:
         cost=FUNCTION_COST,
         source=partial(_source, name),
         latex=r"\operatorname{{" + name + r"}}\left({0}\right)",
-        facts=facts(),
     )
 
 

@@ -73,7 +73,6 @@ def _native_mean(node: Node, args: tuple[Node, ...]) -> Node:
 # no entries is NaN.
 mean: Op = of_one_array(
     "mean",
-    takes=("number",),
     doc="the arithmetic mean over axes",
     gives="real",
     parameters=("axes",),
@@ -126,7 +125,6 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
 
     return of_one_array(
         name,
-        takes=("number",),
         doc=doc,
         gives="same",
         parameters=("axes",),
@@ -167,7 +165,6 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
 
     return of_one_array(
         name,
-        takes=("number",),
         doc=doc,
         gives="int",
         parameters=("axis",),
@@ -242,7 +239,6 @@ def _source_of_prod(node: Node) -> Mapping[str, str]:
 # d prod/dx_i is the product of the others, never out/x_i, which is 0/0 for a zero entry.
 prod: Op = of_one_array(
     "prod",
-    takes=("number",),
     doc="the product of the entries over axes",
     gives="same",
     parameters=("axes",),
@@ -260,7 +256,6 @@ prod: Op = of_one_array(
     cost=FUNCTION_COST,
     source=_source_of_prod,
     latex=call_latex(r"\operatorname{{prod}}"),
-    facts=facts(),
 )
 
 
@@ -337,7 +332,6 @@ def _direction(node: Node) -> Node:
 
 norm: Op = of_one_array(
     "norm",
-    takes=("number",),
     doc="the square root of the sum of squares over axes",
     gives="real",
     parameters=("axes",),

@@ -63,7 +63,6 @@ def _prod_except_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 prod_except: Op = of_one_array(
     "prod_except",
-    takes=("number",),
     doc="for each entry the product of all others along an axis",
     gives="same",
     parameters=("axis",),
@@ -81,7 +80,6 @@ prod_except: Op = of_one_array(
     cost=FUNCTION_COST,
     source=lambda node: f"_prod_except({{0:t}}, {node.params[0]})",
     latex=call_latex(r"\operatorname{{prod\_others}}"),
-    facts=facts(),
 )
 
 
@@ -110,7 +108,6 @@ def _source_of_cumsum(node: Node) -> str | Mapping[str, str]:
 
 cumsum: Op = structural(
     "cumsum",
-    takes=("number",),
     doc="the sum of all entries up to this one along an axis; reversed: from this one on",
     gives="same",
     parameters=("axis", "reverse"),
@@ -174,7 +171,6 @@ def _logcumsumexp_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 logcumsumexp: Op = of_one_array(
     "logcumsumexp",
-    takes=("number",),
     doc="log(cumsum(exp(x))) along an axis, without overflow",
     gives="real",
     parameters=("axis",),
@@ -198,5 +194,4 @@ logcumsumexp: Op = of_one_array(
         "keras": f"ops.associative_scan(ops.logaddexp, {{0:t}}, axis={node.params[0]})",
     },
     latex=call_latex(r"\operatorname{{logcumsumexp}}"),
-    facts=facts(),
 )

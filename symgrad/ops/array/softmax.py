@@ -153,7 +153,6 @@ def _source_of_softmax(name: str, node: Node) -> Mapping[str, str]:
 
 logsumexp: Op = of_one_array(
     "logsumexp",
-    takes=("number",),
     doc="log(sum(exp(x))) over axes, without overflow",
     gives="real",
     parameters=("axes",),
@@ -171,7 +170,6 @@ logsumexp: Op = of_one_array(
     cost=FUNCTION_COST,
     source=_source_of_logsumexp,
     latex=call_latex(r"\operatorname{{logsumexp}}"),
-    facts=facts(),
 )
 
 
@@ -184,7 +182,6 @@ def _centred(node: Node, _i: int, moving: Node) -> Node:
 
 softmax: Op = of_one_array(
     "softmax",
-    takes=("number",),
     doc="exp(x)/sum(exp(x)) over axes, without overflow",
     gives="real",
     parameters=("axes",),
@@ -220,7 +217,6 @@ def _log_softmax_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 log_softmax: Op = of_one_array(
     "log_softmax",
-    takes=("number",),
     doc="x - logsumexp(x) over axes",
     gives="real",
     parameters=("axes",),
@@ -238,5 +234,4 @@ log_softmax: Op = of_one_array(
     cost=FUNCTION_COST,
     source=partial(_source_of_softmax, "log_softmax"),
     latex=call_latex(r"\operatorname{{log\_softmax}}"),
-    facts=facts(),
 )

@@ -143,7 +143,6 @@ not_ = unary(
     lower=lambda b, node, x: b.not_(x),
     latex=r"\neg {0}",
     precedence=NOT,
-    facts=facts(),
     samples=((True,), (False,)),
 )
 
@@ -156,7 +155,6 @@ where: Op = ternary(
     gives="same",
     cas=None,
     domain=None,
-    evaluate=np.where,
     reference=lambda mp, c, x, y: x if c else y,
     partials=(
         None,
@@ -187,7 +185,6 @@ def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
         name,
         doc=f"where(condition, x, {text})",
         takes=("bool", "number"),
-        gives="real",
         cas=None,
         domain=lambda c, x: c,
         evaluate=lambda c, x: np.where(c, x, end),
@@ -196,7 +193,6 @@ def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
         kinks=(),
         lower=lambda b, node, c, x: b.select(c, x, b.const(end)),
         latex=rf"\begin{{{{cases}}}} {rows} \end{{{{cases}}}}",
-        facts=facts(),
         samples=((True, "0.5"), (True, "-1.5")),
     )
 

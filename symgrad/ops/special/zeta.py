@@ -125,8 +125,6 @@ def _polylog_reference(mp: Any, n: Any, x: Any) -> Any:
 polylog: Op = binary(
     "polylog",
     doc="the polylogarithm of order n, the sum of x**k/k**n over k = 1, 2, ..., and its continuation to x < 1",
-    gives="real",
-    cas="polylog",
     domain=lambda n, x: any_of(
         lt(x, as_node(1)),
         all_of(eq(x, as_node(1)), gt(n, as_node(1))),
@@ -141,7 +139,6 @@ polylog: Op = binary(
     ),
     lower=code_of_order("polylog", _polylog, "whole, from -30 to 30"),
     latex=r"\operatorname{{Li}}_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=(
         (2, "0.4"), (2, "-7.5"), (3, "0.8"), (3, "-0.7"), (1, "-3.5"), (0, "2.5"), (-2, "0.3"), (4, "-12.5"),
     ),
@@ -209,8 +206,6 @@ zeta: Op = binary(
     "zeta",
     doc="Hurwitz's zeta function, zeta(s, a): the sum of (a + k)**-s over k = 0, 1, ..., and its continuation "
     "to s < 1; zeta(s) is zeta(s, 1)",
-    gives="real",
-    cas="zeta",
     domain=lambda s, a: all_of(
         ne(s, as_node(1)),
         any_of(gt(a, as_node(0)), all_of(eq(floor(s), s), any_of(le(s, as_node(0)), ne(floor(a), a)))),
@@ -224,7 +219,6 @@ zeta: Op = binary(
     ),
     lower=code_of_order("zeta", _zeta, "whole, from -30 to 31, or between 1 and 30"),
     latex=r"\zeta\left({0}, {1}\right)",
-    facts=facts(),
     samples=(
         (2, 1), (3, "0.4"), (2, "-0.3"), ("1.5", "2.5"), ("2.25", "0.7"), (-2, "1.7"), ("7.5", "11.5"),
     ),
@@ -298,8 +292,6 @@ LambertW: Op = unary(
     aliases=("lambertw",),
     doc="the principal branch of Lambert's W, the solution w >= -1 of w*exp(w) = x, for x >= -exp(-1), where it has a "
     "vertical tangent",
-    gives="real",
-    cas="LambertW",
     domain=lambda x: ge(x, -exp(as_node(-1))),
     evaluate=lambda x: _lambert(ARRAYS, x),
     reference=_lambert_reference,
