@@ -21,26 +21,6 @@ from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 from symgrad.support.errors import InternalError
 
-__all__ = [
-    "DIVISION_COST",
-    "FUNCTION_COST",
-    "Takes",
-    "binary",
-    "by_scipy",
-    "facts",
-    "function_latex",
-    "joint",
-    "libm",
-    "poles",
-    "vertical_tangents",
-    "of_one_array",
-    "without_rounding",
-    "pointwise",
-    "structural",
-    "ternary",
-    "unary",
-]
-
 
 def facts(*names: Fact) -> frozenset[Fact]:
     """Return a set of facts, whose names the type checker checks."""

@@ -22,17 +22,6 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.record import function_latex, pointwise
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = [
-    "OWN",
-    "OwnOp",
-    "any_registered",
-    "define",
-    "drop_own",
-    "make_own",
-    "opaque_in",
-    "without_definitions",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class OwnOp:

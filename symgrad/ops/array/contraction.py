@@ -15,8 +15,6 @@ from symgrad.ops.array.layout import full, shape_text, spread
 from symgrad.ops.record import structural
 from symgrad.support.errors import ShapeError
 
-__all__ = ["Labels", "adjoint", "contract", "einsum", "sum_over", "transpose"]
-
 Labels = tuple[int, ...]
 
 

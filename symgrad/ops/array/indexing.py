@@ -27,8 +27,6 @@ from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural, w
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 
-__all__ = ["eye", "gather", "identity_of", "iota", "one_hot", "scatter_add"]
-
 Axes = tuple[int, ...]
 
 

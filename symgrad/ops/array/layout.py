@@ -25,28 +25,6 @@ from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, struct
 from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError
 
-__all__ = [
-    "WHOLE",
-    "aligned",
-    "broadcast_to",
-    "concatenate",
-    "expand",
-    "full",
-    "is_zero",
-    "move_up",
-    "only",
-    "reshape",
-    "shaped",
-    "slice_axes",
-    "slice_of",
-    "spread",
-    "squeeze",
-    "truth_of",
-    "unbroadcast",
-    "unslice",
-    "stacked_argument",
-]
-
 T = TypeVar("T")
 
 WHOLE: Triple = (None, None, 1)

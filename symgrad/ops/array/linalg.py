@@ -38,8 +38,6 @@ from symgrad.ops.record import FUNCTION_COST, structural
 from symgrad.ops.scalar.arith import div
 from symgrad.support.errors import ShapeError
 
-__all__ = ["det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
-
 _INV: Callable[[Any], Any] = np.linalg.inv
 _SOLVE: Callable[[Any, Any], Any] = np.linalg.solve
 

@@ -41,9 +41,6 @@ from symgrad.ops.scalar.logic import and_, eq, gt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.support.errors import ShapeError
 
-__all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet"]
-
-
 # ------------------------------------------------------------------------------------------------------- evaluation
 
 

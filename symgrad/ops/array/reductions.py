@@ -40,8 +40,6 @@ from symgrad.ops.scalar.logic import and_, eq, gt, ne, or_, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.support.errors import InternalError, ShapeError
 
-__all__ = ["argmax", "argmin", "max", "mean", "min", "norm", "prod"]
-
 _ZERO = as_node(0)
 
 

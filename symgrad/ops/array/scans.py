@@ -17,8 +17,6 @@ from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import ge, ne, where
 
-__all__ = ["cumsum", "logcumsumexp", "prod_except"]
-
 _ZERO = as_node(0)
 
 

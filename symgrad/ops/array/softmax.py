@@ -34,8 +34,6 @@ from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
 from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp, log
 
-__all__ = ["log_softmax", "logsumexp", "softmax"]
-
 
 def _exp(mp: Any, x: Any) -> Any:
     return objects([mp.exp(e) for e in x.flat]).reshape(x.shape)

@@ -18,8 +18,6 @@ from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, ne, where
 from symgrad.ops.scalar.power_code import lower_power
 from symgrad.ops.scalar.rounding import floor
 
-__all__ = ["add", "div", "mul", "neg", "pow"]
-
 _PAIRS = (("0.5", "1.5"), ("-2", "3.25"), (3, "-0.75"), ("1e-3", "1e3"))
 
 add = binary(

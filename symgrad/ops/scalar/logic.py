@@ -14,23 +14,6 @@ from symgrad.ir.notation.literals import AND, COMPARE, NOT, OR
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.record import binary, facts, ternary, unary
 
-__all__ = [
-    "CONVERSE",
-    "NEGATION",
-    "and_",
-    "eq",
-    "ge",
-    "gt",
-    "le",
-    "lt",
-    "ne",
-    "not_",
-    "or_",
-    "where",
-    "where_infinite",
-    "xor",
-]
-
 NEGATION = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 """The comparison that holds where another one does not, of numbers."""
 CONVERSE = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}

@@ -16,8 +16,6 @@ from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt
 from symgrad.ops.scalar.rounding import floor, sign
 from symgrad.ops.special.orders import no_derivative
 
-__all__ = ["airyai", "airyaiprime", "airybi", "airybiprime", "iv", "ive", "jv", "kv", "yv"]
-
 _LARGEST_ORDER = 250  # beyond it mpmath may take minutes: such reference values are NaN
 _HALF = (("0.5", "0.7"), ("-1.5", "2.2"), ("2.25", "11.5"))
 _POSITIVE = ((0, 1), (1, "2.5"), (2, "0.3"), (-1, "1.3"), *_HALF)

@@ -17,8 +17,6 @@ from symgrad.ops.scalar.logic import all_of, any_of, le, lt
 from symgrad.ops.scalar.rounding import abs as size_of
 from symgrad.ops.scalar.trig import sin
 
-__all__ = ["ellipe", "ellipeinc", "ellipk", "ellipkinc"]
-
 _PARAMETERS = (("-7.5",), ("-1.3",), ("0.2",), ("0.5",), ("0.99",))
 _REMOVABLE = "a quotient there, which has a limit and no value"
 _PAIRS = (("0.3", "0.5"), ("1.2", "-1.3"), ("-4.5", "0.7"), ("0.4", "2.5"), ("7.5", "0.1"), ("-0.3", "-7.5"))

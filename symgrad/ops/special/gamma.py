@@ -25,19 +25,6 @@ from symgrad.ops.scalar.logic import any_of, gt, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.support.errors import UnsupportedError
 
-__all__ = [
-    "bernoulli",
-    "digamma",
-    "erf",
-    "erfc",
-    "gamma",
-    "horner",
-    "lgamma",
-    "polygamma",
-    "polygamma_of_order",
-    "polygamma_reference",
-]
-
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",))
 _NO_POLES = (("-6.3",), ("-2.5",), ("-0.3",), ("1e-3",), ("0.5",), ("1.25",), ("3.7",), ("60.5",))
 

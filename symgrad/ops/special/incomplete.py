@@ -18,8 +18,6 @@ from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, le, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
 
-__all__ = ["expint", "lowergamma", "uppergamma"]
-
 _LARGEST_ORDER = 50  # steps of a recurrence
 _LARGEST_GAMMA = 170
 _ENDLESS = 2**31  # larger orders are no integers in SciPy's code

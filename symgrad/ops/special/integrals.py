@@ -20,21 +20,6 @@ from symgrad.ops.scalar.hyperbolic import cosh, sinh
 from symgrad.ops.scalar.logic import all_of, ge, gt, lt, ne
 from symgrad.ops.scalar.trig import cos, sin
 
-__all__ = [
-    "Chi",
-    "Ci",
-    "Shi",
-    "Si",
-    "erfcinv",
-    "erfi",
-    "erfinv",
-    "exp1",
-    "expi",
-    "fresnelc",
-    "fresnels",
-    "li",
-]
-
 
 def _positive(x: Node) -> Node:
     return gt(x, as_node(0))

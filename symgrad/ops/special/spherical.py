@@ -19,8 +19,6 @@ from symgrad.ops.scalar.rounding import floor, maximum
 from symgrad.ops.special.gamma import horner
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
 
-__all__ = ["sinc", "spherical_jn"]
-
 _LARGEST_ORDER = 20  # the power of the argument fits into float32
 _LARGEST_REFERENCE = 1_000
 _NEGLIGIBLE = Fraction(1, 2**60)

@@ -22,8 +22,6 @@ from symgrad.ops.scalar.rounding import floor
 from symgrad.ops.special.gamma import bernoulli, horner, polygamma_of_order, polygamma_reference
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
 
-__all__ = ["LambertW", "polylog", "zeta"]
-
 _LARGEST_ORDER = 30
 _TERMS = 26  # of each series, at the ends of its interval
 
