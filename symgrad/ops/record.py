@@ -15,6 +15,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
@@ -218,10 +219,10 @@ class _Array(TypedDict):
     entries: Entries
     total: Total
     native: Callable[[Node, tuple[Node, ...]], Node] | Scan | None
-    written: Callable[[Node, Container[Node]], tuple[list[Part], int]]
     source: Callable[[Node], str | Mapping[str, str]] | None
-    cost: int
-    latex: str | Callable[[Node], str]
+    latex: NotRequired[str | Callable[[Node], str]]
+    written: NotRequired[Callable[[Node, Container[Node]], tuple[list[Part], int]]]
+    cost: NotRequired[int]
     takes: NotRequired[Takes]
     facts: NotRequired[frozenset[Fact]]
     kinks: NotRequired[tuple[Kink, ...]]
@@ -250,7 +251,8 @@ def structural(
         name: its name.
         push: ``push(node, i, tangent)``: the tangent of the node for a tangent of argument i alone.
         pull: ``pull(node, i, cotangent)``: the cotangent of argument i for a cotangent of the node.
-        fields: the other fields of the record; by default it takes one array of numbers, and has no facts.
+        fields: the other fields of the record; by default it takes one array of numbers, is written
+            as a call, costs as much as a function, and has no facts.
     """
 
     def push_all(node: Node, tangents: Sequence[Node | None]) -> Node:
@@ -280,7 +282,7 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
         entries=fields["entries"],
         total=fields["total"],
         native=fields["native"],
-        written=fields["written"],
+        written=fields.get("written", write_call),
         source=fields["source"],
     )
     return OPS.register(
@@ -303,8 +305,8 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
             structure=structure,
             kinks=fields.get("kinks", ()),
             lower=lower,
-            cost=fields["cost"],
-            latex=fields["latex"],
+            cost=fields.get("cost", FUNCTION_COST),
+            latex=fields.get("latex", function_latex(rf"\operatorname{{{name}}}", 1)),
             precedence=fields.get("precedence", ATOM),
             facts=fields.get("facts", facts()),
             samples=(),

@@ -149,7 +149,6 @@ einsum: Op = structural(
     written=write_contraction,
     cost=0,
     source=None,
-    latex=r"\operatorname{{einsum}}\left({0}\right)",
 )
 
 

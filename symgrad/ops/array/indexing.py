@@ -23,7 +23,7 @@ from symgrad.ops.array.layout import (
     shape_text,
     stacked_argument,
 )
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural, without_rounding
+from symgrad.ops.record import facts, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 
@@ -260,7 +260,6 @@ scatter_add: Op = structural(
     total="inside",
     native=as_choice,
     written=write_scatter,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
 )
@@ -297,7 +296,6 @@ one_hot: Op = of_one_array(
     total="always",
     native=_native_one_hot,
     written=write_one_hot,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{one\_hot}}\left({0}\right)",
     facts=facts("nonnegative", "integral", "bounded-by-one"),
@@ -370,7 +368,6 @@ eye: Op = structural(
     total="always",
     native=lambda node, args: identity_of(*node.params),
     written=write_eye,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"I",
     facts=facts("nonnegative", "integral", "bounded-by-one"),

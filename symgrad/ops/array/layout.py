@@ -21,7 +21,7 @@ from symgrad.ir.notation.arrays import (
 )
 from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural, without_rounding
+from symgrad.ops.record import facts, joint, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError
 
@@ -133,7 +133,6 @@ reshape: Op = of_one_array(
     written=write_reshape,
     cost=0,
     source=None,
-    latex=r"\operatorname{{reshape}}\left({0}\right)",
     facts=facts("linear"),
 )
 
@@ -316,9 +315,7 @@ unslice: Op = structural(
     total="always",
     native=None,
     written=write_unslice,
-    cost=FUNCTION_COST,
     source=None,
-    latex=r"\operatorname{{unslice}}\left({0}\right)",
     facts=facts("linear"),
 )
 
@@ -377,8 +374,6 @@ concatenate: Op = joint(
     total="always",
     native=None,
     written=write_concatenation,
-    cost=FUNCTION_COST,
     source=None,
-    latex=r"\operatorname{{concatenate}}\left({0}\right)",
     facts=facts("linear"),
 )

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.literals import ATOM, POW
 from symgrad.ir.op import Kink, Total
 from symgrad.ir.shapes import broadcast_shapes
@@ -34,7 +33,7 @@ from symgrad.ops.array.layout import (
     squeeze,
     unbroadcast,
 )
-from symgrad.ops.record import FUNCTION_COST, structural
+from symgrad.ops.record import structural
 from symgrad.ops.scalar.arith import div
 from symgrad.support.errors import ShapeError
 
@@ -241,8 +240,6 @@ def _of_matrices(
         entries="computed",
         total=total,
         native=native,
-        written=write_call,
-        cost=FUNCTION_COST,
         source=lambda node: {x: f"{m}.{source}" for x, m in _LINALG.items()},
         kinks=(_SINGULAR,),
         latex=latex,
@@ -388,8 +385,6 @@ solve: Op = structural(
     entries="computed",
     total="of regular",
     native=lambda node, args: solution(*args),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"{0}^{{-1}} {1}",
 )

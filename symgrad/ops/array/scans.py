@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Builder, Lane, Scan
 from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_of_scan, same
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import expand, full
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
+from symgrad.ops.record import facts, of_one_array, structural
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import ge, ne, where
 
@@ -74,8 +73,6 @@ prod_except: Op = of_one_array(
     entries="computed",
     total="always",
     native=Scan(1.0, "mul", others=True),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=lambda node: f"_prod_except({{0:t}}, {node.params[0]})",
     latex=call_latex(r"\operatorname{{prod\_others}}"),
 )
@@ -119,8 +116,6 @@ cumsum: Op = structural(
     entries="computed",
     total="always",
     native=Scan(0.0, "add"),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=_source_of_cumsum,
     latex=call_latex(r"\operatorname{{cumsum}}", lambda node: r"^{{\leftarrow}}" if node.params[1] else ""),
     facts=facts("linear"),
@@ -182,8 +177,6 @@ logcumsumexp: Op = of_one_array(
     entries="computed",
     total="always",
     native=Scan(float("-inf"), _logaddexp),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=lambda node: {
         "numpy": f"np.logaddexp.accumulate({{0}}, axis={node.params[0]})",
         "jax": f"jax.lax.cumlogsumexp({{0:t}}, axis={node.params[0]})",

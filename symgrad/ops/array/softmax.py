@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ops.array.along import (
     Axes,
     along,
@@ -30,7 +29,7 @@ from symgrad.ops.array.along import (
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import full, shaped, spread
 from symgrad.ops.array.reductions import max
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
+from symgrad.ops.record import facts, of_one_array
 from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp, log
 
@@ -164,8 +163,6 @@ logsumexp: Op = of_one_array(
     entries="computed",
     total="of some",
     native=_native_logsumexp,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=_source_of_logsumexp,
     latex=call_latex(r"\operatorname{{logsumexp}}"),
 )
@@ -193,8 +190,6 @@ softmax: Op = of_one_array(
     entries="computed",
     total="always",
     native=_native_softmax,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=partial(_source_of_softmax, "softmax"),
     latex=call_latex(r"\operatorname{{softmax}}"),
     facts=facts("nonnegative", "bounded-by-one"),
@@ -228,8 +223,6 @@ log_softmax: Op = of_one_array(
     entries="computed",
     total="always",
     native=_native_log_softmax,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=partial(_source_of_softmax, "log_softmax"),
     latex=call_latex(r"\operatorname{{log\_softmax}}"),
 )
