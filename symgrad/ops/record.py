@@ -10,6 +10,7 @@ the type checker infers the types of lambdas in records.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -20,6 +21,7 @@ from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
+from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.support.errors import InternalError
 
 
@@ -33,6 +35,15 @@ def libm(name: str) -> Callable[..., Lane]:
 
     def lower(builder: Builder, _node: Node, *lanes: Lane) -> Lane:
         return builder.call(name, *lanes)
+
+    return lower
+
+
+def _lowering(code: Callable[..., Lane]) -> Callable[..., Lane]:
+    """Return a lowering by a formula that does not need the node."""
+
+    def lower(builder: Builder, _node: Node, *lanes: Lane) -> Lane:
+        return code(builder, *lanes)
 
     return lower
 
@@ -115,6 +126,7 @@ class _Unary(_Shared):
     reference: NotRequired[Callable[[Any, Any], Any]]
     partials: tuple[Callable[[Node, Node], Node] | None]
     lower: NotRequired[Callable[[Builder, Node, Lane], Lane]]
+    code: NotRequired[Callable[[Builder, Lane], Lane]]
 
 
 class _Binary(_Shared):
@@ -123,6 +135,7 @@ class _Binary(_Shared):
     reference: NotRequired[Callable[[Any, Any, Any], Any]]
     partials: tuple[Callable[[Node, Node, Node], Node] | None, Callable[[Node, Node, Node], Node] | None]
     lower: NotRequired[Callable[[Builder, Node, Lane, Lane], Lane]]
+    code: NotRequired[Callable[[Builder, Lane, Lane], Lane]]
 
 
 class _Ternary(_Shared):
@@ -165,6 +178,7 @@ def pointwise(
     evaluate: Callable[..., Any] | None = None,
     reference: Callable[..., Any] | None = None,
     lower: Callable[..., Lane] | None = None,
+    code: Callable[..., Lane] | None = None,
     latex: str | None = None,
     facts: frozenset[Fact] = frozenset(),
     aliases: tuple[str, ...] = (),
@@ -175,11 +189,14 @@ def pointwise(
 ) -> Op:
     """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers.
 
-    An empty ``cas`` stands for the op's own name. The default cost is that of a function if the result is real, else
-    that of a simple operation.
+    A formula ``code(builder, *lanes)`` stands for ``evaluate`` and ``lower``, which compute the same. An empty ``cas``
+    stands for the op's own name. The default cost is that of a function if the result is real, else that of a simple
+    operation.
     """
     if cost is None:
         cost = FUNCTION_COST if gives == "real" else 1
+    if code is not None:
+        evaluate, lower = partial(code, ARRAYS), _lowering(code)
     if latex is None:
         latex = function_latex(rf"\operatorname{{{name}}}", len(partials))
     return OPS.register(

@@ -319,14 +319,6 @@ def _eye_rule(_shapes: tuple[Shape, ...], rows: Size, columns: Size) -> Shape:
     return (rows, columns)
 
 
-def _eye(rows: int, columns: int) -> Any:
-    return np.eye(rows, columns)
-
-
-def _exact_eye(_mp: Any, rows: int, columns: int) -> Any:
-    return np.eye(rows, columns, dtype=int)
-
-
 iota: Op = structural(
     "iota",
     aliases=("arange",),
@@ -358,8 +350,8 @@ eye: Op = structural(
     gives="int",
     parameters=("rows", "columns"),
     shape=_eye_rule,
-    evaluate=_eye,
-    reference=_exact_eye,
+    evaluate=lambda rows, columns: np.eye(rows, columns),
+    reference=lambda mp, rows, columns: np.eye(rows, columns, dtype=int),
     push=_constant,
     pull=_constant,
     batch=_constant_batch,

@@ -100,14 +100,6 @@ def _solve(a: Any, b: Any) -> Any:
         return found[..., 0] if np.ndim(b) == 1 else found
 
 
-def _det(x: Any) -> Any:
-    return _unless_nan(np.linalg.det(x), x)
-
-
-def _logdet(x: Any) -> Any:
-    return _unless_nan(np.linalg.slogdet(x)[1], x)
-
-
 def _unless_nan(found: Any, x: Any) -> Any:
     """Return a result, or NaN for a matrix with a NaN, which elimination may skip next to a column of zeros."""
     return np.where(np.any(np.isnan(x), axis=(-2, -1)), np.nan, found)[()]
@@ -279,7 +271,7 @@ det: Op = _of_matrices(
     "det",
     doc="the determinant of the matrices in the last two axes",
     shape=_stack,
-    evaluate=_det,
+    evaluate=lambda x: _unless_nan(np.linalg.det(x), x),
     reference=_exact_det,
     push=lambda node, i, t: node * _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct * node, node) * adjoint(inv(node.args[0])),
@@ -293,7 +285,7 @@ logdet: Op = _of_matrices(
     "logdet",
     doc="log(abs(det(x))) of the matrices in the last two axes, without overflow",
     shape=_stack,
-    evaluate=_logdet,
+    evaluate=lambda x: _unless_nan(np.linalg.slogdet(x)[1], x),
     reference=_exact_logdet,
     push=lambda node, i, t: _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct, node) * adjoint(inv(node.args[0])),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import DIVISION_COST, binary, facts, poles, unary, vertical_tangents
 from symgrad.ops.scalar.logic import ge, gt
 
@@ -150,11 +149,10 @@ sigmoid: Op = unary(
     doc="1/(1 + exp(-x))",
     cas=None,
     domain=None,
-    evaluate=lambda x: _sigmoid(ARRAYS, x),
+    code=_sigmoid,
     reference=lambda mp, x: 1 / (1 + mp.exp(-x)),
     partials=(lambda out, x: out * sigmoid(-x),),
     kinks=(),
-    lower=lambda b, node, x: _sigmoid(b, x),
     latex=r"\sigma\left({0}\right)",
     facts=facts("increasing", "positive", "bounded-by-one"),
     samples=_SIGNED,
@@ -173,11 +171,10 @@ softplus = unary(
     doc="log(1 + exp(x))",
     cas=None,
     domain=None,
-    evaluate=lambda x: _softplus(ARRAYS, x),
+    code=_softplus,
     reference=lambda mp, x: mp.log1p(mp.exp(x)),
     partials=(lambda out, x: sigmoid(x),),
     kinks=(),
-    lower=lambda b, node, x: _softplus(b, x),
     facts=facts("increasing", "positive"),
     samples=_SIGNED,
 )

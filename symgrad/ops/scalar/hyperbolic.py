@@ -6,7 +6,6 @@ import numpy as np
 
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import facts, poles, unary, vertical_tangents
 from symgrad.ops.scalar.elementary import hypot, sqrt
 from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, is_nonzero, le, lt
@@ -64,10 +63,9 @@ sech: Op = unary(
     "sech",
     doc="1/cosh(x)",
     domain=None,
-    evaluate=lambda x: _sech(ARRAYS, x),
+    code=_sech,
     partials=(lambda out, x: -out * tanh(x),),
     kinks=(),
-    lower=lambda b, node, x: _sech(b, x),
     facts=facts("even", "positive", "bounded-by-one"),
     samples=_REALS,
 )
@@ -85,11 +83,10 @@ csch: Op = unary(
     "csch",
     doc="1/sinh(x), of x != 0",
     domain=is_nonzero,
-    evaluate=lambda x: _csch(ARRAYS, x),
+    code=_csch,
     reference=lambda mp, x: mp.csch(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -out * coth(x),),
     kinks=poles(0),
-    lower=lambda b, node, x: _csch(b, x),
     facts=facts("odd", "continuous", "poles"),
     samples=_REALS,
 )
@@ -165,11 +162,10 @@ asech = unary(
     "asech",
     doc="acosh(1/x), of 0 < x <= 1",
     domain=lambda x: all_of(gt(x, as_node(0)), le(x, as_node(1))),
-    evaluate=lambda x: _asech(ARRAYS, x),
+    code=_asech,
     reference=lambda mp, x: mp.acosh(1 / x) if 0 < x <= 1 else mp.nan,
     partials=(lambda out, x: -1 / (x * sqrt((1 - x) * (1 + x))),),
     kinks=(*poles(0), *vertical_tangents(1)),
-    lower=lambda b, node, x: _asech(b, x),
     facts=facts("decreasing", "nonnegative", "continuous", "poles"),
     samples=(("1e-12",), ("0.001",), ("0.25",), ("0.5",), ("0.9375",), ("0.999",)),
 )
@@ -189,11 +185,10 @@ acsch = unary(
     "acsch",
     doc="asinh(1/x), of x != 0",
     domain=is_nonzero,
-    evaluate=lambda x: _acsch(ARRAYS, x),
+    code=_acsch,
     reference=lambda mp, x: mp.asinh(1 / x) if x != 0 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * hypot(as_node(1), x)),),
     kinks=poles(0),
-    lower=lambda b, node, x: _acsch(b, x),
     facts=facts("odd", "continuous", "poles"),
     samples=_WIDE,
 )
@@ -212,11 +207,10 @@ acoth = unary(
     "acoth",
     doc="atanh(1/x), of |x| > 1",
     domain=lambda x: any_of(lt(x, as_node(-1)), gt(x, as_node(1))),
-    evaluate=lambda x: _acoth(ARRAYS, x),
+    code=_acoth,
     reference=lambda mp, x: mp.atanh(1 / x) if x < -1 or x > 1 else mp.nan,
     partials=(lambda out, x: 1 / ((1 - x) * (1 + x)),),
     kinks=poles(-1, 1),
-    lower=lambda b, node, x: _acoth(b, x),
     facts=facts("odd", "continuous", "poles"),
     samples=(("-1e5",), ("-2.5",), ("-1.0625",), ("1.001",), ("1.5",), (3,), ("1e6",)),
 )

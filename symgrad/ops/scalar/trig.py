@@ -9,7 +9,6 @@ import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import binary, facts, unary, vertical_tangents
 from symgrad.ops.scalar.elementary import hypot, sqrt
 from symgrad.ops.scalar.logic import all_of, any_of, ge, is_nonzero, le
@@ -204,11 +203,10 @@ asec = unary(
     "asec",
     doc="acos(1/x), of |x| >= 1",
     domain=_beyond_one,
-    evaluate=lambda x: _asec(ARRAYS, x),
+    code=_asec,
     reference=lambda mp, x: mp.asec(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: 1 / (abs(x) * _tangent_of_asec(x)),),
     kinks=vertical_tangents(-1, 1),
-    lower=lambda b, node, x: _asec(b, x),
     facts=facts("nonnegative", "continuous"),
     samples=_BEYOND_ONE,
 )
@@ -217,11 +215,10 @@ acsc = unary(
     "acsc",
     doc="asin(1/x), of |x| >= 1",
     domain=_beyond_one,
-    evaluate=lambda x: _acsc(ARRAYS, x),
+    code=_acsc,
     reference=lambda mp, x: mp.acsc(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * _tangent_of_asec(x)),),
     kinks=vertical_tangents(-1, 1),
-    lower=lambda b, node, x: _acsc(b, x),
     facts=facts("odd", "continuous"),
     samples=_BEYOND_ONE,
 )

@@ -10,7 +10,6 @@ from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import binary, by_scipy, facts, unary
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt
 from symgrad.ops.scalar.rounding import floor, sign
@@ -104,10 +103,6 @@ iv: Op = binary(
 )
 
 
-def _scaled_reference(mp: Any, n: Any, x: Any) -> Any:
-    return mp.exp(-abs(x)) * iv.reference(mp, n, x)
-
-
 def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
     """Return ive, at small x by iv: SciPy's ive loses digits there next to integer orders."""
     size = b.abs(x)
@@ -120,11 +115,10 @@ ive: Op = binary(
     doc="exp(-abs(x))*iv(n, x)",
     cas=None,
     domain=_entire,
-    evaluate=lambda n, x: _scaled(ARRAYS, n, x),
-    reference=_scaled_reference,
+    code=_scaled,
+    reference=lambda mp, n, x: mp.exp(-abs(x)) * iv.reference(mp, n, x),
     partials=(no_derivative("ive"), lambda out, n, x: (ive(n - 1, x) + ive(n + 1, x)) / 2 - sign(x) * out),
     kinks=(*_STEEP, Kink("x = 0, y = 0", (0, 0), (None, 0.0), "a corner; the mean of the slopes")),
-    lower=lambda b, node, n, x: _scaled(b, n, x),
     latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)",
     samples=_WHOLE_TOO[1:],
 )

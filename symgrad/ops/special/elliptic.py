@@ -10,7 +10,6 @@ from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import binary, facts, unary
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import all_of, any_of, le, lt
@@ -118,11 +117,10 @@ ellipkinc: Op = binary(
     "1/sqrt(1 - m*sin(t)**2) from 0 to phi",
     cas="elliptic_f",
     domain=lambda phi, m: any_of(lt(m, as_node(1)), _inside(phi, m)),
-    evaluate=lambda phi, m: _first(ARRAYS, phi, m),
+    code=_first,
     reference=_first_reference,
     partials=(lambda out, phi, m: 1 / sqrt(1 - m * sin(phi) ** 2), _first_by_parameter),
     kinks=(Kink("y = 0 or 1", (1, 0), (1.0, None), _REMOVABLE, smooth=True),),
-    lower=lambda b, node, phi, m: _first(b, phi, m),
     latex=r"F\left({0} \mid {1}\right)",
     samples=_PAIRS,
 )
@@ -136,14 +134,13 @@ ellipeinc: Op = binary(
         le(m, as_node(1)),
         all_of(lt(size_of(phi), constant("pi") / 2), le(m * sin(phi) ** 2, as_node(1))),
     ),
-    evaluate=lambda phi, m: _second(ARRAYS, phi, m),
+    code=_second,
     reference=_second_reference,
     partials=(
         lambda out, phi, m: sqrt(1 - m * sin(phi) ** 2),
         lambda out, phi, m: (out - ellipkinc(phi, m)) / (2 * m),
     ),
     kinks=(Kink("y = 0", (1, 0), (1.0, None), _REMOVABLE, smooth=True),),
-    lower=lambda b, node, phi, m: _second(b, phi, m),
     latex=r"E\left({0} \mid {1}\right)",
     samples=_PAIRS,
 )

@@ -14,7 +14,6 @@ from typing import Any
 
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import binary, by_scipy, facts, unary
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, le, lt, ne
@@ -291,11 +290,10 @@ LambertW: Op = unary(
     doc="the principal branch of Lambert's W, the solution w >= -1 of w*exp(w) = x, for x >= -exp(-1), where it has a "
     "vertical tangent",
     domain=lambda x: ge(x, -exp(as_node(-1))),
-    evaluate=lambda x: _lambert(ARRAYS, x),
+    code=_lambert,
     reference=_lambert_reference,
     partials=(lambda out, x: exp(-out) / (1 + out),),
     kinks=(),
-    lower=lambda b, node, x: _lambert(b, x),
     latex=r"W\left({0}\right)",
     facts=facts("increasing"),
     samples=(("-0.36",), ("-0.1",), ("-1e-6",), ("0.3",), (1,), ("2.5",), (1000,)),
