@@ -60,12 +60,12 @@ def public(name: str) -> Any:
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
     for module in map(import_module, (*_LISTED, *_SPELT)):
-        if _offers(module, name):
+        if _is_public(module, name):
             return getattr(module, name)
     raise AttributeError(name)
 
 
-def _offers(module: Any, name: str) -> bool:
+def _is_public(module: Any, name: str) -> bool:
     """Tell whether a module lists a name, or defines its function if it has no list."""
     if hasattr(module, "__all__"):
         return name in module.__all__
