@@ -14,8 +14,6 @@ from symgrad.ir.listing import suggest
 from symgrad.support.errors import UnknownAttributeError, UsageError
 from symgrad.support.public_names import MODULES, PUBLIC, class_name, public, public_name
 
-__all__ = ["refuse_torch_arguments", "no_attribute", "no_attribute_of_program", "no_function"]
-
 _VALUE = "values are those of a call: {y}({values})"
 _ALREADY = "leave it out: every input can be differentiated by, sg.grad({loss}, {x!r})"
 _SAME = "leave it out: an expression never changes, so that it needs no copy"

@@ -5,26 +5,6 @@ They bound the time of a call and the length of a text. A number without a reaso
 
 from __future__ import annotations
 
-__all__ = [
-    "BFGS_VARIABLES",
-    "BISECTIONS",
-    "CONSTANT_ENTRIES",
-    "CURVED_VARIABLES",
-    "FLAT_DIRECTIONS",
-    "KRYLOV_DIRECTIONS",
-    "LIST_DEPTH",
-    "MAPPED_ENTRIES",
-    "MINIMUM_ROUNDS",
-    "MINIMUM_STEPS",
-    "NEWTON_STEPS",
-    "PARAMETER_CHARACTERS",
-    "PLACED_ENTRIES",
-    "PLACED_SIZES",
-    "PUSHED_ENTRIES",
-    "QUOTED_CHARACTERS",
-    "SIZE_ROWS",
-]
-
 SIZE_ROWS = 40
 """Number of combinations of sizes that are tried to compare the shapes of two sides."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from symgrad.support.errors import UsageError
 
-__all__ = ["not_installed"]
-
 _EXTRAS = ("dask", "jax", "keras", "tensorflow", "torch")
 
 

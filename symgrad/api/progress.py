@@ -9,8 +9,6 @@ from symgrad.printing.progress import Callback, Display
 from symgrad.support.errors import UsageError
 from symgrad.support.progress import AFTER_S, Work, watching
 
-__all__ = ["progress"]
-
 
 @contextmanager
 def progress(callback: Callable[[Work], object] | bool = True, *, after: float = AFTER_S) -> Generator[None]:

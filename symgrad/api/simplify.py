@@ -6,8 +6,6 @@ from symgrad.api.handles.expr import Expr, Operand
 from symgrad.api.handles.formula_arguments import formula
 from symgrad.api.handles.program import Program
 
-__all__ = ["simplify"]
-
 
 def simplify(expression: Operand | str | Program) -> Expr:
     """Return the most readable form of an expression that is found in bounded time.

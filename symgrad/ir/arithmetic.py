@@ -16,8 +16,6 @@ from symgrad.ir.exact import FOLDED, fits, power
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Arithmetic", "fold_power"]
-
 A = TypeVar("A", bound="Arithmetic")
 Number = int | Fraction
 

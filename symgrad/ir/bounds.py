@@ -29,19 +29,6 @@ from symgrad.ir.sizes import (
 )
 from symgrad.support.errors import OutOfMemoryError, ShapeError
 
-__all__ = [
-    "LARGEST",
-    "MOST_ENTRIES",
-    "bytes_text",
-    "check_axes",
-    "check_lengths",
-    "check_products",
-    "check_arrays",
-    "machine_memory",
-    "main_memory",
-    "out_of_memory",
-]
-
 MOST_ENTRIES = 2**60 - 1
 """The most entries of an array."""
 

@@ -10,8 +10,6 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import EXACT, fold, with_args
 from symgrad.ir.types import Declaration
 
-__all__ = ["WRITTEN", "CompositeFunction", "form_of", "register_written", "define_function"]
-
 
 @dataclass(frozen=True, slots=True)
 class CompositeFunction:

@@ -13,30 +13,6 @@ from fractions import Fraction
 
 from symgrad.support.errors import NumberTooLargeError
 
-__all__ = [
-    "CONSTANTS",
-    "DIGITS",
-    "FACTORS",
-    "FOLDED",
-    "HIGHEST",
-    "KNOWN",
-    "MADE",
-    "MONOMIALS",
-    "SIZE_TERMS",
-    "SQUARINGS",
-    "WIDEST",
-    "Exact",
-    "decimal_digits",
-    "fits",
-    "float_of",
-    "exact_value",
-    "is_longer",
-    "nearest_float",
-    "power",
-    "root",
-    "without",
-]
-
 Exact = int | Fraction
 
 CONSTANTS: Mapping[str, Fraction] = {

@@ -8,8 +8,6 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-__all__ = ["gc_paused"]
-
 _building: dict[object, int] = {}  # passes in progress, and their threads
 _resume = False  # whether the last of them enables the collector again
 

@@ -36,30 +36,6 @@ from symgrad.ir.types import Declaration, Kind, Number
 from symgrad.support.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.support.traversal import walk
 
-__all__ = [
-    "CONSTANT",
-    "NUMBER",
-    "OPS",
-    "SIZE",
-    "SYMBOL",
-    "Node",
-    "Op",
-    "Operand",
-    "Partial",
-    "Pull",
-    "Push",
-    "apply",
-    "as_condition",
-    "as_node",
-    "constant",
-    "internal_op",
-    "number",
-    "size_leaf",
-    "size_node",
-    "symbol",
-    "truth",
-]
-
 Operand = "Node | int | Fraction"
 
 _SCALAR: Shape = ()

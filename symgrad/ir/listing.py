@@ -12,8 +12,6 @@ from symgrad.ir.traverse import flatten, rebuild
 from symgrad.support.errors import NotInProgramError
 from symgrad.support.source import Location, Place, Source, Span
 
-__all__ = ["Listing", "Suggestions", "one_of", "suggest"]
-
 _SHOWN = 30  # names in a message
 _LONG = 60  # characters of a name in a message
 _INDEXED = 12  # characters of the longest name whose deletions are indexed

@@ -16,22 +16,6 @@ from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 from symgrad.support.errors import InternalError, UsageError
 
-__all__ = [
-    "Builder",
-    "Entries",
-    "Fact",
-    "Kink",
-    "Lane",
-    "Partial",
-    "Pull",
-    "Push",
-    "Registry",
-    "Scan",
-    "Schema",
-    "Structure",
-    "Total",
-]
-
 N = TypeVar("N")
 
 Partial: TypeAlias = "Callable[..., N] | None"

@@ -19,8 +19,6 @@ from symgrad.ir.sizes import (
 )
 from symgrad.support.errors import ShapeError
 
-__all__ = ["Triple", "broadcast_shapes", "fitting", "padded", "slice_length", "slice_start"]
-
 Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
 """Start, stop and step of a slice of one axis."""
 

@@ -22,8 +22,6 @@ from symgrad.ir.sizes import (
 from symgrad.ir.traverse import drawn_anew, formulas_of, topological
 from symgrad.ir.types import Domain
 
-__all__ = ["domain_with", "never_equal", "resized", "size_names", "size_with"]
-
 
 def size_with(size: Size, names: Mapping[str, Size]) -> Size:
     """Return a size with other sizes substituted for names.

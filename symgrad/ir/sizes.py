@@ -20,29 +20,6 @@ from symgrad.ir.exact import SIZE_TERMS, exact_value
 from symgrad.support.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
 from symgrad.support.traversal import leaves
 
-__all__ = [
-    "SizeAtom",
-    "Extent",
-    "Shape",
-    "Size",
-    "evaluate_size",
-    "least_value",
-    "names_of",
-    "nonnegative",
-    "not_called",
-    "parts_of",
-    "polynomial_text",
-    "resolve",
-    "size_ceildiv",
-    "size_max",
-    "size_min",
-    "size_product",
-    "size_quotient",
-    "size_sum",
-    "extent_text",
-    "unsure_lengths",
-]
-
 Size: TypeAlias = "int | str | Extent"
 Shape: TypeAlias = "tuple[Size, ...]"
 

@@ -32,27 +32,6 @@ from symgrad.support.errors import RedefinitionError
 from symgrad.support.releases import RELEASE, check_release
 from symgrad.support.traversal import postorder
 
-__all__ = [
-    "all_pointwise",
-    "is_elementwise",
-    "as_parameter",
-    "EXACT",
-    "digest",
-    "drawn_anew",
-    "flatten",
-    "fold",
-    "formulas_of",
-    "rebuild",
-    "spelling",
-    "substitute",
-    "substitute_with",
-    "symbols_of",
-    "topological",
-    "unpickled",
-    "uses",
-    "with_args",
-]
-
 T = TypeVar("T")
 
 EXACT: Mapping[str, Callable[..., Any]] = {  # pyright: ignore[reportUnknownVariableType]

@@ -15,16 +15,6 @@ from symgrad.ops.record import facts, ternary, unary
 from symgrad.ops.scalar.arith import add, mul, neg
 from symgrad.ops.user_ops import define
 
-__all__ = [
-    "as_computed",
-    "kept_value",
-    "stop_gradient",
-    "straight_through",
-    "value_alone",
-    "with_slope",
-    "without_stops",
-]
-
 # The value is the argument, bit for bit, and the derivative edge is cut. Differentiation replaces every symbol inside
 # by a frozen copy (`autodiff/frozen.py`), so the partial is zero at every order.
 stop_gradient = unary(
@@ -55,7 +45,6 @@ def _first(*arrays: Any) -> Any:
 with_slope = ternary(
     "with_slope",
     doc="x as a value, with the derivatives of x and, as the derivative by y, z",
-    gives="real",
     cas=None,
     domain=None,
     evaluate=_first,

@@ -10,8 +10,6 @@ from symgrad.ir.graph import OPS, Op
 from symgrad.ir.op import Kink
 from symgrad.ops.user_ops import OWN
 
-__all__ = ["kinks_page"]
-
 _INTRODUCTION = """\
 # Where a derivative is a choice
 

@@ -10,8 +10,6 @@ import numpy as np
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.op import Builder
 
-__all__ = ["ARRAYS", "NUMPY_NAMES", "OF_SCIPY"]
-
 NUMPY_NAMES = {
     "acos": "arccos",
     "acosh": "arccosh",

@@ -1,5 +1,8 @@
 """Constructors of op records: they fill in the fields that all pointwise or all array ops share.
 
+By default an elementwise op is the real function that C, NumPy or SciPy, mpmath, SymPy and LaTeX know by its name. What
+no other library tells, such as a domain or a kink, has no default: a silent one would be a silent bug.
+
 `unary`, `binary` and `ternary` have the fields of `pointwise` with the types for one, two and three arguments, so that
 the type checker infers the types of lambdas in records.
 """
@@ -7,33 +10,19 @@ the type checker infers the types of lambdas in records.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
+import numpy as np
+
 from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
+from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.support.errors import InternalError
-
-__all__ = [
-    "DIVISION_COST",
-    "FUNCTION_COST",
-    "Takes",
-    "binary",
-    "by_scipy",
-    "facts",
-    "joint",
-    "libm",
-    "poles",
-    "vertical_tangents",
-    "of_one_array",
-    "without_rounding",
-    "pointwise",
-    "structural",
-    "ternary",
-    "unary",
-]
 
 
 def facts(*names: Fact) -> frozenset[Fact]:
@@ -50,6 +39,15 @@ def libm(name: str) -> Callable[..., Lane]:
     return lower
 
 
+def _lowering(code: Callable[..., Lane]) -> Callable[..., Lane]:
+    """Return a lowering by a formula that does not need the node."""
+
+    def lower(builder: Builder, _node: Node, *lanes: Lane) -> Lane:
+        return code(builder, *lanes)
+
+    return lower
+
+
 def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
     """Return an evaluation by one call of a function of scipy.special, or by one part of its result."""
 
@@ -60,6 +58,25 @@ def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
         return value if part is None else value[part]
 
     return evaluate
+
+
+def _reference(name: str) -> Callable[..., Any]:
+    """Return the reference by mpmath's function of that name."""
+
+    def reference(mp: Any, *args: Any) -> Any:
+        return getattr(mp, name)(*args)
+
+    return reference
+
+
+def function_latex(latex: str, count: int) -> str:
+    """Return the template of a call from the LaTeX of its function."""
+    return (
+        latex.replace("{", "{{").replace("}", "}}")
+        + r"\left("
+        + ", ".join(f"{{{i}}}" for i in range(count))
+        + r"\right)"
+    )
 
 
 def without_rounding(evaluate: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,15 +103,17 @@ FUNCTION_COST, DIVISION_COST = 20, 5
 
 Takes: TypeAlias = "tuple[Literal['number', 'bool', 'index'], ...]"
 
+_ONE_NUMBER: Takes = ("number",)
+
 
 class _Shared(TypedDict):
     doc: str
-    gives: Kind | Literal["same"]
-    cas: str | None
     kinks: tuple[Kink, ...]
-    latex: str
-    facts: frozenset[Fact]
     samples: tuple[tuple[Any, ...], ...]
+    gives: NotRequired[Kind | Literal["same"]]
+    cas: NotRequired[str | None]
+    latex: NotRequired[str]
+    facts: NotRequired[frozenset[Fact]]
     aliases: NotRequired[tuple[str, ...]]
     takes: NotRequired[Takes]
     precedence: NotRequired[int]
@@ -103,30 +122,32 @@ class _Shared(TypedDict):
 
 class _Unary(_Shared):
     domain: Callable[[Node], Node] | None
-    evaluate: Callable[[Any], Any]
-    reference: Callable[[Any, Any], Any]
+    evaluate: NotRequired[Callable[[Any], Any]]
+    reference: NotRequired[Callable[[Any, Any], Any]]
     partials: tuple[Callable[[Node, Node], Node] | None]
-    lower: Callable[[Builder, Node, Lane], Lane]
+    lower: NotRequired[Callable[[Builder, Node, Lane], Lane]]
+    code: NotRequired[Callable[[Builder, Lane], Lane]]
 
 
 class _Binary(_Shared):
     domain: Callable[[Node, Node], Node] | None
-    evaluate: Callable[[Any, Any], Any]
-    reference: Callable[[Any, Any, Any], Any]
+    evaluate: NotRequired[Callable[[Any, Any], Any]]
+    reference: NotRequired[Callable[[Any, Any, Any], Any]]
     partials: tuple[Callable[[Node, Node, Node], Node] | None, Callable[[Node, Node, Node], Node] | None]
-    lower: Callable[[Builder, Node, Lane, Lane], Lane]
+    lower: NotRequired[Callable[[Builder, Node, Lane, Lane], Lane]]
+    code: NotRequired[Callable[[Builder, Lane, Lane], Lane]]
 
 
 class _Ternary(_Shared):
     domain: Callable[[Node, Node, Node], Node] | None
-    evaluate: Callable[[Any, Any, Any], Any]
-    reference: Callable[[Any, Any, Any, Any], Any]
+    evaluate: NotRequired[Callable[[Any, Any, Any], Any]]
+    reference: NotRequired[Callable[[Any, Any, Any, Any], Any]]
     partials: tuple[
         Callable[[Node, Node, Node, Node], Node] | None,
         Callable[[Node, Node, Node, Node], Node] | None,
         Callable[[Node, Node, Node, Node], Node] | None,
     ]
-    lower: Callable[[Builder, Node, Lane, Lane, Lane], Lane]
+    lower: NotRequired[Callable[[Builder, Node, Lane, Lane, Lane], Lane]]
 
 
 def unary(name: str, **fields: Unpack[_Unary]) -> Op:
@@ -148,17 +169,18 @@ def pointwise(
     name: str,
     *,
     doc: str,
-    gives: Kind | Literal["same"],
-    cas: str | None,
     domain: Callable[..., Node] | None,
-    evaluate: Callable[..., Any],
-    reference: Callable[..., Any],
     partials: tuple[Partial, ...],
     kinks: tuple[Kink, ...],
-    lower: Callable[..., Lane],
-    latex: str,
-    facts: frozenset[Fact],
     samples: tuple[tuple[Any, ...], ...],
+    gives: Kind | Literal["same"] = "real",
+    cas: str | None = "",
+    evaluate: Callable[..., Any] | None = None,
+    reference: Callable[..., Any] | None = None,
+    lower: Callable[..., Lane] | None = None,
+    code: Callable[..., Lane] | None = None,
+    latex: str | None = None,
+    facts: frozenset[Fact] = frozenset(),
     aliases: tuple[str, ...] = (),
     takes: Takes | None = None,
     parameters: tuple[str, ...] = (),
@@ -167,10 +189,16 @@ def pointwise(
 ) -> Op:
     """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers.
 
-    The default cost is that of a function if the result is real, else that of a simple operation.
+    A formula ``code(builder, *lanes)`` stands for ``evaluate`` and ``lower``, which compute the same. An empty ``cas``
+    stands for the op's own name. The default cost is that of a function if the result is real, else that of a simple
+    operation.
     """
     if cost is None:
         cost = FUNCTION_COST if gives == "real" else 1
+    if code is not None:
+        evaluate, lower = partial(code, ARRAYS), _lowering(code)
+    if latex is None:
+        latex = function_latex(rf"\operatorname{{{name}}}", len(partials))
     return OPS.register(
         Op(
             name=name,
@@ -181,16 +209,16 @@ def pointwise(
             variadic=False,
             gives=gives,
             shape=pointwise_shape,
-            cas=cas,
+            cas=name if cas == "" else cas,
             domain=domain,
-            evaluate=evaluate,
-            reference=reference,
+            evaluate=evaluate or getattr(np, name, None) or by_scipy(name),
+            reference=reference or _reference(name),
             partials=partials,
             push=None,
             pull=None,
             structure=None,
             kinks=kinks,
-            lower=lower,
+            lower=lower or libm(name),
             cost=cost,
             latex=latex,
             precedence=precedence,
@@ -202,18 +230,18 @@ def pointwise(
 
 class _Array(TypedDict):
     doc: str
-    takes: Takes
     gives: Kind | Literal["same"]
     batch: Callable[[Node, Sequence[Node | None], Shape], Node]
     rows: Callable[[Node, Sequence[int | None]], int | None]
     entries: Entries
     total: Total
     native: Callable[[Node, tuple[Node, ...]], Node] | Scan | None
-    written: Callable[[Node, Container[Node]], tuple[list[Part], int]]
     source: Callable[[Node], str | Mapping[str, str]] | None
-    cost: int
-    latex: str | Callable[[Node], str]
-    facts: frozenset[Fact]
+    latex: NotRequired[str | Callable[[Node], str]]
+    written: NotRequired[Callable[[Node, Container[Node]], tuple[list[Part], int]]]
+    cost: NotRequired[int]
+    takes: NotRequired[Takes]
+    facts: NotRequired[frozenset[Fact]]
     kinks: NotRequired[tuple[Kink, ...]]
     variadic: NotRequired[bool]
     aliases: NotRequired[tuple[str, ...]]
@@ -240,7 +268,8 @@ def structural(
         name: its name.
         push: ``push(node, i, tangent)``: the tangent of the node for a tangent of argument i alone.
         pull: ``pull(node, i, cotangent)``: the cotangent of argument i for a cotangent of the node.
-        fields: the other fields of the record.
+        fields: the other fields of the record; by default it takes one array of numbers, is written
+            as a call, costs as much as a function, and has no facts.
     """
 
     def push_all(node: Node, tangents: Sequence[Node | None]) -> Node:
@@ -270,7 +299,7 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
         entries=fields["entries"],
         total=fields["total"],
         native=fields["native"],
-        written=fields["written"],
+        written=fields.get("written", write_call),
         source=fields["source"],
     )
     return OPS.register(
@@ -279,7 +308,7 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
             aliases=fields.get("aliases", ()),
             doc=fields["doc"],
             parameters=fields["parameters"],
-            takes=fields["takes"],
+            takes=fields.get("takes", _ONE_NUMBER),
             variadic=fields.get("variadic", False),
             gives=fields["gives"],
             shape=fields["shape"],
@@ -293,10 +322,10 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
             structure=structure,
             kinks=fields.get("kinks", ()),
             lower=lower,
-            cost=fields["cost"],
-            latex=fields["latex"],
+            cost=fields.get("cost", FUNCTION_COST),
+            latex=fields.get("latex", function_latex(rf"\operatorname{{{name}}}", 1)),
             precedence=fields.get("precedence", ATOM),
-            facts=fields["facts"],
+            facts=fields.get("facts", facts()),
             samples=(),
         )
     )

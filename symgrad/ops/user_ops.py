@@ -19,19 +19,8 @@ from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.ops.record import facts, pointwise
+from symgrad.ops.record import function_latex, pointwise
 from symgrad.support.errors import UnsupportedError, UsageError
-
-__all__ = [
-    "OWN",
-    "OwnOp",
-    "any_registered",
-    "define",
-    "drop_own",
-    "make_own",
-    "opaque_in",
-    "without_definitions",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +89,6 @@ def make_own(
         name,
         doc=doc,
         takes=("number",) * count,
-        gives="real",
         cas=cas,
         domain=None if domain is None else domain.build,
         evaluate=_evaluation(name, plain, inside),
@@ -108,8 +96,7 @@ def make_own(
         partials=tuple(partials),
         kinks=kinks,
         lower=_lowering(name, definition, domain, code),
-        latex=_template(latex, count),
-        facts=facts(),
+        latex=function_latex(latex, count),
         samples=samples,
     )
     within = [] if definition is None else opaque_in([definition.formula])
@@ -133,15 +120,6 @@ def drop_own(own: OwnOp) -> None:
     """Remove an op that proved wrong before its first use."""
     _own.pop(own.op.name, None)
     OPS.forget(own.op)
-
-
-def _template(latex: str, count: int) -> str:
-    return (
-        latex.replace("{", "{{").replace("}", "}}")
-        + r"\left("
-        + ", ".join(f"{{{i}}}" for i in range(count))
-        + r"\right)"
-    )
 
 
 # ------------------------------------------------------------------------------------------------------------- values

@@ -25,8 +25,6 @@ from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.traversal import postorder
 
-__all__ = ["Adjoint", "adjoint_lines"]
-
 
 @dataclass(frozen=True, slots=True)
 class Adjoint:

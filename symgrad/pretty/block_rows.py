@@ -14,8 +14,6 @@ from symgrad.ops.numpy.calls import join, stack
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.pretty.forms.factor_out import terms_of
 
-__all__ = ["concat_rows"]
-
 _WHOLE = (None, None, 1)
 
 

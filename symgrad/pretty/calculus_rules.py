@@ -22,8 +22,6 @@ from symgrad.ops.scalar.logic import where
 from symgrad.pretty.limits import RULES_APPLIED
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["AppliedRule", "applied_rules"]
-
 
 @dataclass(frozen=True, slots=True)
 class AppliedRule:

@@ -28,8 +28,6 @@ from symgrad.pretty.named_program import NamedProgram, is_symmetric
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.traversal import walk
 
-__all__ = ["Lines"]
-
 
 @dataclass(slots=True)
 class Lines:

@@ -27,9 +27,6 @@ from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.traversal import walk
 
-__all__ = ["Domains", "outside_of_choices"]
-
-
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
 _SINGULAR = "where {} is singular"
 _OUT_OF_RANGE = "where {} is out of range"

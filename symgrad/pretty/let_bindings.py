@@ -17,9 +17,6 @@ from symgrad.pretty.limits import LINE_CHARACTERS, SHARED_CHARACTERS
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.traversal import postorder
 
-__all__ = ["FormulaLines", "choose_bindings", "share"]
-
-
 _HOPELESS = 3 * LINE_CHARACTERS
 """Characters above which no shorter form of a line is sought."""
 

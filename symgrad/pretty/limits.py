@@ -5,30 +5,6 @@ They bound waiting time and the size of texts; a number without a reason next to
 
 from __future__ import annotations
 
-__all__ = [
-    "COMMON_TERMS",
-    "CONDITIONS",
-    "EQUATIONS",
-    "FOLDED_DENOMINATOR",
-    "FOLDED_DIGITS",
-    "FOLDED_WHOLE_DIGITS",
-    "FORM_CHARACTERS",
-    "GRADIENT_CHARACTERS",
-    "GROUPED_TERMS",
-    "LINE_CHARACTERS",
-    "NAMES_READ",
-    "POLYNOMIAL_PARTS",
-    "POLYNOMIAL_TERMS",
-    "PRODUCT_DIGITS",
-    "QUOTIENT_TERMS",
-    "RATIONAL_EXPONENT",
-    "READ_CHARACTERS",
-    "RULES_APPLIED",
-    "SAVED_CHARACTERS",
-    "SHARED_CHARACTERS",
-    "UNNAMED_CHARACTERS",
-]
-
 SAVED_CHARACTERS = 30
 """Characters that a name for a common subexpression of a backward pass must save."""
 

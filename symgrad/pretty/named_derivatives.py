@@ -22,19 +22,6 @@ from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_pr
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.errors import SymgradError
 
-__all__ = [
-    "NamedConstants",
-    "NamedFormula",
-    "NamedFormulas",
-    "adjoints",
-    "in_names",
-    "name_derivatives",
-    "name_solution",
-    "slopes_in_names",
-    "values_in_names",
-    "with_constants",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class NamedFormulas:

@@ -26,8 +26,6 @@ from symgrad.rewrite.facts.integer_ranges import ends_of
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-__all__ = ["NamedProgram", "is_symmetric", "name_by_identity", "name_program"]
-
 _NEAR = Fraction(1, 2**20)
 """The relative width of the domain of a constant; with an exact value, its symbol would be folded."""
 

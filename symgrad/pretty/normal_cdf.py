@@ -19,8 +19,6 @@ from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.special.gamma import erfc
 from symgrad.pretty.forms.calls import NamedCall
 
-__all__ = ["Normal"]
-
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 _NAME = "ndtr"
 

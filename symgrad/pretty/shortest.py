@@ -42,8 +42,6 @@ from symgrad.pretty.normal_cdf import Normal
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import CanonicalForms, canonical
 
-__all__ = ["ShortestForms"]
-
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
 

@@ -14,8 +14,6 @@ from symgrad.pretty.shortest import ShortestForms
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import remembered
 
-__all__ = ["Simplified", "domain_gains", "simplest", "simplified"]
-
 _ROUNDS = 4
 """The number of repeated simplifications."""
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symgrad.report.blocks import Block
 
-__all__ = ["About", "Subject"]
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:

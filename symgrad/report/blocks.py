@@ -15,31 +15,6 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-__all__ = [
-    "Banner",
-    "Block",
-    "Code",
-    "Column",
-    "Document",
-    "FindingBlock",
-    "Maths",
-    "MathLines",
-    "Heading",
-    "Items",
-    "LineNote",
-    "Literal",
-    "Paragraph",
-    "Figure",
-    "Prose",
-    "StepItem",
-    "Steps",
-    "Table",
-    "Tone",
-    "plain",
-    "prose",
-    "ticked",
-]
-
 Tone: TypeAlias = OneOf["good", "bad", "warn", "open", "plain"]
 """The meaning of a banner or a line at a glance; words always express it, too."""
 

@@ -14,8 +14,6 @@ from symgrad.support.errors import UsageError
 if TYPE_CHECKING:
     from symgrad.report.blocks import Block
 
-__all__ = ["FORMS", "Report", "Reported", "called", "form_of_path"]
-
 FORMS = ("text", "markdown", "latex", "html", "json")
 """The forms of a report."""
 

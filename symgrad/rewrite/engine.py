@@ -20,8 +20,6 @@ from symgrad.rewrite.trace import UNDEFINED, Note, Soundness, Step, Trace
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.progress import reports_progress
 
-__all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
-
 
 class Normaliser(View, Protocol):
     """A normal form for associative, commutative ops, in addition to the rules."""

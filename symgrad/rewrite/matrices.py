@@ -22,8 +22,6 @@ from symgrad.rewrite.normal_form.form import Exponent, Form, short
 from symgrad.rewrite.normal_form.views import Map, see_through, view, write_view
 from symgrad.rewrite.normaliser import NormalForms
 
-__all__ = ["in_matrix_notation"]
-
 _PRODUCTS = frozenset({"mul", "div", "neg"})
 
 

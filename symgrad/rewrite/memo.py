@@ -15,8 +15,6 @@ from weakref import WeakValueDictionary
 
 from symgrad.ir.graph import Node
 
-__all__ = ["Answers", "keeping", "remembered"]
-
 _ANSWERS = 256
 """Number of latest results that one object holds: to explain a gradient computes some hundred, and reuses few."""
 

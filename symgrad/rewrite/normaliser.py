@@ -23,8 +23,6 @@ from symgrad.rewrite.normal_form.sums import Sums
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import Note, Step
 
-__all__ = ["NormalForms"]
-
 _FLATTENED = frozenset(
     [("add", "add"), ("neg", "add")]
     + [(child, parent) for child in ("mul", "div", "neg") for parent in ("mul", "div")]

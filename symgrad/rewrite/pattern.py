@@ -17,18 +17,6 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration, Domain
 from symgrad.support.traversal import walk
 
-__all__ = [
-    "Bindings",
-    "View",
-    "instantiate",
-    "is_literal",
-    "literal",
-    "match",
-    "meta",
-    "metavariables",
-    "proposition",
-]
-
 Bindings = Mapping[Node, Node]
 
 _LITERAL = Domain("literal", "real")

@@ -27,8 +27,6 @@ from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
 from symgrad.support.logs import debug, info
 from symgrad.support.traversal import walk
 
-__all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]
-
 _CACHED_NODES = 50_000
 """The largest number of nodes whose normal forms `CanonicalForms` caches."""
 

@@ -12,8 +12,6 @@ from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.trace import Soundness
 from symgrad.support.errors import UsageError
 
-__all__ = ["How", "Rule", "RuleSet"]
-
 How: TypeAlias = Literal["matched", "collected"]
 
 _KEBAB = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")

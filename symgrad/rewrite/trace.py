@@ -7,8 +7,6 @@ from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
 
-__all__ = ["UNDEFINED", "ZERO", "Note", "Soundness", "Step", "Trace"]
-
 UNDEFINED = "also defined where {} is not"
 ZERO = "also defined at {} = 0"
 

@@ -60,9 +60,16 @@ def public(name: str) -> Any:
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
     for module in map(import_module, (*_LISTED, *_SPELT)):
-        if name in module.__all__:
+        if _is_public(module, name):
             return getattr(module, name)
     raise AttributeError(name)
+
+
+def _is_public(module: Any, name: str) -> bool:
+    """Tell whether a module lists a name, or defines its function if it has no list."""
+    if hasattr(module, "__all__"):
+        return name in module.__all__
+    return not name.startswith("_") and getattr(vars(module).get(name), "__module__", "") == module.__name__
 
 
 def public_name(name: str) -> str | None:

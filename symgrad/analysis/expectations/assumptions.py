@@ -10,8 +10,6 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["MomentOptions", "Assumptions", "NoMoment", "Undecided"]
-
 
 @dataclass(frozen=True, slots=True)
 class MomentOptions:

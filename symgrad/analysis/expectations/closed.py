@@ -19,8 +19,6 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NumberTooLargeError
 
-__all__ = ["ClosedForms"]
-
 _0, _1 = as_node(0), as_node(1)
 _JOINED = 4  # random inputs in an inseparable product
 _PAIRS = 20_000  # pairs of terms in a covariance

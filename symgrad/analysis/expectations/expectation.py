@@ -26,8 +26,6 @@ from symgrad.rewrite.trace import ZERO, Note
 from symgrad.support.logs import info
 from symgrad.support.progress import reports_progress
 
-__all__ = ["covariance", "expectation", "variance"]
-
 Kind = Literal["expectation", "covariance"]
 _LONG = 25
 """Operations of the longest noise-free part that is simplified with the noise."""

@@ -19,8 +19,6 @@ from symgrad.ops.random.laws import density
 from symgrad.ops.sympy_bridge.integration import definite_integral
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["integrated"]
-
 _LARGEST = 40  # equations of an integrand
 _TRIALS = 3  # points of comparison
 _CLOSE = 1e-6

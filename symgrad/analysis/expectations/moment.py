@@ -15,8 +15,6 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
-__all__ = ["NONE", "Estimate", "Further", "How", "Moment"]
-
 How = Literal["closed form", "quadrature", "monte carlo", "none"]
 NONE: How = "none"
 

@@ -26,16 +26,6 @@ from symgrad.ops.random.laws import mean as mean_of
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
-__all__ = [
-    "Reference",
-    "gradient_of_mean",
-    "gradient_without_noise",
-    "least_certain",
-    "less",
-    "symbols_needed",
-]
-
-
 _METHODS: tuple[How, ...] = ("closed form", "quadrature", "monte carlo", "none")
 
 

@@ -13,8 +13,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["multiplied_out", "shortest"]
-
 _MULTIPLIED = frozenset({"broadcast_to", "einsum", "mul", "neg"})
 _TERMS = 100  # terms of an expanded sum
 _POWER = 6  # the largest expanded power

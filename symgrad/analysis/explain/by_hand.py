@@ -11,8 +11,6 @@ from symgrad.ir.graph import Node
 from symgrad.pretty.calculus_rules import AppliedRule, applied_rules
 from symgrad.pretty.limits import RULES_APPLIED
 
-__all__ = ["RuleLine", "rule_lines"]
-
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:

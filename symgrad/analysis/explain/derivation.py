@@ -30,8 +30,6 @@ from symgrad.support.errors import (
 )
 from symgrad.support.source import Place
 
-__all__ = ["DerivationRecord", "DerivationStep", "ends_of", "explain", "naming_of", "noise_in", "why_nothing"]
-
 
 @dataclass(frozen=True, slots=True)
 class DerivationStep:

@@ -9,8 +9,6 @@ from symgrad.analysis.explain.limits import CHAIN_FACTORS
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape
 
-__all__ = ["Joined", "ComponentGradient", "factors_of", "join_of", "longest_chain"]
-
 
 @dataclass(frozen=True, slots=True)
 class ComponentGradient:

@@ -12,8 +12,6 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rewrite.pipeline import Canonical, canonical
 
-__all__ = ["GradientForms"]
-
 
 class GradientForms:
     """Gradients from the backward pass, and their simplified forms.

@@ -13,8 +13,6 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.support.source import Place
 
-__all__ = ["ELLIPSIS", "Naming", "join_texts", "quotient_text", "rule_of"]
-
 ELLIPSIS = "…"
 
 _DEPTHS = (60, 30, 20, 14, 10, 7, 5, 4, 3, 2, 1)

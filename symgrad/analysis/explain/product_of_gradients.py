@@ -26,8 +26,6 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import SymgradError
 
-__all__ = ["ByParts", "by_parts"]
-
 _LETTERS = "ijklmnpqrstuvwxyz"
 _WIDTH = 100
 _POINTS = 3

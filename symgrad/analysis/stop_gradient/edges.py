@@ -8,8 +8,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import with_slope
 
-__all__ = ["Edges", "derivative_edges"]
-
 
 def derivative_edges(node: Node) -> Iterator[Node]:
     """Yield the arguments of an equation with a possibly nonzero derivative of some order."""

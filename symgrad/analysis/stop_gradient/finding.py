@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 from symgrad.support.source import Place
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Finding", "Severity"]
-
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 

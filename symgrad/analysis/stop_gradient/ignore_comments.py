@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.support.source import Place
 
-__all__ = ["unignored"]
-
 _COMMENT = re.compile(r"#\s*symgrad:\s*ignore\b(?:\s*\[(?P<codes>[^\]]*)\])?")
 
 _EVERY = frozenset({"*"})

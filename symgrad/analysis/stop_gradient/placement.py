@@ -32,8 +32,6 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.gradients.value_and_gradient import combine_verdicts
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["PlacementOutcome", "StraightThroughForm", "place"]
-
 _EXHAUSTED = 3  # size of the largest sets that are all tried
 _PROOFS = 4  # sets of one size that the engine examines
 _FORMS = 4  # values with a straight-through form to try

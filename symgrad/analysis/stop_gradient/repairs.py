@@ -9,8 +9,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import straight_through
 
-__all__ = ["led_to", "passed_on"]
-
 
 def _rounds(n: Node) -> bool:
     """Tell whether an equation rounds to a nearby number: floor, ceil and round do, sign and argmax do not."""

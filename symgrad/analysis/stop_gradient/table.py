@@ -18,8 +18,6 @@ from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.finding import Finding, Severity
 from symgrad.analysis.stop_gradient.ranges import overflow
 
-__all__ = ["CHECKS", "Check", "findings"]
-
 
 class Check(NamedTuple):
     """A row of the table of checks.

@@ -16,8 +16,6 @@ from symgrad.support.errors import SymgradError, UsageError
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["decide_claim"]
-
 _DERIVATIVE = ("program", "of", "wrt", "claim")
 _SIDES = ("a", "b")
 _MORE = ("id", "domain", "expect", "values_only")

@@ -17,8 +17,6 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError
 
-__all__ = ["as_symbol", "claim_nodes", "read_claim"]
-
 
 def read_claim(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
     """Parse a text in the names of a program, with substitutes for named sizes.

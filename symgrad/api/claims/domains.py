@@ -17,8 +17,6 @@ from symgrad.ops.scalar.rounding import abs as size_of
 from symgrad.support.errors import DeclarationError, UsageError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["validate_domain", "decide_with_ends", "redeclare"]
-
 _COMPLEX = "complex"
 _EXPECTED = 'a domain such as "positive", "real(0, 1)" or "complex", or a mapping such as {"x": "positive"}'
 

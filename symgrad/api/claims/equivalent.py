@@ -28,8 +28,6 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["equivalent"]
-
 
 @reports_progress("verdicts", "deciding whether they are equivalent")
 def equivalent(

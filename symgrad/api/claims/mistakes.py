@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from symgrad.verification.diagnosis import Diagnosis
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["with_mistakes", "with_mistakes_of_algebra"]
-
 
 def with_mistakes(
     verdict: Verdict,

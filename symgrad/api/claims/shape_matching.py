@@ -19,8 +19,6 @@ from symgrad.support.errors import SymgradError
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["Built", "ShapeMismatch", "fit_shapes"]
-
 _LARGEST = {1: 30, 2: 6, 3: 3}  # largest candidate of a size, by the number of sizes
 
 

@@ -36,8 +36,6 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["validate_seconds", "equal", "decide_equality", "sides_of", "verify"]
-
 # What is imported in functions here would slow down `import symgrad`: the provers.
 
 _FIRST, _SECOND = "the first side", "the second side"

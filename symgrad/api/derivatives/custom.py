@@ -16,8 +16,6 @@ from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import stop_gradient
 from symgrad.support.errors import NotDifferentiableError, ShapeError, UsageError
 
-__all__ = ["custom_gradient"]
-
 Pulled: TypeAlias = "ExprLike | Callable[[Expr], ExprLike] | None"
 
 

@@ -34,8 +34,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.support.errors import NotScalarError, ShapeError, UsageError
 
-__all__ = ["derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
-
 
 @overload
 def grad(y: Formula, wrt: Wrt, *, expand: bool = False) -> Expr: ...

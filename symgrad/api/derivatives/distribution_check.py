@@ -22,8 +22,6 @@ from symgrad.ops.random.laws import standard_form
 from symgrad.support.errors import Cure, RandomParameterError
 from symgrad.support.traversal import walk
 
-__all__ = ["refuse_distribution_params", "differentiation_targets"]
-
 
 def differentiation_targets(
     outputs: Expr | Sequence[Expr], wrt: Any, stopped: Collection[Node] = ()

@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from symgrad.pretty.forms.numbers import Literals
     from symgrad.pretty.named_derivatives import NamedConstants
 
-__all__ = [
-    "Backward",
-    "Effective",
-    "gradient_text",
-    "effective",
-    "lift_constants",
-    "resolve_formulas",
-    "resolve_texts",
-]
-
 _WORD = re.compile(r"[^\W\d]\w*")
 _HOLD = ("stop_gradient", "with_slope")
 _SHORT = 30

@@ -28,8 +28,6 @@ from symgrad.ops.numpy.subscripts import index
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import leaves
 
-__all__ = ["by_entries", "target_named"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

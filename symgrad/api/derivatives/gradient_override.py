@@ -16,8 +16,6 @@ from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.support.errors import DomainError, NotInProgramError, ShapeError, UsageError
 
-__all__ = ["fixed_at", "ignore_noise", "outside_domain", "with_gradient"]
-
 
 def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
     r"""Return an expression with the value of f and the derivatives of g, at every order.

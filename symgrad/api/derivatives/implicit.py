@@ -24,8 +24,6 @@ from symgrad.support.errors import (
     UsageError,
 )
 
-__all__ = ["implicit"]
-
 
 @overload
 def implicit(

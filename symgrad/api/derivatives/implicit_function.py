@@ -36,8 +36,6 @@ from symgrad.support.errors import (
 if TYPE_CHECKING:
     from symgrad.pretty.named_derivatives import NamedFormulas
 
-__all__ = ["Implicit"]
-
 
 class Implicit:
     """Unknowns as functions of the other inputs of equations; `implicit` returns it.

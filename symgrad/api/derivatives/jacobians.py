@@ -35,8 +35,6 @@ from symgrad.ops.array.layout import expand, full, shape_text
 from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError, UnsupportedError
 
-__all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
-
 
 @overload
 def jacobian(y: Formula, x: Wrt) -> Expr: ...

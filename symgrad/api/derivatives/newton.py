@@ -14,8 +14,6 @@ import numpy as np
 from symgrad.api.limits import BISECTIONS, NEWTON_STEPS
 from symgrad.support.progress import steps
 
-__all__ = ["Array", "Evaluate", "search_bracket", "newton"]
-
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 Evaluate: TypeAlias = "Callable[[Array, Array], tuple[Array, Array]]"

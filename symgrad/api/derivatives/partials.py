@@ -11,8 +11,6 @@ from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, 
 from symgrad.api.handles.named_derivatives import named_together, readable
 from symgrad.report.report import Reported
 
-__all__ = ["Derivatives"]
-
 
 class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
     r"""All distinct partial derivatives up to an order: a mapping from tuples of variables to derivatives.

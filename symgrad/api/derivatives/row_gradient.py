@@ -15,8 +15,6 @@ from symgrad.autodiff.trace import Pullback
 from symgrad.ir.sizes import Shape
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["RowGradient", "row_gradient"]
-
 
 class RowGradient(NamedTuple):
     """A gradient by a table, which is zero except in some rows.

@@ -21,21 +21,6 @@ from symgrad.support.errors import (
     UsageError,
 )
 
-__all__ = [
-    "Wrt",
-    "Wrts",
-    "differentiable",
-    "differentiables",
-    "prints_in_names",
-    "as_list",
-    "names_of",
-    "one_per_expression",
-    "origins_of",
-    "scalar_to_differentiate",
-    "suggest_target",
-    "targets_of",
-]
-
 Wrt: TypeAlias = "Expr | str"
 Wrts: TypeAlias = "Sequence[Expr | str]"
 

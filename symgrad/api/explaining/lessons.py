@@ -23,8 +23,6 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.support.errors import Cure, ShapeError, SymgradError, TruthValueError, UsageError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["DerivationLine", "Lesson", "NextStep", "WrongLine"]
-
 _SECONDS = 5.0  # time limit of one comparison
 _LINES = 1000  # most lines of a student
 _MEMBER = re.compile(r"(?<![=<>!])=(?!=)")

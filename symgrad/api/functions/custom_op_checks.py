@@ -17,8 +17,6 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.user_ops import OwnOp
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["check_kinks", "check_partials", "generic_points", "in_floats", "refuse"]
-
 mpmath: Any = typed_mpmath  # without annotations of its own
 
 _DIGITS = 50

@@ -10,8 +10,6 @@ import numpy as np
 
 from symgrad.support.errors import UsageError
 
-__all__ = ["address_of", "array_function"]
-
 _FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__
 """The class of C functions and callbacks in ctypes."""
 

@@ -31,8 +31,6 @@ from symgrad.ops.user_ops import OWN, drop_own, make_own
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import RedefinitionError, UsageError
 
-__all__ = ["register_op"]
-
 Formula: TypeAlias = "str | Callable[..., Any]"
 _OUT = "out"
 _FROM_DEFINITION = "from the definition"

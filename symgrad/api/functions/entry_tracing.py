@@ -23,8 +23,6 @@ from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.support.errors import SymgradError
 
-__all__ = ["entry_of", "unit_of"]
-
 _MOVES = frozenset(("slice", "gather", "reshape", "unslice", "scatter_add", "broadcast_to"))
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from symgrad.frontend.latex.meaning.readings import Ambiguity, ReadingOptions
 
-__all__ = ["LatexReading", "differentiated_node", "parse_latex", "read_latex"]
-
 # What is imported in functions here would slow down `import symgrad`: the LaTeX parser.
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from symgrad.ops.sympy_bridge.objects import Basic
 
-__all__ = ["from_sympy"]
-
 
 @overload
 def from_sympy(

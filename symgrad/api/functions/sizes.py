@@ -15,8 +15,6 @@ from symgrad.ir.sizes import Extent, Shape, Size, extent_text, size_product, siz
 from symgrad.ir.types import is_name
 from symgrad.support.errors import UsageError
 
-__all__ = ["length_of", "shape_of", "size_of", "subscript_of", "widths_of"]
-
 
 def size_of(value: Any) -> Size:
     """Return a size from a number, a name, a computed size, or a formula made of these with + - *.

@@ -22,8 +22,6 @@ from symgrad.ir.types import (
 from symgrad.rewrite.facts.distribution_params import declared
 from symgrad.support.errors import UsageError
 
-__all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]
-
 Values: TypeAlias = "str | Domain | tuple[Any, ...]"
 """A domain or distribution: a text, or a tuple of a distribution's name and parameters (possibly expressions)."""
 

@@ -14,8 +14,6 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.rewrite.memo import Answers
 
-__all__ = ["E", "Handle", "Number", "handle_on"]
-
 Number: TypeAlias = "int | float | Fraction | Decimal | np.number[Any] | np.bool_"
 """Numbers in formulas. They are exact: a float stands for its shortest decimal."""
 

@@ -15,8 +15,6 @@ from symgrad.ir.shapes import fitting
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError
 
-__all__ = ["lift", "make", "make_op"]
-
 
 def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
     """Build a node from expressions and other values; return a handle with their joined origins.

@@ -19,8 +19,6 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import NumberTooLargeError, OperandError, UsageError
 
-__all__ = ["expressions_in", "is_foreign", "defers_to_class", "node_of", "seed_of"]
-
 
 def node_of(value: Any) -> Node:
     """Return the node of an Expr, of a Python or NumPy number, or of nested lists of these (an array).

@@ -14,8 +14,6 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
 
-__all__ = ["SideLike", "mistaken_constant", "check_declarations_agree", "side_nodes", "side_sources"]
-
 SideLike: TypeAlias = "Operand | str | Program"
 
 _FIRST, _SECOND = "the first side", "the second side"

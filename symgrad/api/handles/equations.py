@@ -11,8 +11,6 @@ from symgrad.api.handles.inputs import listings_of
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["Equation", "equations_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Equation(Generic[E]):

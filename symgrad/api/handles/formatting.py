@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.named_derivatives import named_together
 
-__all__ = ["latex_many", "leibniz_of", "title", "format_many"]
-
 # What is imported in functions here would slow down `import symgrad`: the LaTeX printer.
 
 

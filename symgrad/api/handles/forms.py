@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from symgrad.ops.sympy_bridge.objects import Basic
     from symgrad.rewrite.pipeline import Stable
 
-__all__ = ["FormMethods"]
-
 # What is imported in functions here would slow down `import symgrad`: the printers.
 
 

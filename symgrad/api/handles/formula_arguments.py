@@ -17,8 +17,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError
 
-__all__ = ["Formula", "Formulas", "parse_closed", "formula", "formulas", "names_in"]
-
 Formula: TypeAlias = "ExprLike | str | Program"
 """The argument of a function of one formula."""
 

@@ -14,16 +14,6 @@ from symgrad.ir.sizes import extent_text, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ArrayTypeError, MissingInputError, ShapeError
 
-__all__ = [
-    "inputs_of",
-    "known_symbols",
-    "listings_of",
-    "ordered_symbols",
-    "sizes_by_name",
-    "unbound_sizes",
-    "union",
-]
-
 
 def ordered_symbols(exprs: Iterable[Handle]) -> list[Node]:
     """Return the symbols that expressions read: declared symbols in program order, then others by first use."""

@@ -11,8 +11,6 @@ from symgrad.api.handles.operators import Operators
 from symgrad.ir.sizes import Shape, Size, not_called, size_product
 from symgrad.support.errors import OperandError, ShapeError
 
-__all__ = ["ArrayMethods"]
-
 _SCALAR = "a scalar expression (an array is declared with its shape, sg.tensor('x', (3,)))"
 
 

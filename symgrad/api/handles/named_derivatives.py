@@ -13,8 +13,6 @@ from symgrad.rewrite.memo import keeping
 if TYPE_CHECKING:
     from symgrad.pretty.named_derivatives import NamedFormula, NamedFormulas
 
-__all__ = ["name_derivative", "readable", "named_together"]
-
 # What is imported in functions here would slow down `import symgrad`: the printers.
 
 

@@ -15,8 +15,6 @@ from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, number
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["Operators"]
-
 # NumPy functions that are operators in symgrad.
 _UNARY: dict[str, Callable[[Operators], Operators]] = {
     "positive": lambda x: x,

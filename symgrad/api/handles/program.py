@@ -16,8 +16,6 @@ from symgrad.ir.traverse import topological
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, UsageError
 
-__all__ = ["Program", "nodes_by_name", "parse"]
-
 # What is imported in functions here would slow down `import symgrad`: the parser and the printer.
 
 _FILE = re.compile(r"\S+\.(sg|txt|py|tex)")

@@ -27,8 +27,6 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
 
-__all__ = ["arrange_nodes", "compile"]
-
 
 @overload
 def compile(

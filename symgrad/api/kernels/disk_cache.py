@@ -33,8 +33,6 @@ from symgrad.ops.user_ops import any_registered
 from symgrad.support.errors import InternalError, KernelError
 from symgrad.support.logs import info
 
-__all__ = ["VARIABLE", "CachedKernel", "cache_usage"]
-
 VARIABLE = "SYMGRAD_CACHE_KERNELS"
 """The environment variable that disables this cache with the value 0; functions that kernels share stay cached."""
 

@@ -33,8 +33,6 @@ from symgrad.ir.values.exchange import as_array
 from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import steps
 
-__all__ = ["Data", "OverData", "Part", "add_parts", "over_data", "rows_of"]
-
 Part: TypeAlias = "tuple[Any, ...]"
 """The loss of some rows and its gradients."""
 

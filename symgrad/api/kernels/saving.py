@@ -12,8 +12,6 @@ from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.support.errors import UsageError
 from symgrad.support.files import write_atomically
 
-__all__ = ["save"]
-
 
 def save(
     kernel: Kernel,

@@ -21,8 +21,6 @@ from symgrad.report.report import Reported
 from symgrad.support.errors import UsageError
 from symgrad.support.progress import reports_progress
 
-__all__ = ["Audit", "NoiseAudit", "audit"]
-
 _INTEGRATED = 60
 """Number of nodes of the gradients above which symbolic integration is skipped: it would not finish in time."""
 

@@ -32,8 +32,6 @@ from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError
 from symgrad.support.progress import reports_progress, steps
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Comparison", "Estimator", "compare_estimators"]
-
 _SECONDS = 4.0  # time limit of the proof that an estimator is unbiased
 _NUMERIC = "numeric"
 _WHY_NUMERIC = "numeric: no closed form is known; at() computes it at numbers, by quadrature or from draws"

@@ -27,8 +27,6 @@ from symgrad.support.progress import reports_progress
 from symgrad.support.source import Place
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Placement", "StopEdge", "placement"]
-
 _WIDTH = 200  # most characters of a line
 _REFERENCE = "noise at its mean"
 

@@ -33,8 +33,6 @@ from symgrad.support.errors import ShapeError
 if TYPE_CHECKING:
     from symgrad.pretty.forms.numbers import Literals
 
-__all__ = ["AuditQuestion", "Estimated", "ReferenceName"]
-
 ReferenceName: TypeAlias = Literal["noise at its mean", "expected value"]
 
 

@@ -16,8 +16,6 @@ from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Code, MathLines, Maths
 from symgrad.support.errors import SymgradError
 
-__all__ = ["claimed_derivative", "claimed_equality"]
-
 _CHARACTERS = 120  # most characters of a claim in a title
 
 

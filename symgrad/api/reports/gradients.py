@@ -41,16 +41,6 @@ if TYPE_CHECKING:
     from symgrad.api.noise.estimators import Comparison
     from symgrad.api.noise.placement import Placement
 
-__all__ = [
-    "comparison_report",
-    "derivatives_report",
-    "effective_report",
-    "formula_report",
-    "partials_report",
-    "placement_report",
-    "program_report",
-]
-
 
 def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Report:
     """Return derivatives as a report.

@@ -25,8 +25,6 @@ from symgrad.printing.pictures.picture import Highlight
 from symgrad.printing.pictures.svg import graph_svg
 from symgrad.printing.texts.derivation import derivation_highlight, title_text
 
-__all__ = ["derivation_graph", "formula_graph"]
-
 
 def formula_graph(y: Expr, values: Mapping[str, Any]) -> Graph:
     """Return the graph of a formula in the names of its program."""

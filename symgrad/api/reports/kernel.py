@@ -12,8 +12,6 @@ from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Heading, MathLines, Maths
 
-__all__ = ["kernel_subject"]
-
 
 def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
     """Return the subject of a kernel.

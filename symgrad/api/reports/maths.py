@@ -13,8 +13,6 @@ from symgrad.pretty.forms.numbers import Literals
 from symgrad.printing.latex.expressions import latex, latex_name
 from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
 
-__all__ = ["expression", "input_items", "listing_of", "program_blocks"]
-
 _LINES = 60
 _CHARACTERS = 400
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from symgrad.api.training.stationary_points import Established
     from symgrad.api.training.train import Training
 
-__all__ = ["minimum_report", "training_report"]
-
 _HEADS: Mapping[Established, str] = {
     "minimum": "found",
     "no lower value": "perhaps found",

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from symgrad.api.noise.audit import Audit
     from symgrad.api.noise.question import AuditQuestion
 
-__all__ = ["audit_report"]
-
 
 def audit_report(audit: Audit) -> Report:
     """Return an audit as a report."""

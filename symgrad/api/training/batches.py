@@ -18,8 +18,6 @@ from symgrad.ir.values.inputs import bind
 from symgrad.ops.random.laws import drawn as random_draw
 from symgrad.support.errors import MissingInputError, ShapeError, UsageError
 
-__all__ = ["Values", "bind_values", "check_scalar", "count_from_one", "feed"]
-
 Values: TypeAlias = "dict[Node, np.ndarray[Any, Any]]"
 
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from symgrad.api.limits import CURVED_VARIABLES, FLAT_DIRECTIONS, KRYLOV_DIRECTIONS
 
-__all__ = ["Curvature", "curvature_at"]
-
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
 _FLAT = 1e-9

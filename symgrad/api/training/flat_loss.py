@@ -16,8 +16,6 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["FlatLoss"]
-
 
 class FlatLoss:
     """A loss of one flat vector: the variables one after the other, all other inputs fixed."""

@@ -23,8 +23,6 @@ from symgrad.ir.values.inputs import bind
 from symgrad.report.report import Reported
 from symgrad.support.errors import MissingInputError, UsageError
 
-__all__ = ["Minimum", "minimize"]
-
 
 @dataclass(frozen=True, slots=True)
 class Minimum(Reported):

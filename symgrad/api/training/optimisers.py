@@ -18,8 +18,6 @@ from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import UsageError
 
-__all__ = ["METHODS", "Method", "number_in", "options_of", "step_kernel"]
-
 
 @dataclass(frozen=True, slots=True)
 class Method:

@@ -10,8 +10,6 @@ from symgrad.ir.bounds import main_memory
 from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import UsageError
 
-__all__ = ["BOUNDED", "READS", "choose_method", "method_name"]
-
 # The derivatives that each method of SciPy uses.
 READS: dict[str, str] = {
     "nelder-mead": "value",

@@ -19,8 +19,6 @@ from symgrad.ir.types import Domain
 from symgrad.support.errors import SymgradError
 from symgrad.support.progress import Work, reports_progress
 
-__all__ = ["SearchEnd", "search_minimum"]
-
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
 _MEANINGS: Mapping[Established, str] = {

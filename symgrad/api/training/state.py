@@ -12,8 +12,6 @@ from symgrad.api.training.batches import Values
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.ir.graph import Node
 
-__all__ = ["State"]
-
 
 class State:
     """Parameters and their gradients, each in one vector; each parameter and its gradient are views of parts of these.

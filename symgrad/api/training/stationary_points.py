@@ -15,8 +15,6 @@ import numpy as np
 from symgrad.api.limits import CURVED_VARIABLES, FLAT_DIRECTIONS, MINIMUM_STEPS
 from symgrad.api.training.curvature import Curvature, curvature_at
 
-__all__ = ["Established", "Landscape", "EndPoint", "classify_end"]
-
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
 Established: TypeAlias = Literal["minimum", "no lower value", "stationary", "saddle", "maximum", "nothing"]

@@ -31,8 +31,6 @@ from symgrad.support.errors import (
 )
 from symgrad.support.progress import reports_progress
 
-__all__ = ["Training", "train"]
-
 _Callback: TypeAlias = "Callable[[int, float, Mapping[str, Any]], object]"
 _Rate: TypeAlias = "float | Callable[[int], float]"
 

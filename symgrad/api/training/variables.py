@@ -13,8 +13,6 @@ from symgrad.ir.graph import SYMBOL
 from symgrad.ir.types import Domain
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["all_in_domain", "has_end", "variables_of", "in_domain"]
-
 
 def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str = "over") -> list[Expr]:
     """Return the variables of a search among the inputs of a loss.

@@ -16,23 +16,6 @@ from symgrad.ir.notation.literals import ANY, ATOM, MUL, NEG, Part, separated, s
 from symgrad.ir.shapes import Triple, padded
 from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
 
-__all__ = [
-    "truth_symbol",
-    "is_matrix_product",
-    "write_broadcast",
-    "write_call",
-    "write_concatenation",
-    "write_contraction",
-    "write_eye",
-    "write_gather",
-    "write_iota",
-    "write_one_hot",
-    "write_reshape",
-    "write_scatter",
-    "write_slice",
-    "write_unslice",
-]
-
 Written: TypeAlias = "tuple[list[Part], int]"
 Named: TypeAlias = "Container[Node]"
 

@@ -15,8 +15,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Extent, Shape
 
-__all__ = ["Factor", "ContractionForm", "Item", "ContractionSpelling", "spell", "spell_labels", "subscript"]
-
 ContractionForm = Literal[
     "product", "outer", "trace", "sum", "permute", "diagonal", "diag", "elementwise", "index"
 ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterable
 
-__all__ = ["free_name"]
-
 
 def free_name(name: str, taken: Iterable[str]) -> str:
     """Return a name that is not taken: the name itself, or with underscores appended.

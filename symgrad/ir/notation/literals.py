@@ -10,27 +10,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, SizeAtom, polynomial_text
 from symgrad.ir.types import Number
 
-__all__ = [
-    "ADD",
-    "AND",
-    "ANY",
-    "ATOM",
-    "COMPARE",
-    "INFIX",
-    "MUL",
-    "NEG",
-    "NOT",
-    "OR",
-    "POW",
-    "Operand",
-    "Part",
-    "number_text",
-    "separated",
-    "significant_digits",
-    "size_text",
-    "tuple_text",
-]
-
 # Python's precedence, loosest first. An operand of a comparison is no comparison: a < b < c is a chain.
 ANY, OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(10)
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["short_value"]
-
 _ENTRIES = 6
 """The number of entries of an array in its text."""
 

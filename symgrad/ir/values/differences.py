@@ -21,8 +21,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Rounding", "Slope", "slope_of"]
-
 _FIRST = 0.07  # the largest step, relative to the size of the input
 _SHRINK = math.exp(-0.75)  # the ratio of a step to the one before
 _LEAST = 1e-3  # the size of smaller inputs, at first

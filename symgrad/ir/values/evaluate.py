@@ -16,8 +16,6 @@ from symgrad.ir.sizes import Size, evaluate_size, resolve
 from symgrad.ir.traverse import topological
 from symgrad.support.errors import MissingInputError, NumberTooLargeError, ShapeError
 
-__all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "exact_leaf", "exact_number", "sizes_of"]
-
 CONSTANT_VALUES = {name: float(value) for name, value in CONSTANTS.items()}
 
 _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}

@@ -16,8 +16,6 @@ import numpy as np
 
 from symgrad.support.errors import ArrayTypeError, SymgradError
 
-__all__ = ["DASK", "PLAIN", "Library", "called_with_arrays", "library_of", "as_array"]
-
 _PROTOCOLS = (
     "__dlpack__",
     "__array__",

@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from symgrad.ir.graph import Node
     from symgrad.ir.types import End
 
-__all__ = [
-    "bind",
-    "check_array",
-    "check_domain",
-    "check_shapes",
-    "check_symmetric",
-    "converted",
-    "check_int64",
-    "distinct",
-    "in_order",
-    "known_end",
-    "not_complex",
-    "check_whole",
-]
-
 
 def bind(
     symbols: Sequence[Node],

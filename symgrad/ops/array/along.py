@@ -17,28 +17,6 @@ from symgrad.ops.array.layout import only, shaped, spread
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.logic import eq, where
 
-__all__ = [
-    "Axes",
-    "along",
-    "axes_of",
-    "axes_text",
-    "batch_axes",
-    "call_latex",
-    "called",
-    "count",
-    "difference",
-    "finite_or",
-    "keep",
-    "objects",
-    "over_some",
-    "rows_aligned",
-    "rows_of_scan",
-    "rows_reduced",
-    "same",
-    "spread_back",
-    "without",
-]
-
 Axes = tuple[int, ...]
 
 

@@ -9,8 +9,6 @@ from symgrad.ops.array.layout import full, reshape, shaped
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import eq, lt, where
 
-__all__ = ["as_choice"]
-
 
 def as_choice(node: Node, args: tuple[Node, ...]) -> Node:
     """Write a scatter with at most one value for each entry as a choice; return other scatters unchanged.

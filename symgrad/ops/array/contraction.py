@@ -12,10 +12,8 @@ from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.notation.arrays import write_contraction
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ops.array.layout import full, shape_text, spread
-from symgrad.ops.record import facts, structural
+from symgrad.ops.record import structural
 from symgrad.support.errors import ShapeError
-
-__all__ = ["Labels", "adjoint", "contract", "einsum", "sum_over", "transpose"]
 
 Labels = tuple[int, ...]
 
@@ -135,7 +133,6 @@ def _rows(node: Node, places: Sequence[int | None]) -> int | None:
 einsum: Op = structural(
     "einsum",
     doc="the sum of products over the labelled axes that the result does not have",
-    takes=("number",),
     variadic=True,
     gives="same",
     parameters=("labels", "result"),
@@ -152,8 +149,6 @@ einsum: Op = structural(
     written=write_contraction,
     cost=0,
     source=None,
-    latex=r"\operatorname{{einsum}}\left({0}\right)",
-    facts=facts(),
 )
 
 

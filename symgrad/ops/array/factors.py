@@ -29,8 +29,6 @@ from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import round as rint
 from symgrad.support.errors import InternalError
 
-__all__ = ["EXPONENTIAL", "FACTORS", "WORKSPACE", "determinant", "inverse", "log_determinant", "solution"]
-
 WORKSPACE = 6
 """The number of matrices in the computation of an exponential."""
 

@@ -23,11 +23,9 @@ from symgrad.ops.array.layout import (
     shape_text,
     stacked_argument,
 )
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural, without_rounding
+from symgrad.ops.record import facts, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
-
-__all__ = ["eye", "gather", "identity_of", "iota", "one_hot", "scatter_add"]
 
 Axes = tuple[int, ...]
 
@@ -221,7 +219,6 @@ gather: Op = structural(
     cost=2,
     source=None,
     latex=r"{0}_{{{1}}}",
-    facts=facts(),
 )
 
 
@@ -263,10 +260,8 @@ scatter_add: Op = structural(
     total="inside",
     native=as_choice,
     written=write_scatter,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
-    facts=facts(),
 )
 
 
@@ -301,7 +296,6 @@ one_hot: Op = of_one_array(
     total="always",
     native=_native_one_hot,
     written=write_one_hot,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{one\_hot}}\left({0}\right)",
     facts=facts("nonnegative", "integral", "bounded-by-one"),
@@ -323,14 +317,6 @@ def _iota_rule(_shapes: tuple[Shape, ...], size: Size) -> Shape:
 
 def _eye_rule(_shapes: tuple[Shape, ...], rows: Size, columns: Size) -> Shape:
     return (rows, columns)
-
-
-def _eye(rows: int, columns: int) -> Any:
-    return np.eye(rows, columns)
-
-
-def _exact_eye(_mp: Any, rows: int, columns: int) -> Any:
-    return np.eye(rows, columns, dtype=int)
 
 
 iota: Op = structural(
@@ -364,8 +350,8 @@ eye: Op = structural(
     gives="int",
     parameters=("rows", "columns"),
     shape=_eye_rule,
-    evaluate=_eye,
-    reference=_exact_eye,
+    evaluate=lambda rows, columns: np.eye(rows, columns),
+    reference=lambda mp, rows, columns: np.eye(rows, columns, dtype=int),
     push=_constant,
     pull=_constant,
     batch=_constant_batch,
@@ -374,7 +360,6 @@ eye: Op = structural(
     total="always",
     native=lambda node, args: identity_of(*node.params),
     written=write_eye,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"I",
     facts=facts("nonnegative", "integral", "bounded-by-one"),

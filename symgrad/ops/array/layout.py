@@ -21,31 +21,9 @@ from symgrad.ir.notation.arrays import (
 )
 from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural, without_rounding
+from symgrad.ops.record import facts, joint, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError
-
-__all__ = [
-    "WHOLE",
-    "aligned",
-    "broadcast_to",
-    "concatenate",
-    "expand",
-    "full",
-    "is_zero",
-    "move_up",
-    "only",
-    "reshape",
-    "shaped",
-    "slice_axes",
-    "slice_of",
-    "spread",
-    "squeeze",
-    "truth_of",
-    "unbroadcast",
-    "unslice",
-    "stacked_argument",
-]
 
 T = TypeVar("T")
 
@@ -139,7 +117,6 @@ def _rows_of_joined(node: Node, places: Sequence[int | None]) -> int | None:
 
 reshape: Op = of_one_array(
     "reshape",
-    takes=("number",),
     doc="x with another shape, elements in C order",
     gives="same",
     parameters=("shape",),
@@ -156,7 +133,6 @@ reshape: Op = of_one_array(
     written=write_reshape,
     cost=0,
     source=None,
-    latex=r"\operatorname{{reshape}}\left({0}\right)",
     facts=facts("linear"),
 )
 
@@ -171,7 +147,6 @@ def _broadcast_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
 
 broadcast_to: Op = of_one_array(
     "broadcast_to",
-    takes=("number",),
     doc="x repeated along axes of length 1 and new leading axes",
     gives="same",
     parameters=("shape",),
@@ -288,7 +263,6 @@ def _key(triples: tuple[Triple, ...]) -> tuple[Any, ...]:
 
 slice_of: Op = of_one_array(
     "slice",
-    takes=("number",),
     doc="x[start:stop:step, ...]",
     gives="same",
     parameters=("triples",),
@@ -328,7 +302,6 @@ def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape:
 unslice: Op = structural(
     "unslice",
     doc="zeros of a shape with x in the place of a slice",
-    takes=("number",),
     gives="same",
     parameters=("triples", "shape"),
     shape=_unslice_rule,
@@ -342,9 +315,7 @@ unslice: Op = structural(
     total="always",
     native=None,
     written=write_unslice,
-    cost=FUNCTION_COST,
     source=None,
-    latex=r"\operatorname{{unslice}}\left({0}\right)",
     facts=facts("linear"),
 )
 
@@ -389,7 +360,6 @@ def _concatenate_pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Se
 concatenate: Op = joint(
     "concatenate",
     doc="arrays one after the other along an axis",
-    takes=("number",),
     variadic=True,
     gives="same",
     parameters=("axis",),
@@ -404,8 +374,6 @@ concatenate: Op = joint(
     total="always",
     native=None,
     written=write_concatenation,
-    cost=FUNCTION_COST,
     source=None,
-    latex=r"\operatorname{{concatenate}}\left({0}\right)",
     facts=facts("linear"),
 )

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.literals import ATOM, POW
 from symgrad.ir.op import Kink, Total
 from symgrad.ir.shapes import broadcast_shapes
@@ -34,11 +33,9 @@ from symgrad.ops.array.layout import (
     squeeze,
     unbroadcast,
 )
-from symgrad.ops.record import FUNCTION_COST, facts, structural
+from symgrad.ops.record import structural
 from symgrad.ops.scalar.arith import div
 from symgrad.support.errors import ShapeError
-
-__all__ = ["det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
 
 _INV: Callable[[Any], Any] = np.linalg.inv
 _SOLVE: Callable[[Any, Any], Any] = np.linalg.solve
@@ -101,14 +98,6 @@ def _solve(a: Any, b: Any) -> Any:
         stacks = [np.broadcast_to(s, (*lead, *np.shape(s)[-2:])) for s in (a, columns)]
         found = _of_each(_SOLVE, stacks[1].shape, *stacks)
         return found[..., 0] if np.ndim(b) == 1 else found
-
-
-def _det(x: Any) -> Any:
-    return _unless_nan(np.linalg.det(x), x)
-
-
-def _logdet(x: Any) -> Any:
-    return _unless_nan(np.linalg.slogdet(x)[1], x)
 
 
 def _unless_nan(found: Any, x: Any) -> Any:
@@ -231,7 +220,6 @@ def _of_matrices(
     return structural(
         name,
         doc=doc,
-        takes=("number",),
         gives="real",
         parameters=(),
         shape=shape,
@@ -244,13 +232,10 @@ def _of_matrices(
         entries="computed",
         total=total,
         native=native,
-        written=write_call,
-        cost=FUNCTION_COST,
         source=lambda node: {x: f"{m}.{source}" for x, m in _LINALG.items()},
         kinks=(_SINGULAR,),
         latex=latex,
         precedence=precedence,
-        facts=facts(),
     )
 
 
@@ -286,7 +271,7 @@ det: Op = _of_matrices(
     "det",
     doc="the determinant of the matrices in the last two axes",
     shape=_stack,
-    evaluate=_det,
+    evaluate=lambda x: _unless_nan(np.linalg.det(x), x),
     reference=_exact_det,
     push=lambda node, i, t: node * _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct * node, node) * adjoint(inv(node.args[0])),
@@ -300,7 +285,7 @@ logdet: Op = _of_matrices(
     "logdet",
     doc="log(abs(det(x))) of the matrices in the last two axes, without overflow",
     shape=_stack,
-    evaluate=_logdet,
+    evaluate=lambda x: _unless_nan(np.linalg.slogdet(x)[1], x),
     reference=_exact_logdet,
     push=lambda node, i, t: _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct, node) * adjoint(inv(node.args[0])),
@@ -392,9 +377,6 @@ solve: Op = structural(
     entries="computed",
     total="of regular",
     native=lambda node, args: solution(*args),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=None,
     latex=r"{0}^{{-1}} {1}",
-    facts=facts(),
 )

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, apply, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import adjoint
@@ -35,14 +34,11 @@ from symgrad.ops.array.layout import (
 )
 from symgrad.ops.array.linalg import rows_of_matrices, square_shape
 from symgrad.ops.array.reductions import max
-from symgrad.ops.record import FUNCTION_COST, facts, structural
+from symgrad.ops.record import structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import and_, eq, gt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.support.errors import ShapeError
-
-__all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet"]
-
 
 # ------------------------------------------------------------------------------------------------------- evaluation
 
@@ -267,11 +263,8 @@ def _slope(of: str, doc: str) -> Op:
         entries="computed",
         total="always",
         native=partial(_native, of),
-        written=write_call,
-        cost=FUNCTION_COST,
         source=partial(_source, of),
         latex=r"L_{{\operatorname{{" + of + r"}}}}\left({0}, {1}\right)",
-        facts=facts(),
     )
 
 
@@ -279,7 +272,6 @@ def _function(name: str, doc: str, slope: Op) -> Op:
     return structural(
         name,
         doc=f"{doc} of the matrices in the last two axes, by its power series",
-        takes=("number",),
         gives="real",
         parameters=(),
         shape=square_shape,
@@ -292,11 +284,8 @@ def _function(name: str, doc: str, slope: Op) -> Op:
         entries="computed",
         total="always",
         native=partial(_native, name),
-        written=write_call,
-        cost=FUNCTION_COST,
         source=partial(_source, name),
         latex=r"\operatorname{{" + name + r"}}\left({0}\right)",
-        facts=facts(),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, apply, as_node, size_leaf
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Kink
 from symgrad.ir.sizes import Shape, size_product
 from symgrad.ops.array.along import (
@@ -33,14 +32,12 @@ from symgrad.ops.array.contraction import contract, einsum, sum_over
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import full, move_up, only, reshape
 from symgrad.ops.array.scans import prod_except
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
+from symgrad.ops.record import facts, of_one_array
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import and_, eq, gt, ne, or_, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.support.errors import InternalError, ShapeError
-
-__all__ = ["argmax", "argmin", "max", "mean", "min", "norm", "prod"]
 
 _ZERO = as_node(0)
 
@@ -73,7 +70,6 @@ def _native_mean(node: Node, args: tuple[Node, ...]) -> Node:
 # no entries is NaN.
 mean: Op = of_one_array(
     "mean",
-    takes=("number",),
     doc="the arithmetic mean over axes",
     gives="real",
     parameters=("axes",),
@@ -87,8 +83,6 @@ mean: Op = of_one_array(
     entries="between",
     total="of some",
     native=_native_mean,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=called("np.mean", "jnp.mean", "torch.mean", "tf.reduce_mean", "ops.mean"),
     latex=call_latex(r"\operatorname{{mean}}"),
     facts=facts("linear"),
@@ -126,7 +120,6 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
 
     return of_one_array(
         name,
-        takes=("number",),
         doc=doc,
         gives="same",
         parameters=("axes",),
@@ -143,8 +136,6 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         entries="picked",
         total="of some only",
         native=over_some,
-        written=write_call,
-        cost=FUNCTION_COST,
         source=called(f"np.{name}", f"jnp.{name}", f"torch.a{name}", f"tf.reduce_{name}", f"ops.{name}"),
         latex=call_latex(rf"\{name}"),
         facts=facts("continuous", "piecewise-linear"),
@@ -167,7 +158,6 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
 
     return of_one_array(
         name,
-        takes=("number",),
         doc=doc,
         gives="int",
         parameters=("axis",),
@@ -181,8 +171,6 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
         entries="counted",
         total="of some only",
         native=partial(_native_position, max if name == "argmax" else min),
-        written=write_call,
-        cost=FUNCTION_COST,
         source=partial(_source_of_position, name),
         latex=call_latex(rf"\operatorname{{{{{name}}}}}"),
         facts=facts("piecewise-constant", "integral"),
@@ -242,7 +230,6 @@ def _source_of_prod(node: Node) -> Mapping[str, str]:
 # d prod/dx_i is the product of the others, never out/x_i, which is 0/0 for a zero entry.
 prod: Op = of_one_array(
     "prod",
-    takes=("number",),
     doc="the product of the entries over axes",
     gives="same",
     parameters=("axes",),
@@ -256,11 +243,8 @@ prod: Op = of_one_array(
     entries="products",
     total="always",
     native=over_some,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=_source_of_prod,
     latex=call_latex(r"\operatorname{{prod}}"),
-    facts=facts(),
 )
 
 
@@ -337,7 +321,6 @@ def _direction(node: Node) -> Node:
 
 norm: Op = of_one_array(
     "norm",
-    takes=("number",),
     doc="the square root of the sum of squares over axes",
     gives="real",
     parameters=("axes",),
@@ -352,8 +335,6 @@ norm: Op = of_one_array(
     entries="computed",
     total="always",
     native=_native_norm,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=_source_of_norm,
     latex=_latex_of_norm,
     facts=facts("nonnegative", "continuous"),

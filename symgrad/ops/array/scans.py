@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Builder, Lane, Scan
 from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_of_scan, same
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import expand, full
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
+from symgrad.ops.record import facts, of_one_array, structural
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import ge, ne, where
-
-__all__ = ["cumsum", "logcumsumexp", "prod_except"]
 
 _ZERO = as_node(0)
 
@@ -63,7 +60,6 @@ def _prod_except_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 prod_except: Op = of_one_array(
     "prod_except",
-    takes=("number",),
     doc="for each entry the product of all others along an axis",
     gives="same",
     parameters=("axis",),
@@ -77,11 +73,8 @@ prod_except: Op = of_one_array(
     entries="computed",
     total="always",
     native=Scan(1.0, "mul", others=True),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=lambda node: f"_prod_except({{0:t}}, {node.params[0]})",
     latex=call_latex(r"\operatorname{{prod\_others}}"),
-    facts=facts(),
 )
 
 
@@ -110,7 +103,6 @@ def _source_of_cumsum(node: Node) -> str | Mapping[str, str]:
 
 cumsum: Op = structural(
     "cumsum",
-    takes=("number",),
     doc="the sum of all entries up to this one along an axis; reversed: from this one on",
     gives="same",
     parameters=("axis", "reverse"),
@@ -124,8 +116,6 @@ cumsum: Op = structural(
     entries="computed",
     total="always",
     native=Scan(0.0, "add"),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=_source_of_cumsum,
     latex=call_latex(r"\operatorname{{cumsum}}", lambda node: r"^{{\leftarrow}}" if node.params[1] else ""),
     facts=facts("linear"),
@@ -174,7 +164,6 @@ def _logcumsumexp_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 logcumsumexp: Op = of_one_array(
     "logcumsumexp",
-    takes=("number",),
     doc="log(cumsum(exp(x))) along an axis, without overflow",
     gives="real",
     parameters=("axis",),
@@ -188,8 +177,6 @@ logcumsumexp: Op = of_one_array(
     entries="computed",
     total="always",
     native=Scan(float("-inf"), _logaddexp),
-    written=write_call,
-    cost=FUNCTION_COST,
     source=lambda node: {
         "numpy": f"np.logaddexp.accumulate({{0}}, axis={node.params[0]})",
         "jax": f"jax.lax.cumlogsumexp({{0:t}}, axis={node.params[0]})",
@@ -198,5 +185,4 @@ logcumsumexp: Op = of_one_array(
         "keras": f"ops.associative_scan(ops.logaddexp, {{0:t}}, axis={node.params[0]})",
     },
     latex=call_latex(r"\operatorname{{logcumsumexp}}"),
-    facts=facts(),
 )

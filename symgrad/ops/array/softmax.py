@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
-from symgrad.ir.notation.arrays import write_call
 from symgrad.ops.array.along import (
     Axes,
     along,
@@ -30,11 +29,9 @@ from symgrad.ops.array.along import (
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import full, shaped, spread
 from symgrad.ops.array.reductions import max
-from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
+from symgrad.ops.record import facts, of_one_array
 from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp, log
-
-__all__ = ["log_softmax", "logsumexp", "softmax"]
 
 
 def _exp(mp: Any, x: Any) -> Any:
@@ -153,7 +150,6 @@ def _source_of_softmax(name: str, node: Node) -> Mapping[str, str]:
 
 logsumexp: Op = of_one_array(
     "logsumexp",
-    takes=("number",),
     doc="log(sum(exp(x))) over axes, without overflow",
     gives="real",
     parameters=("axes",),
@@ -167,11 +163,8 @@ logsumexp: Op = of_one_array(
     entries="computed",
     total="of some",
     native=_native_logsumexp,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=_source_of_logsumexp,
     latex=call_latex(r"\operatorname{{logsumexp}}"),
-    facts=facts(),
 )
 
 
@@ -184,7 +177,6 @@ def _centred(node: Node, _i: int, moving: Node) -> Node:
 
 softmax: Op = of_one_array(
     "softmax",
-    takes=("number",),
     doc="exp(x)/sum(exp(x)) over axes, without overflow",
     gives="real",
     parameters=("axes",),
@@ -198,8 +190,6 @@ softmax: Op = of_one_array(
     entries="computed",
     total="always",
     native=_native_softmax,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=partial(_source_of_softmax, "softmax"),
     latex=call_latex(r"\operatorname{{softmax}}"),
     facts=facts("nonnegative", "bounded-by-one"),
@@ -220,7 +210,6 @@ def _log_softmax_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 log_softmax: Op = of_one_array(
     "log_softmax",
-    takes=("number",),
     doc="x - logsumexp(x) over axes",
     gives="real",
     parameters=("axes",),
@@ -234,9 +223,6 @@ log_softmax: Op = of_one_array(
     entries="computed",
     total="always",
     native=_native_log_softmax,
-    written=write_call,
-    cost=FUNCTION_COST,
     source=partial(_source_of_softmax, "log_softmax"),
     latex=call_latex(r"\operatorname{{log\_softmax}}"),
-    facts=facts(),
 )

@@ -32,34 +32,6 @@ from symgrad.ops.scalar.arith import pow as power
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.support.errors import DomainError, ShapeError, UnsupportedError, UsageError
 
-__all__ = [
-    "along_axes",
-    "arange",
-    "argument_position",
-    "axes_of",
-    "cumulative_sum",
-    "expand_dims",
-    "flip",
-    "full_array",
-    "identity",
-    "join",
-    "matrix_transpose",
-    "moveaxis",
-    "onehot",
-    "permute",
-    "reduce_axes",
-    "reshaped",
-    "running",
-    "squeeze_axes",
-    "stack",
-    "std",
-    "swapaxes",
-    "total",
-    "var",
-    "vector_norm",
-]
-
-
 # ------------------------------------------------------------------------------------------------------------- axes
 
 
@@ -102,6 +74,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def several(value: Any) -> list[Any]:
+    """Return the entries of a list or tuple, or else the list of one value."""
     return list(cast("Sequence[Any]", value)) if isinstance(value, tuple | list) else [value]
 
 

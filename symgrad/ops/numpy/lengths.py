@@ -8,8 +8,6 @@ from symgrad.ir.graph import NUMBER, SIZE, Node
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_min, size_product, size_quotient, size_sum
 from symgrad.ir.traverse import fold
 
-__all__ = ["as_size"]
-
 
 def as_size(node: Node) -> Size | None:
     """Return a node as a size, None if it is none.

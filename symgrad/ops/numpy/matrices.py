@@ -18,21 +18,6 @@ from symgrad.ops.numpy.products import matmul
 from symgrad.ops.scalar.arith import add, mul
 from symgrad.support.errors import NumberTooLargeError, UsageError
 
-__all__ = [
-    "cosm",
-    "cosm_frechet",
-    "det",
-    "expm",
-    "expm_frechet",
-    "inv",
-    "kron",
-    "logdet",
-    "matrix_power",
-    "sinm",
-    "sinm_frechet",
-    "solve",
-]
-
 
 def inv(x: Node) -> Node:
     """``numpy.linalg.inv``; NaN for a singular matrix."""

@@ -10,8 +10,6 @@ from symgrad.ir.sizes import Extent, Size, nonnegative
 from symgrad.ops.array.layout import unslice
 from symgrad.support.errors import ShapeError
 
-__all__ = ["pad"]
-
 _Pair: TypeAlias = tuple[Size, Size]
 
 

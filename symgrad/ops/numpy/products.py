@@ -15,8 +15,6 @@ from symgrad.ops.numpy.calls import axis_of, several
 from symgrad.ops.scalar.arith import mul
 from symgrad.support.errors import ShapeError, UsageError
 
-__all__ = ["diag", "dot", "einsum_text", "inner", "matmul", "outer", "tensordot", "trace"]
-
 
 def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Node:
     """Contract arrays whose axes of length 1 broadcast, as NumPy's matmul and einsum allow."""

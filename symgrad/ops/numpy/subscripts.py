@@ -15,8 +15,6 @@ from symgrad.ops.array.layout import WHOLE, move_up, shape_text, slice_axes
 from symgrad.ops.numpy.calls import axis_of, flattened, stack
 from symgrad.support.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 
-__all__ = ["index", "slice_triple", "take", "take_along_axis"]
-
 
 def index(x: Node, key: Any) -> Node:
     """``x[key]``.

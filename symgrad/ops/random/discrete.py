@@ -18,8 +18,6 @@ from symgrad.ops.scalar.logic import all_of, eq, le, lt, where
 from symgrad.ops.special.gamma import lgamma
 from symgrad.support.errors import ShapeError
 
-__all__ = ["single_entries"]
-
 _ZERO, _ONE = as_node(0), as_node(1)
 
 

@@ -14,8 +14,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.types import DISTRIBUTIONS
 from symgrad.support.errors import InternalError
 
-__all__ = ["FAMILIES", "Family", "Named", "register"]
-
 # One type for each arity, so that the type checker infers the types of lambdas in records.
 Formula: TypeAlias = "Callable[[Node], Node] | Callable[[Node, Node], Node]"
 """A function of the parameters, as nodes."""

@@ -13,8 +13,6 @@ from symgrad.ir.sizes import Extent
 from symgrad.ir.types import Declaration, Distribution
 from symgrad.ops.random.family import FAMILIES, Family
 
-__all__ = ["Standard", "density", "drawn", "ends", "mean", "standard_form", "variance"]
-
 
 def _read(source: Node) -> tuple[Family, list[Node]] | None:
     """Return the record of the family of a random input, and its parameters; None for other inputs."""

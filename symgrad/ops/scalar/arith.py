@@ -18,8 +18,6 @@ from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, ne, where
 from symgrad.ops.scalar.power_code import lower_power
 from symgrad.ops.scalar.rounding import floor
 
-__all__ = ["add", "div", "mul", "neg", "pow"]
-
 _PAIRS = (("0.5", "1.5"), ("-2", "3.25"), (3, "-0.75"), ("1e-3", "1e3"))
 
 add = binary(
@@ -28,7 +26,6 @@ add = binary(
     gives="same",
     cas=None,
     domain=None,
-    evaluate=np.add,
     reference=lambda mp, x, y: x + y,
     partials=(lambda out, x, y: as_node(1), lambda out, x, y: as_node(1)),
     kinks=(),
@@ -79,7 +76,6 @@ div = binary(
     "div",
     aliases=("divide", "true_divide"),
     doc="x/y",
-    gives="real",
     cas=None,
     domain=lambda x, y: ne(y, as_node(0)),
     evaluate=np.true_divide,
@@ -147,7 +143,6 @@ pow = binary(
     "pow",
     aliases=("power", "Pow"),
     doc="x**y, the real power: undefined for x < 0 unless y is an integer, and for 0 to a negative power",
-    gives="real",
     cas=None,
     domain=_power_domain,
     evaluate=_power_value,

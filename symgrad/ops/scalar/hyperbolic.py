@@ -6,26 +6,10 @@ import numpy as np
 
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Lane
-from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import facts, libm, poles, unary, vertical_tangents
+from symgrad.ops.record import facts, poles, unary, vertical_tangents
 from symgrad.ops.scalar.elementary import hypot, sqrt
 from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, is_nonzero, le, lt
 from symgrad.ops.scalar.rounding import abs
-
-__all__ = [
-    "acosh",
-    "acoth",
-    "acsch",
-    "asech",
-    "asinh",
-    "atanh",
-    "cosh",
-    "coth",
-    "csch",
-    "sech",
-    "sinh",
-    "tanh",
-]
 
 _REALS = (("-12.5",), ("-1.25",), ("-1e-6",), ("0.3",), (1,), ("2.75",), (20,))
 _WIDE = (("-1e5",), ("-1.25",), ("-1e-6",), ("0.3",), (1,), ("2.75",), ("1e8",))
@@ -34,14 +18,9 @@ _WIDE = (("-1e5",), ("-1.25",), ("-1e-6",), ("0.3",), (1,), ("2.75",), ("1e8",))
 sinh: Op = unary(
     "sinh",
     doc="(exp(x) - exp(-x))/2",
-    gives="real",
-    cas="sinh",
     domain=None,
-    evaluate=np.sinh,
-    reference=lambda mp, x: mp.sinh(x),
     partials=(lambda out, x: cosh(x),),
     kinks=(),
-    lower=libm("sinh"),
     latex=r"\sinh\left({0}\right)",
     facts=facts("odd", "increasing", "exponential"),
     samples=_REALS,
@@ -50,14 +29,9 @@ sinh: Op = unary(
 cosh: Op = unary(
     "cosh",
     doc="(exp(x) + exp(-x))/2",
-    gives="real",
-    cas="cosh",
     domain=None,
-    evaluate=np.cosh,
-    reference=lambda mp, x: mp.cosh(x),
     partials=(lambda out, x: sinh(x),),
     kinks=(),
-    lower=libm("cosh"),
     latex=r"\cosh\left({0}\right)",
     facts=facts("even", "positive", "exponential"),
     samples=_REALS,
@@ -68,14 +42,9 @@ cosh: Op = unary(
 tanh: Op = unary(
     "tanh",
     doc="sinh(x)/cosh(x)",
-    gives="real",
-    cas="tanh",
     domain=None,
-    evaluate=np.tanh,
-    reference=lambda mp, x: mp.tanh(x),
     partials=(lambda out, x: sech(x) ** 2,),
     kinks=(),
-    lower=libm("tanh"),
     latex=r"\tanh\left({0}\right)",
     facts=facts("odd", "increasing", "bounded-by-one"),
     samples=_REALS,
@@ -93,15 +62,10 @@ def _sech(b: Builder, x: Lane) -> Lane:
 sech: Op = unary(
     "sech",
     doc="1/cosh(x)",
-    gives="real",
-    cas="sech",
     domain=None,
-    evaluate=lambda x: _sech(ARRAYS, x),
-    reference=lambda mp, x: mp.sech(x),
+    code=_sech,
     partials=(lambda out, x: -out * tanh(x),),
     kinks=(),
-    lower=lambda b, node, x: _sech(b, x),
-    latex=r"\operatorname{{sech}}\left({0}\right)",
     facts=facts("even", "positive", "bounded-by-one"),
     samples=_REALS,
 )
@@ -118,15 +82,11 @@ def _csch(b: Builder, x: Lane) -> Lane:
 csch: Op = unary(
     "csch",
     doc="1/sinh(x), of x != 0",
-    gives="real",
-    cas="csch",
     domain=is_nonzero,
-    evaluate=lambda x: _csch(ARRAYS, x),
+    code=_csch,
     reference=lambda mp, x: mp.csch(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -out * coth(x),),
     kinks=poles(0),
-    lower=lambda b, node, x: _csch(b, x),
-    latex=r"\operatorname{{csch}}\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
     samples=_REALS,
 )
@@ -135,8 +95,6 @@ csch: Op = unary(
 coth: Op = unary(
     "coth",
     doc="1/tanh(x), of x != 0",
-    gives="real",
-    cas="coth",
     domain=is_nonzero,
     evaluate=lambda x: 1 / np.tanh(x),
     reference=lambda mp, x: mp.coth(x) if x != 0 else mp.nan,
@@ -153,15 +111,10 @@ asinh = unary(
     "asinh",
     aliases=("arcsinh",),
     doc="the inverse of sinh",
-    gives="real",
-    cas="asinh",
     domain=None,
     evaluate=np.arcsinh,
-    reference=lambda mp, x: mp.asinh(x),
     partials=(lambda out, x: 1 / hypot(as_node(1), x),),
     kinks=(),
-    lower=libm("asinh"),
-    latex=r"\operatorname{{asinh}}\left({0}\right)",
     facts=facts("odd", "increasing"),
     samples=_WIDE,
 )
@@ -171,15 +124,11 @@ acosh = unary(
     "acosh",
     aliases=("arccosh",),
     doc="the nonnegative inverse of cosh, of x >= 1",
-    gives="real",
-    cas="acosh",
     domain=lambda x: ge(x, as_node(1)),
     evaluate=np.arccosh,
     reference=lambda mp, x: mp.acosh(x) if x >= 1 else mp.nan,
     partials=(lambda out, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),),
     kinks=vertical_tangents(1),
-    lower=libm("acosh"),
-    latex=r"\operatorname{{acosh}}\left({0}\right)",
     facts=facts("increasing", "nonnegative", "continuous"),
     samples=(("1.001",), ("1.0625",), ("1.5",), (3,), ("1e6",)),
 )
@@ -189,15 +138,11 @@ atanh = unary(
     "atanh",
     aliases=("arctanh",),
     doc="the inverse of tanh, of |x| < 1",
-    gives="real",
-    cas="atanh",
     domain=lambda x: all_of(gt(x, as_node(-1)), lt(x, as_node(1))),
     evaluate=np.arctanh,
     reference=lambda mp, x: mp.atanh(x) if -1 < x < 1 else mp.nan,
     partials=(lambda out, x: 1 / ((1 - x) * (1 + x)),),
     kinks=poles(-1, 1),
-    lower=libm("atanh"),
-    latex=r"\operatorname{{atanh}}\left({0}\right)",
     facts=facts("odd", "increasing", "continuous", "poles"),
     samples=(("-0.9375",), ("-0.5",), ("-1e-6",), ("1e-3",), ("0.25",), ("0.999",)),
 )
@@ -216,15 +161,11 @@ def _asech(b: Builder, x: Lane) -> Lane:
 asech = unary(
     "asech",
     doc="acosh(1/x), of 0 < x <= 1",
-    gives="real",
-    cas="asech",
     domain=lambda x: all_of(gt(x, as_node(0)), le(x, as_node(1))),
-    evaluate=lambda x: _asech(ARRAYS, x),
+    code=_asech,
     reference=lambda mp, x: mp.acosh(1 / x) if 0 < x <= 1 else mp.nan,
     partials=(lambda out, x: -1 / (x * sqrt((1 - x) * (1 + x))),),
     kinks=(*poles(0), *vertical_tangents(1)),
-    lower=lambda b, node, x: _asech(b, x),
-    latex=r"\operatorname{{asech}}\left({0}\right)",
     facts=facts("decreasing", "nonnegative", "continuous", "poles"),
     samples=(("1e-12",), ("0.001",), ("0.25",), ("0.5",), ("0.9375",), ("0.999",)),
 )
@@ -243,15 +184,11 @@ def _acsch(b: Builder, x: Lane) -> Lane:
 acsch = unary(
     "acsch",
     doc="asinh(1/x), of x != 0",
-    gives="real",
-    cas="acsch",
     domain=is_nonzero,
-    evaluate=lambda x: _acsch(ARRAYS, x),
+    code=_acsch,
     reference=lambda mp, x: mp.asinh(1 / x) if x != 0 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * hypot(as_node(1), x)),),
     kinks=poles(0),
-    lower=lambda b, node, x: _acsch(b, x),
-    latex=r"\operatorname{{acsch}}\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
     samples=_WIDE,
 )
@@ -269,15 +206,11 @@ def _acoth(b: Builder, x: Lane) -> Lane:
 acoth = unary(
     "acoth",
     doc="atanh(1/x), of |x| > 1",
-    gives="real",
-    cas="acoth",
     domain=lambda x: any_of(lt(x, as_node(-1)), gt(x, as_node(1))),
-    evaluate=lambda x: _acoth(ARRAYS, x),
+    code=_acoth,
     reference=lambda mp, x: mp.atanh(1 / x) if x < -1 or x > 1 else mp.nan,
     partials=(lambda out, x: 1 / ((1 - x) * (1 + x)),),
     kinks=poles(-1, 1),
-    lower=lambda b, node, x: _acoth(b, x),
-    latex=r"\operatorname{{acoth}}\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
     samples=(("-1e5",), ("-2.5",), ("-1.0625",), ("1.001",), ("1.5",), (3,), ("1e6",)),
 )

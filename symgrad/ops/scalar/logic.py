@@ -14,23 +14,6 @@ from symgrad.ir.notation.literals import AND, COMPARE, NOT, OR
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.record import binary, facts, ternary, unary
 
-__all__ = [
-    "CONVERSE",
-    "NEGATION",
-    "and_",
-    "eq",
-    "ge",
-    "gt",
-    "le",
-    "lt",
-    "ne",
-    "not_",
-    "or_",
-    "where",
-    "where_infinite",
-    "xor",
-]
-
 NEGATION = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 """The comparison that holds where another one does not, of numbers."""
 CONVERSE = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -143,7 +126,6 @@ not_ = unary(
     lower=lambda b, node, x: b.not_(x),
     latex=r"\neg {0}",
     precedence=NOT,
-    facts=facts(),
     samples=((True,), (False,)),
 )
 
@@ -156,7 +138,6 @@ where: Op = ternary(
     gives="same",
     cas=None,
     domain=None,
-    evaluate=np.where,
     reference=lambda mp, c, x, y: x if c else y,
     partials=(
         None,
@@ -187,7 +168,6 @@ def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
         name,
         doc=f"where(condition, x, {text})",
         takes=("bool", "number"),
-        gives="real",
         cas=None,
         domain=lambda c, x: c,
         evaluate=lambda c, x: np.where(c, x, end),
@@ -196,7 +176,6 @@ def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
         kinks=(),
         lower=lambda b, node, c, x: b.select(c, x, b.const(end)),
         latex=rf"\begin{{{{cases}}}} {rows} \end{{{{cases}}}}",
-        facts=facts(),
         samples=((True, "0.5"), (True, "-1.5")),
     )
 

@@ -16,8 +16,6 @@ from typing import TypeAlias
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
 
-__all__ = ["lower_power"]
-
 _SHORT = 4
 """The largest exponent for plain squaring without pairs, which loses two ulp at most."""
 

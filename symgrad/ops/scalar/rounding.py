@@ -16,8 +16,6 @@ from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.record import binary, facts, ternary, unary
 from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, le, lt, where
 
-__all__ = ["abs", "ceil", "clip", "floor", "maximum", "minimum", "relu", "round", "sign"]
-
 _SIGNED = (("-2.75",), ("-1e-3",), ("0.25",), ("3.625",), ("1000000.25",), ("-1000000.25",))
 _PAIRS = (("0.5", "1.5"), ("-2", "-3.25"), (3, "-0.75"), ("1e-3", "1e3"), ("-1e6", "2.5"))
 
@@ -37,7 +35,6 @@ abs = unary(
     gives="same",
     cas="Abs",
     domain=None,
-    evaluate=np.abs,
     reference=lambda mp, x: mp.fabs(x),
     partials=(lambda out, x: sign(x),),
     kinks=(
@@ -65,14 +62,10 @@ sign: Op = unary(
     "sign",
     doc="-1 for x < 0, 0 for x = 0, 1 for x > 0",
     gives="same",
-    cas="sign",
     domain=None,
-    evaluate=np.sign,
-    reference=lambda mp, x: mp.sign(x),
     partials=(lambda out, x: _ZERO,),
     kinks=(Kink("x = 0", (0,), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=_lower_sign,
-    latex=r"\operatorname{{sign}}\left({0}\right)",
     facts=facts("odd", "integral", "piecewise-constant", "bounded-by-one", "idempotent", "piecewise-linear"),
     samples=_SIGNED,
 )
@@ -81,10 +74,7 @@ floor = unary(
     "floor",
     doc="the largest integer that is at most x",
     gives="same",
-    cas="floor",
     domain=None,
-    evaluate=np.floor,
-    reference=lambda mp, x: mp.floor(x),
     partials=(lambda out, x: _ZERO,),
     kinks=(Kink("x an integer", (2,), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=lambda b, node, x: b.floor(x),
@@ -100,8 +90,6 @@ ceil = unary(
     gives="same",
     cas="ceiling",
     domain=None,
-    evaluate=np.ceil,
-    reference=lambda mp, x: mp.ceil(x),
     partials=(lambda out, x: _ZERO,),
     kinks=(Kink("x an integer", (-3,), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=lambda b, node, x: b.ceil(x),
@@ -122,7 +110,6 @@ round = unary(
     partials=(lambda out, x: _ZERO,),
     kinks=(Kink("x half an odd integer", ("2.5",), (0.0,), "a jump: the derivative is 0 on both sides"),),
     lower=lambda b, node, x: b.rint(x),
-    latex=r"\operatorname{{round}}\left({0}\right)",
     facts=facts("odd", "integral", "piecewise-constant", "idempotent", "piecewise-linear"),
     samples=_SIGNED,
 )
@@ -150,7 +137,6 @@ minimum = binary(
     gives="same",
     cas=None,
     domain=None,
-    evaluate=np.minimum,
     reference=lambda mp, x, y: mp.nan if mp.isnan(x) or mp.isnan(y) else min(x, y),
     partials=(lambda out, x, y: _less(x, y), lambda out, x, y: _less(y, x)),
     kinks=(Kink("x = y", (2, 2), (0.5, 0.5), _TIE),),
@@ -167,7 +153,6 @@ maximum = binary(
     gives="same",
     cas=None,
     domain=None,
-    evaluate=np.maximum,
     reference=lambda mp, x, y: mp.nan if mp.isnan(x) or mp.isnan(y) else max(x, y),
     partials=(lambda out, x, y: _greater(x, y), lambda out, x, y: _greater(y, x)),
     kinks=(Kink("x = y", (2, 2), (0.5, 0.5), _TIE),),
@@ -213,7 +198,6 @@ clip = ternary(
         Kink("y = z", (0, 1, 1), (0.0, 0.0, 1.0), "x does not matter, and the upper bound is applied last"),
     ),
     lower=lambda b, node, x, low, high: b.minimum(b.maximum(x, low), high),
-    latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",
     facts=facts("continuous", "piecewise-linear"),
     samples=(
         ("0.25", -1, 1),
@@ -236,7 +220,6 @@ relu = unary(
     partials=(lambda out, x: _when(gt(x, _ZERO)),),
     kinks=(Kink("x = 0", (0,), (0.0,), "a unit that is off has no gradient, as in every framework"),),
     lower=lambda b, node, x: b.maximum(x, b.const(0)),
-    latex=r"\operatorname{{relu}}\left({0}\right)",
     facts=facts("nonnegative", "idempotent", "continuous", "piecewise-linear"),
     samples=_SIGNED,
 )

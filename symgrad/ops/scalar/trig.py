@@ -9,13 +9,10 @@ import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import binary, facts, libm, unary, vertical_tangents
+from symgrad.ops.record import binary, facts, unary, vertical_tangents
 from symgrad.ops.scalar.elementary import hypot, sqrt
 from symgrad.ops.scalar.logic import all_of, any_of, ge, is_nonzero, le
 from symgrad.ops.scalar.rounding import abs
-
-__all__ = ["acos", "acot", "acsc", "asec", "asin", "atan", "atan2", "cos", "cot", "csc", "sec", "sin", "tan"]
 
 _ANGLES = (("-7.5",), ("-1.25",), ("-1e-6",), ("0.3",), (1,), ("2.75",), ("100.5",))
 _REALS = (("-1e5",), ("-1.5",), ("-1e-6",), ("0.3",), (1,), ("2.75",), ("1e8",))
@@ -46,14 +43,9 @@ def _tangent_of_asec(x: Node) -> Node:
 sin: Op = unary(
     "sin",
     doc="the sine of an angle in radians",
-    gives="real",
-    cas="sin",
     domain=None,
-    evaluate=np.sin,
-    reference=lambda mp, x: mp.sin(x),
     partials=(lambda out, x: cos(x),),
     kinks=(),
-    lower=libm("sin"),
     latex=r"\sin\left({0}\right)",
     facts=facts("odd", "bounded-by-one"),
     samples=_ANGLES,
@@ -62,14 +54,9 @@ sin: Op = unary(
 cos: Op = unary(
     "cos",
     doc="the cosine of an angle in radians",
-    gives="real",
-    cas="cos",
     domain=None,
-    evaluate=np.cos,
-    reference=lambda mp, x: mp.cos(x),
     partials=(lambda out, x: -sin(x),),
     kinks=(),
-    lower=libm("cos"),
     latex=r"\cos\left({0}\right)",
     facts=facts("even", "bounded-by-one"),
     samples=_ANGLES,
@@ -79,14 +66,9 @@ cos: Op = unary(
 tan: Op = unary(
     "tan",
     doc="the tangent of an angle in radians",
-    gives="real",
-    cas="tan",
     domain=lambda x: is_nonzero(cos(x)),
-    evaluate=np.tan,
-    reference=lambda mp, x: mp.tan(x),
     partials=(lambda out, x: 1 + out**2,),
     kinks=(),
-    lower=libm("tan"),
     latex=r"\tan\left({0}\right)",
     facts=facts("odd", "continuous", "poles"),
     samples=_ANGLES,
@@ -95,11 +77,8 @@ tan: Op = unary(
 sec = unary(
     "sec",
     doc="1/cos(x)",
-    gives="real",
-    cas="sec",
     domain=lambda x: is_nonzero(cos(x)),
     evaluate=lambda x: 1 / np.cos(x),
-    reference=lambda mp, x: mp.sec(x),
     partials=(lambda out, x: out * tan(x),),
     kinks=(),
     lower=lambda b, node, x: b.div(b.const(1), b.call("cos", x)),
@@ -111,8 +90,6 @@ sec = unary(
 csc = unary(
     "csc",
     doc="1/sin(x)",
-    gives="real",
-    cas="csc",
     domain=lambda x: is_nonzero(sin(x)),
     evaluate=lambda x: 1 / np.sin(x),
     reference=lambda mp, x: mp.csc(x) if x != 0 else mp.nan,
@@ -127,8 +104,6 @@ csc = unary(
 cot: Op = unary(
     "cot",
     doc="1/tan(x)",
-    gives="real",
-    cas="cot",
     domain=lambda x: is_nonzero(sin(x)),
     evaluate=lambda x: 1 / np.tan(x),
     reference=lambda mp, x: mp.cot(x) if x != 0 else mp.nan,
@@ -144,14 +119,11 @@ asin = unary(
     "asin",
     aliases=("arcsin",),
     doc="the angle in [-pi/2, pi/2] with the sine x, of |x| <= 1",
-    gives="real",
-    cas="asin",
     domain=_within_one,
     evaluate=np.arcsin,
     reference=lambda mp, x: mp.asin(x) if -1 <= x <= 1 else mp.nan,
     partials=(lambda out, x: 1 / _cosine_of_asin(x),),
     kinks=vertical_tangents(-1, 1),
-    lower=libm("asin"),
     latex=r"\arcsin\left({0}\right)",
     facts=facts("odd", "increasing", "continuous"),
     samples=_WITHIN_ONE,
@@ -161,14 +133,11 @@ acos = unary(
     "acos",
     aliases=("arccos",),
     doc="the angle in [0, pi] with the cosine x, of |x| <= 1",
-    gives="real",
-    cas="acos",
     domain=_within_one,
     evaluate=np.arccos,
     reference=lambda mp, x: mp.acos(x) if -1 <= x <= 1 else mp.nan,
     partials=(lambda out, x: -1 / _cosine_of_asin(x),),
     kinks=vertical_tangents(-1, 1),
-    lower=libm("acos"),
     latex=r"\arccos\left({0}\right)",
     facts=facts("decreasing", "nonnegative", "continuous"),
     samples=_WITHIN_ONE,
@@ -178,14 +147,10 @@ atan = unary(
     "atan",
     aliases=("arctan",),
     doc="the angle in (-pi/2, pi/2) with the tangent x",
-    gives="real",
-    cas="atan",
     domain=None,
     evaluate=np.arctan,
-    reference=lambda mp, x: mp.atan(x),
     partials=(lambda out, x: 1 / (1 + x**2),),
     kinks=(),
-    lower=libm("atan"),
     latex=r"\arctan\left({0}\right)",
     facts=facts("odd", "increasing"),
     samples=_REALS,
@@ -202,11 +167,8 @@ atan2 = binary(
     "atan2",
     aliases=("arctan2",),
     doc="atan2(x, y): the angle in [-pi, pi] of the point with ordinate x and abscissa y; 0 at the origin, as in C",
-    gives="real",
-    cas="atan2",
     domain=None,
     evaluate=np.arctan2,
-    reference=lambda mp, x, y: mp.atan2(x, y),
     partials=(lambda out, x, y: _over_square(y, x, y), lambda out, x, y: -_over_square(x, x, y)),
     kinks=(
         Kink("x = y = 0", (0, 0), (None, None), "all angles meet here"),
@@ -217,9 +179,6 @@ atan2 = binary(
             "the angle jumps by 2*pi; its slopes are the same on both sides",
         ),
     ),
-    lower=libm("atan2"),
-    latex=r"\operatorname{{atan2}}\left({0}, {1}\right)",
-    facts=facts(),
     samples=((1, 2), ("0.5", "-1.5"), ("-2", "-0.25"), ("-1e-3", "1e3"), ("1e6", "-1e-2"), (2, 0)),
 )
 
@@ -243,15 +202,11 @@ def _leg(b: Builder, x: Lane) -> Lane:
 asec = unary(
     "asec",
     doc="acos(1/x), of |x| >= 1",
-    gives="real",
-    cas="asec",
     domain=_beyond_one,
-    evaluate=lambda x: _asec(ARRAYS, x),
+    code=_asec,
     reference=lambda mp, x: mp.asec(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: 1 / (abs(x) * _tangent_of_asec(x)),),
     kinks=vertical_tangents(-1, 1),
-    lower=lambda b, node, x: _asec(b, x),
-    latex=r"\operatorname{{asec}}\left({0}\right)",
     facts=facts("nonnegative", "continuous"),
     samples=_BEYOND_ONE,
 )
@@ -259,15 +214,11 @@ asec = unary(
 acsc = unary(
     "acsc",
     doc="asin(1/x), of |x| >= 1",
-    gives="real",
-    cas="acsc",
     domain=_beyond_one,
-    evaluate=lambda x: _acsc(ARRAYS, x),
+    code=_acsc,
     reference=lambda mp, x: mp.acsc(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * _tangent_of_asec(x)),),
     kinks=vertical_tangents(-1, 1),
-    lower=lambda b, node, x: _acsc(b, x),
-    latex=r"\operatorname{{acsc}}\left({0}\right)",
     facts=facts("odd", "continuous"),
     samples=_BEYOND_ONE,
 )
@@ -275,15 +226,10 @@ acsc = unary(
 acot = unary(
     "acot",
     doc="atan(1/x), in (-pi/2, pi/2], pi/2 at 0: SymPy's branch, with a jump at 0 (a float -0.0 gives -pi/2)",
-    gives="real",
-    cas="acot",
     domain=None,
     evaluate=lambda x: np.arctan(np.divide(1, x)),
-    reference=lambda mp, x: mp.acot(x),
     partials=(lambda out, x: -1 / (1 + x**2),),
     kinks=(Kink("x = 0", (0,), (-1.0,), "the branch jumps by pi; its slope is the same on both sides"),),
     lower=lambda b, node, x: b.call("atan", b.div(b.const(1), x)),
-    latex=r"\operatorname{{acot}}\left({0}\right)",
-    facts=facts(),
     samples=_REALS,
 )

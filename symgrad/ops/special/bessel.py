@@ -10,13 +10,10 @@ from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import binary, by_scipy, facts, libm, unary
+from symgrad.ops.record import binary, by_scipy, facts, unary
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt
 from symgrad.ops.scalar.rounding import floor, sign
 from symgrad.ops.special.orders import no_derivative
-
-__all__ = ["airyai", "airyaiprime", "airybi", "airybiprime", "iv", "ive", "jv", "kv", "yv"]
 
 _LARGEST_ORDER = 250  # beyond it mpmath may take minutes: such reference values are NaN
 _HALF = (("0.5", "0.7"), ("-1.5", "2.2"), ("2.25", "11.5"))
@@ -70,16 +67,12 @@ jv: Op = binary(
     "jv",
     aliases=("besselj",),
     doc="the Bessel function of the first kind of real order, jv(n, x); at x < 0 for whole n only",
-    gives="real",
     cas="besselj",
     domain=_entire,
-    evaluate=by_scipy("jv"),
     reference=_entire_reference(-1),
     partials=(no_derivative("jv"), lambda out, n, x: (jv(n - 1, x) - jv(n + 1, x)) / 2),
     kinks=_STEEP,
-    lower=libm("jv"),
     latex=r"J_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=_WHOLE_TOO,
 )
 
@@ -87,16 +80,12 @@ yv: Op = binary(
     "yv",
     aliases=("bessely",),
     doc="the Bessel function of the second kind of real order, yv(n, x), x > 0",
-    gives="real",
     cas="bessely",
     domain=_positive,
-    evaluate=by_scipy("yv"),
     reference=_positive_reference("bessely"),
     partials=(no_derivative("yv"), lambda out, n, x: (yv(n - 1, x) - yv(n + 1, x)) / 2),
     kinks=_POLE,
-    lower=libm("yv"),
     latex=r"Y_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=_POSITIVE,
 )
 
@@ -104,22 +93,14 @@ iv: Op = binary(
     "iv",
     aliases=("besseli",),
     doc="the modified Bessel function of the first kind of real order, iv(n, x); at x < 0 for whole n only",
-    gives="real",
     cas="besseli",
     domain=_entire,
-    evaluate=by_scipy("iv"),
     reference=_entire_reference(1),
     partials=(no_derivative("iv"), lambda out, n, x: (iv(n - 1, x) + iv(n + 1, x)) / 2),
     kinks=_STEEP,
-    lower=libm("iv"),
     latex=r"I_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=_WHOLE_TOO,
 )
-
-
-def _scaled_reference(mp: Any, n: Any, x: Any) -> Any:
-    return mp.exp(-abs(x)) * iv.reference(mp, n, x)
 
 
 def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
@@ -132,16 +113,13 @@ def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
 ive: Op = binary(
     "ive",
     doc="exp(-abs(x))*iv(n, x)",
-    gives="real",
     cas=None,
     domain=_entire,
-    evaluate=lambda n, x: _scaled(ARRAYS, n, x),
-    reference=_scaled_reference,
+    code=_scaled,
+    reference=lambda mp, n, x: mp.exp(-abs(x)) * iv.reference(mp, n, x),
     partials=(no_derivative("ive"), lambda out, n, x: (ive(n - 1, x) + ive(n + 1, x)) / 2 - sign(x) * out),
     kinks=(*_STEEP, Kink("x = 0, y = 0", (0, 0), (None, 0.0), "a corner; the mean of the slopes")),
-    lower=lambda b, node, n, x: _scaled(b, n, x),
     latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=_WHOLE_TOO[1:],
 )
 
@@ -149,14 +127,11 @@ kv: Op = binary(
     "kv",
     aliases=("besselk",),
     doc="the modified Bessel function of the second kind of real order, kv(n, x), x > 0",
-    gives="real",
     cas="besselk",
     domain=_positive,
-    evaluate=by_scipy("kv"),
     reference=_positive_reference("besselk"),
     partials=(no_derivative("kv"), lambda out, n, x: -(kv(n - 1, x) + kv(n + 1, x)) / 2),
     kinks=_POLE,
-    lower=libm("kv"),
     latex=r"K_{{{0}}}\left({1}\right)",
     facts=facts("positive"),
     samples=_POSITIVE,
@@ -165,14 +140,10 @@ kv: Op = binary(
 airyai: Op = unary(
     "airyai",
     doc="the Airy function Ai, the solution of y'' = x*y that decays for x > 0",
-    gives="real",
-    cas="airyai",
     domain=None,
     evaluate=by_scipy("airy", 0),
-    reference=lambda mp, x: mp.airyai(x),
     partials=(lambda out, x: airyaiprime(x),),
     kinks=(),
-    lower=libm("airyai"),
     latex=r"\operatorname{{Ai}}\left({0}\right)",
     facts=facts("bounded-by-one"),
     samples=_AIRY,
@@ -181,47 +152,34 @@ airyai: Op = unary(
 airyaiprime: Op = unary(
     "airyaiprime",
     doc="the derivative of the Airy function Ai",
-    gives="real",
-    cas="airyaiprime",
     domain=None,
     evaluate=by_scipy("airy", 1),
     reference=lambda mp, x: mp.airyai(x, derivative=1),
     partials=(lambda out, x: x * airyai(x),),
     kinks=(),
-    lower=libm("airyaiprime"),
     latex=r"\operatorname{{Ai}}'\left({0}\right)",
-    facts=facts(),
     samples=_AIRY,
 )
 
 airybi: Op = unary(
     "airybi",
     doc="the Airy function Bi, the solution of y'' = x*y that grows for x > 0",
-    gives="real",
-    cas="airybi",
     domain=None,
     evaluate=by_scipy("airy", 2),
-    reference=lambda mp, x: mp.airybi(x),
     partials=(lambda out, x: airybiprime(x),),
     kinks=(),
-    lower=libm("airybi"),
     latex=r"\operatorname{{Bi}}\left({0}\right)",
-    facts=facts(),
     samples=_AIRY,
 )
 
 airybiprime: Op = unary(
     "airybiprime",
     doc="the derivative of the Airy function Bi",
-    gives="real",
-    cas="airybiprime",
     domain=None,
     evaluate=by_scipy("airy", 3),
     reference=lambda mp, x: mp.airybi(x, derivative=1),
     partials=(lambda out, x: x * airybi(x),),
     kinks=(),
-    lower=libm("airybiprime"),
     latex=r"\operatorname{{Bi}}'\left({0}\right)",
-    facts=facts(),
     samples=_AIRY,
 )

@@ -10,14 +10,11 @@ from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import binary, by_scipy, facts, libm, unary
+from symgrad.ops.record import binary, facts, unary
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import all_of, any_of, le, lt
 from symgrad.ops.scalar.rounding import abs as size_of
 from symgrad.ops.scalar.trig import sin
-
-__all__ = ["ellipe", "ellipeinc", "ellipk", "ellipkinc"]
 
 _PARAMETERS = (("-7.5",), ("-1.3",), ("0.2",), ("0.5",), ("0.99",))
 _REMOVABLE = "a quotient there, which has a limit and no value"
@@ -29,14 +26,11 @@ ellipk: Op = unary(
     aliases=("elliptic_k",),
     doc="the complete elliptic integral of the first kind of parameter m, the integral of 1/sqrt(1 - m*sin(t)**2) from "
     "0 to pi/2, m < 1",
-    gives="real",
     cas="elliptic_k",
     domain=lambda m: lt(m, as_node(1)),
-    evaluate=by_scipy("ellipk"),
     reference=lambda mp, m: mp.ellipk(m) if m < 1 else mp.nan,
     partials=(lambda out, m: (ellipe(m) - (1 - m) * out) / (2 * m * (1 - m)),),
     kinks=(Kink("x = 0", (0,), (None,), _REMOVABLE, smooth=True), Kink("x = 1", (1,), (None,), "a pole")),
-    lower=libm("ellipk"),
     latex=r"K\left({0}\right)",
     facts=facts("increasing", "positive"),
     samples=_PARAMETERS,
@@ -46,17 +40,14 @@ ellipe: Op = unary(
     "ellipe",
     doc="the complete elliptic integral of the second kind of parameter m, the integral of sqrt(1 - m*sin(t)**2) from "
     "0 to pi/2, m <= 1",
-    gives="real",
     cas="elliptic_e",
     domain=lambda m: le(m, as_node(1)),
-    evaluate=by_scipy("ellipe"),
     reference=lambda mp, m: mp.ellipe(m) if m <= 1 else mp.nan,
     partials=(lambda out, m: (out - ellipk(m)) / (2 * m),),
     kinks=(
         Kink("x = 0", (0,), (None,), _REMOVABLE, smooth=True),
         Kink("x = 1", (1,), (None,), "a vertical tangent"),
     ),
-    lower=libm("ellipe"),
     latex=r"E\left({0}\right)",
     facts=facts("decreasing", "positive"),
     samples=_PARAMETERS,
@@ -124,16 +115,13 @@ ellipkinc: Op = binary(
     aliases=("elliptic_f",),
     doc="the incomplete elliptic integral of the first kind, ellipkinc(phi, m): the integral of "
     "1/sqrt(1 - m*sin(t)**2) from 0 to phi",
-    gives="real",
     cas="elliptic_f",
     domain=lambda phi, m: any_of(lt(m, as_node(1)), _inside(phi, m)),
-    evaluate=lambda phi, m: _first(ARRAYS, phi, m),
+    code=_first,
     reference=_first_reference,
     partials=(lambda out, phi, m: 1 / sqrt(1 - m * sin(phi) ** 2), _first_by_parameter),
     kinks=(Kink("y = 0 or 1", (1, 0), (1.0, None), _REMOVABLE, smooth=True),),
-    lower=lambda b, node, phi, m: _first(b, phi, m),
     latex=r"F\left({0} \mid {1}\right)",
-    facts=facts(),
     samples=_PAIRS,
 )
 
@@ -141,21 +129,18 @@ ellipeinc: Op = binary(
     "ellipeinc",
     doc="the incomplete elliptic integral of the second kind, ellipeinc(phi, m): the integral of sqrt(1 - m*sin(t)**2) "
     "from 0 to phi",
-    gives="real",
     cas=None,
     domain=lambda phi, m: any_of(
         le(m, as_node(1)),
         all_of(lt(size_of(phi), constant("pi") / 2), le(m * sin(phi) ** 2, as_node(1))),
     ),
-    evaluate=lambda phi, m: _second(ARRAYS, phi, m),
+    code=_second,
     reference=_second_reference,
     partials=(
         lambda out, phi, m: sqrt(1 - m * sin(phi) ** 2),
         lambda out, phi, m: (out - ellipkinc(phi, m)) / (2 * m),
     ),
     kinks=(Kink("y = 0", (1, 0), (1.0, None), _REMOVABLE, smooth=True),),
-    lower=lambda b, node, phi, m: _second(b, phi, m),
     latex=r"E\left({0} \mid {1}\right)",
-    facts=facts(),
     samples=_PAIRS,
 )

@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.graph import as_node, constant
-from symgrad.ops.record import by_scipy, facts, libm, unary
+from symgrad.ops.record import facts, unary
 from symgrad.ops.scalar.elementary import sqrt
-
-__all__ = ["dawsn", "erfcx", "log_ndtr"]
 
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",), ("12.5",))
 
@@ -64,15 +62,11 @@ def _log_ndtr_reference(mp: Any, x: Any) -> Any:
 erfcx = unary(
     "erfcx",
     doc="exp(x**2)*erfc(x)",
-    gives="real",
     cas=None,
     domain=None,
-    evaluate=by_scipy("erfcx"),
     reference=_erfcx_reference,
     partials=(lambda out, x: 2 * x * out - as_node(2) / sqrt(constant("pi")),),
     kinks=(),
-    lower=libm("erfcx"),
-    latex=r"\operatorname{{erfcx}}\left({0}\right)",
     facts=facts("decreasing", "positive"),
     samples=_REALS,
 )
@@ -80,14 +74,11 @@ erfcx = unary(
 dawsn = unary(
     "dawsn",
     doc="Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x",
-    gives="real",
     cas=None,
     domain=None,
-    evaluate=by_scipy("dawsn"),
     reference=_dawsn_reference,
     partials=(lambda out, x: 1 - 2 * x * out,),
     kinks=(),
-    lower=libm("dawsn"),
     latex=r"D_+\left({0}\right)",
     facts=facts("odd", "bounded-by-one"),
     samples=_REALS,
@@ -96,14 +87,11 @@ dawsn = unary(
 log_ndtr = unary(
     "log_ndtr",
     doc="the logarithm of the normal distribution function, log(erfc(-x/sqrt(2))/2)",
-    gives="real",
     cas=None,
     domain=None,
-    evaluate=by_scipy("log_ndtr"),
     reference=_log_ndtr_reference,
     partials=(lambda out, x: sqrt(as_node(2) / constant("pi")) / erfcx(-x / sqrt(as_node(2))),),
     kinks=(),
-    lower=libm("log_ndtr"),
     latex=r"\log\Phi\left({0}\right)",
     facts=facts("increasing"),
     samples=_REALS,

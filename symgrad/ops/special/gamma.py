@@ -25,19 +25,6 @@ from symgrad.ops.scalar.logic import any_of, gt, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.support.errors import UnsupportedError
 
-__all__ = [
-    "bernoulli",
-    "digamma",
-    "erf",
-    "erfc",
-    "gamma",
-    "horner",
-    "lgamma",
-    "polygamma",
-    "polygamma_of_order",
-    "polygamma_reference",
-]
-
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",))
 _NO_POLES = (("-6.3",), ("-2.5",), ("-0.3",), ("1e-3",), ("0.5",), ("1.25",), ("3.7",), ("60.5",))
 
@@ -78,15 +65,9 @@ def _lgamma_value(x: Any) -> Any:
 erf = unary(
     "erf",
     doc="the error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x",
-    gives="real",
-    cas="erf",
     domain=None,
-    evaluate=by_scipy("erf"),
-    reference=lambda mp, x: mp.erf(x),
     partials=(lambda out, x: _gaussian(x),),
     kinks=(),
-    lower=libm("erf"),
-    latex=r"\operatorname{{erf}}\left({0}\right)",
     facts=facts("odd", "increasing", "bounded-by-one"),
     samples=_REALS,
 )
@@ -94,15 +75,10 @@ erf = unary(
 erfc = unary(
     "erfc",
     doc="1 - erf(x), accurate for large x",
-    gives="real",
-    cas="erfc",
     domain=None,
-    evaluate=by_scipy("erfc"),
     reference=_erfc_reference,
     partials=(lambda out, x: -_gaussian(x),),
     kinks=(),
-    lower=libm("erfc"),
-    latex=r"\operatorname{{erfc}}\left({0}\right)",
     facts=facts("decreasing", "positive"),
     samples=_REALS,
 )
@@ -111,10 +87,7 @@ gamma = unary(
     "gamma",
     aliases=("tgamma",),
     doc="the gamma function, (x - 1)! at the positive integers; undefined at the integers <= 0",
-    gives="real",
-    cas="gamma",
     domain=_off_the_poles,
-    evaluate=by_scipy("gamma"),
     reference=lambda mp, x: mp.nan if _is_pole(mp, x) else mp.gamma(x),
     partials=(lambda out, x: out * digamma(x),),
     kinks=_POLES,
@@ -128,14 +101,12 @@ lgamma = unary(
     "lgamma",
     aliases=("gammaln", "loggamma"),
     doc="log(|gamma(x)|), as in C; undefined at the integers <= 0",
-    gives="real",
     cas=None,
     domain=_off_the_poles,
     evaluate=_lgamma_value,
     reference=lambda mp, x: mp.nan if _is_pole(mp, x) else mp.re(mp.loggamma(x)),
     partials=(lambda out, x: digamma(x),),
     kinks=_POLES,
-    lower=libm("lgamma"),
     latex=r"\log\left|\Gamma\left({0}\right)\right|",
     facts=facts("continuous", "poles"),
     samples=_NO_POLES,
@@ -290,14 +261,11 @@ digamma: Op = unary(
     "digamma",
     aliases=("psi",),
     doc="the derivative of log(gamma(x)); undefined at the integers <= 0",
-    gives="real",
-    cas="digamma",
     domain=_off_the_poles,
-    evaluate=lambda x: polygamma_of_order(ARRAYS, 0, x),
+    code=lambda b, x: polygamma_of_order(b, 0, x),
     reference=lambda mp, x: polygamma_reference(mp, 0, x),
     partials=(lambda out, x: polygamma(x, params=(1,)),),
     kinks=_POLES,
-    lower=lambda b, node, x: polygamma_of_order(b, 0, x),
     latex=r"\psi\left({0}\right)",
     facts=facts("continuous", "poles"),
     samples=_NO_POLES,
@@ -320,7 +288,6 @@ polygamma: Op = pointwise(
     "polygamma",
     doc="polygamma(n, x), the n-th derivative of digamma(x), n = 0, 1, ...; undefined at the integers <= 0",
     parameters=("n",),
-    gives="real",
     cas=None,
     domain=_off_the_poles,
     evaluate=_polygamma_value,
@@ -329,6 +296,5 @@ polygamma: Op = pointwise(
     kinks=_POLES,
     lower=_lower_polygamma,
     latex=r"\psi^{{\left({n}\right)}}\left({0}\right)",
-    facts=facts(),
     samples=_NO_POLES,
 )

@@ -12,13 +12,11 @@ from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.record import binary, facts
+from symgrad.ops.record import binary
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, le, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
-
-__all__ = ["expint", "lowergamma", "uppergamma"]
 
 _LARGEST_ORDER = 50  # steps of a recurrence
 _LARGEST_GAMMA = 170
@@ -106,8 +104,6 @@ expint: Op = binary(
     "expint",
     aliases=("expn",),
     doc="the exponential integral of order n, the integral of exp(-x*t)/t**n from 1 to oo",
-    gives="real",
-    cas="expint",
     domain=lambda n, x: any_of(
         gt(x, as_node(0)),
         all_of(eq(x, as_node(0)), gt(n, as_node(1))),
@@ -119,7 +115,6 @@ expint: Op = binary(
     kinks=(Kink("y = 0", (2, 0), (None, None), "the end of the domain"),),
     lower=code_of_order("expint", _expint, "whole, or at most 50"),
     latex=r"\operatorname{{E}}_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=(
         (0, "0.7"), (1, "2.5"), (2, "0.3"), (3, "7.5"), (-1, "-1.3"), ("0.5", "0.7"), ("-1.5", "2.2"),
         ("2.5", "0.4"), ("3.25", "5.5"), ("1.5", 12),
@@ -220,8 +215,6 @@ uppergamma: Op = binary(
     "uppergamma",
     doc="the upper incomplete gamma function, the integral of exp(-t)*t**(a - 1) from x to oo; at x < 0 for "
     "a = 1, 2, ... only",
-    gives="real",
-    cas="uppergamma",
     domain=lambda a, x: any_of(
         gt(x, as_node(0)),
         all_of(eq(x, as_node(0)), gt(a, as_node(0))),
@@ -233,7 +226,6 @@ uppergamma: Op = binary(
     kinks=(_TANGENT, Kink("y = 0, x <= 0", (0, 0), (None, None), "a pole")),
     lower=code_of_order("uppergamma", _upper, "from -50 to 170"),
     latex=r"\Gamma\left({0}, {1}\right)",
-    facts=facts(),
     samples=(*_ENTIRE, (0, "1.3"), (-2, "0.4")),
 )
 
@@ -241,8 +233,6 @@ lowergamma: Op = binary(
     "lowergamma",
     doc="the lower incomplete gamma function, gamma(a) - uppergamma(a, x); undefined for a = 0, -1, ...; at x < 0 for "
     "a = 1, 2, ... only",
-    gives="real",
-    cas="lowergamma",
     domain=lambda a, x: any_of(
         all_of(gt(x, as_node(0)), any_of(gt(a, as_node(0)), ne(floor(a), a))),
         all_of(ge(x, as_node(0)), gt(a, as_node(0))),
@@ -254,6 +244,5 @@ lowergamma: Op = binary(
     kinks=(_TANGENT,),
     lower=code_of_order("lowergamma", _lower, "from -50 to 170"),
     latex=r"\gamma\left({0}, {1}\right)",
-    facts=facts(),
     samples=_ENTIRE,
 )

@@ -14,26 +14,11 @@ import numpy as np
 from symgrad.ir.graph import Node, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import by_scipy, facts, libm, poles, unary
+from symgrad.ops.record import by_scipy, facts, poles, unary
 from symgrad.ops.scalar.elementary import exp, log, sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sinh
 from symgrad.ops.scalar.logic import all_of, ge, gt, lt, ne
 from symgrad.ops.scalar.trig import cos, sin
-
-__all__ = [
-    "Chi",
-    "Ci",
-    "Shi",
-    "Si",
-    "erfcinv",
-    "erfi",
-    "erfinv",
-    "exp1",
-    "expi",
-    "fresnelc",
-    "fresnels",
-    "li",
-]
 
 
 def _positive(x: Node) -> Node:
@@ -61,15 +46,9 @@ _FRESNEL = (("-7.5",), ("-1.3",), (0,), ("0.2",), (1,), ("3.5",), (20,))
 erfi = unary(
     "erfi",
     doc="the imaginary error function, 2/sqrt(pi) times the integral of exp(t**2) from 0 to x",
-    gives="real",
-    cas="erfi",
     domain=None,
-    evaluate=by_scipy("erfi"),
-    reference=lambda mp, x: mp.erfi(x),
     partials=(lambda out, x: as_node(2) / sqrt(constant("pi")) * exp(x**2),),
     kinks=(),
-    lower=libm("erfi"),
-    latex=r"\operatorname{{erfi}}\left({0}\right)",
     facts=facts("odd", "increasing"),
     samples=(("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",)),
 )
@@ -77,14 +56,10 @@ erfi = unary(
 erfinv = unary(
     "erfinv",
     doc="the inverse of erf, -1 < x < 1",
-    gives="real",
-    cas="erfinv",
     domain=lambda x: all_of(gt(x, as_node(-1)), lt(x, as_node(1))),
-    evaluate=by_scipy("erfinv"),
     reference=lambda mp, x: mp.erfinv(x) if -1 < x < 1 else mp.nan,
     partials=(lambda out, x: sqrt(constant("pi")) / 2 * exp(out**2),),
     kinks=poles(1, -1),
-    lower=libm("erfinv"),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)",
     facts=facts("odd", "increasing", "continuous", "poles"),
     samples=(("-0.99",), ("-0.5",), ("-1e-6",), (0,), ("0.3",), ("0.9",)),
@@ -112,14 +87,11 @@ def _erfcinv_reference(mp: Any, x: Any) -> Any:
 erfcinv = unary(
     "erfcinv",
     doc="the inverse of erfc, 0 < x < 2",
-    gives="real",
     cas=None,
     domain=lambda x: all_of(gt(x, as_node(0)), lt(x, as_node(2))),
-    evaluate=by_scipy("erfcinv"),
     reference=_erfcinv_reference,
     partials=(lambda out, x: -sqrt(constant("pi")) / 2 * exp(out**2),),
     kinks=poles(0, 2),
-    lower=libm("erfcinv"),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)",
     facts=facts("decreasing", "continuous", "poles"),
     samples=(("1e-6",), ("0.25",), ("0.9",), (1,), ("1.3",), ("1.99",)),
@@ -129,14 +101,11 @@ expi = unary(
     "expi",
     aliases=("Ei",),
     doc="the exponential integral Ei, the principal value of the integral of exp(t)/t from -oo to x",
-    gives="real",
     cas="Ei",
     domain=lambda x: ne(x, as_node(0)),
-    evaluate=by_scipy("expi"),
     reference=lambda mp, x: mp.ei(x) if x else mp.nan,
     partials=(lambda out, x: exp(x) / x,),
     kinks=poles(0),
-    lower=libm("expi"),
     latex=r"\operatorname{{Ei}}\left({0}\right)",
     facts=facts("continuous", "poles"),
     samples=(("-6.2",), ("-1.5",), ("-1e-3",), ("1e-3",), ("0.7",), (1,), ("5.5",)),
@@ -146,14 +115,11 @@ exp1 = unary(
     "exp1",
     aliases=("E1",),
     doc="the exponential integral E1, the integral of exp(-t)/t from x to oo, x > 0",
-    gives="real",
     cas=None,
     domain=_positive,
-    evaluate=by_scipy("exp1"),
     reference=lambda mp, x: mp.e1(_positive_or_nan(mp, x)),
     partials=(lambda out, x: -exp(-x) / x,),
     kinks=poles(0),
-    lower=libm("exp1"),
     latex=r"\operatorname{{E}}_1\left({0}\right)",
     facts=facts("decreasing", "positive", "continuous", "poles"),
     samples=_POSITIVE,
@@ -162,15 +128,11 @@ exp1 = unary(
 Si = unary(
     "Si",
     doc="the sine integral, the integral of sin(t)/t from 0 to x",
-    gives="real",
-    cas="Si",
     domain=None,
     evaluate=by_scipy("sici", 0),
     reference=lambda mp, x: mp.si(x),
     partials=(lambda out, x: sin(x) / x,),
     kinks=(Kink("x = 0", (0,), (None,), "sin(x)/x there, which has a limit and no value", smooth=True),),
-    lower=libm("Si"),
-    latex=r"\operatorname{{Si}}\left({0}\right)",
     facts=facts("odd"),
     samples=(("-7.5",), ("-1.3",), ("0.2",), (1,), ("3.5",), (20,)),
 )
@@ -179,15 +141,12 @@ Si = unary(
 Ci = unary(
     "Ci",
     doc="the cosine integral, minus the integral of cos(t)/t from x to oo, x > 0",
-    gives="real",
-    cas="Ci",
     domain=_positive,
     evaluate=_of_positive("sici", 1),
     reference=lambda mp, x: mp.ci(_positive_or_nan(mp, x)),
     partials=(lambda out, x: cos(x) / x,),
     kinks=poles(0),
     lower=lambda b, node, x: _where_positive(b, "Ci", x),
-    latex=r"\operatorname{{Ci}}\left({0}\right)",
     facts=facts("continuous", "poles"),
     samples=_POSITIVE,
 )
@@ -195,15 +154,11 @@ Ci = unary(
 Shi = unary(
     "Shi",
     doc="the hyperbolic sine integral, the integral of sinh(t)/t from 0 to x",
-    gives="real",
-    cas="Shi",
     domain=None,
     evaluate=by_scipy("shichi", 0),
     reference=lambda mp, x: mp.shi(x),
     partials=(lambda out, x: sinh(x) / x,),
     kinks=(Kink("x = 0", (0,), (None,), "sinh(x)/x there, which has a limit and no value", smooth=True),),
-    lower=libm("Shi"),
-    latex=r"\operatorname{{Shi}}\left({0}\right)",
     facts=facts("odd", "increasing"),
     samples=(("-7.5",), ("-1.3",), ("0.2",), (1,), ("3.5",), (20,)),
 )
@@ -211,15 +166,12 @@ Shi = unary(
 Chi = unary(
     "Chi",
     doc="the hyperbolic cosine integral, EulerGamma + log(x) + the integral of (cosh(t) - 1)/t from 0 to x, x > 0",
-    gives="real",
-    cas="Chi",
     domain=_positive,
     evaluate=_of_positive("shichi", 1),
     reference=lambda mp, x: mp.re(mp.chi(_positive_or_nan(mp, x))),
     partials=(lambda out, x: cosh(x) / x,),
     kinks=poles(0),
     lower=lambda b, node, x: _where_positive(b, "Chi", x),
-    latex=r"\operatorname{{Chi}}\left({0}\right)",
     facts=facts("increasing", "continuous", "poles"),
     samples=_POSITIVE,
 )
@@ -238,30 +190,22 @@ def _li_value(x: Any) -> Any:
 li = unary(
     "li",
     doc="the logarithmic integral, the principal value of the integral of 1/log(t) from 0 to x, x >= 0 but 1",
-    gives="real",
-    cas="li",
     domain=lambda x: all_of(ge(x, as_node(0)), ne(x, as_node(1))),
     evaluate=_li_value,
     reference=_li_reference,
     partials=(lambda out, x: as_node(1) / log(x),),
     kinks=(Kink("x = 0", (0,), (0.0,), "the end of the domain, with this slope"), *poles(1)),
     lower=lambda b, node, x: b.add(b.call("expi", b.call("log", x)), b.const(0)),
-    latex=r"\operatorname{{li}}\left({0}\right)",
-    facts=facts(),
     samples=(("1e-3",), ("0.7",), ("1.1",), ("1.46",), ("5.5",), (1000,)),
 )
 
 fresnels = unary(
     "fresnels",
     doc="the Fresnel integral S, the integral of sin(pi*t**2/2) from 0 to x",
-    gives="real",
-    cas="fresnels",
     domain=None,
     evaluate=by_scipy("fresnel", 0),
-    reference=lambda mp, x: mp.fresnels(x),
     partials=(lambda out, x: sin(constant("pi") * x**2 / 2),),
     kinks=(),
-    lower=libm("fresnels"),
     latex=r"S\left({0}\right)",
     facts=facts("odd", "bounded-by-one"),
     samples=_FRESNEL,
@@ -270,14 +214,10 @@ fresnels = unary(
 fresnelc = unary(
     "fresnelc",
     doc="the Fresnel integral C, the integral of cos(pi*t**2/2) from 0 to x",
-    gives="real",
-    cas="fresnelc",
     domain=None,
     evaluate=by_scipy("fresnel", 1),
-    reference=lambda mp, x: mp.fresnelc(x),
     partials=(lambda out, x: cos(constant("pi") * x**2 / 2),),
     kinks=(),
-    lower=libm("fresnelc"),
     latex=r"C\left({0}\right)",
     facts=facts("odd", "bounded-by-one"),
     samples=_FRESNEL,

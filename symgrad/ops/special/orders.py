@@ -13,8 +13,6 @@ from symgrad.ir.op import Builder, Lane
 from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["BY_ORDER", "Code", "code_of_order", "no_derivative", "number_of", "values_by_order"]
-
 Code: TypeAlias = "Callable[[Builder, float, Lane], Lane | None]"
 """The value at one order, or None if there is no formula."""
 

@@ -11,8 +11,6 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from symgrad.ir.graph import Node, Op, as_node, constant
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.record import binary, facts, unary
@@ -20,8 +18,6 @@ from symgrad.ops.scalar.logic import all_of, eq, ge
 from symgrad.ops.scalar.rounding import floor, maximum
 from symgrad.ops.special.gamma import horner
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
-
-__all__ = ["sinc", "spherical_jn"]
 
 _LARGEST_ORDER = 20  # the power of the argument fits into float32
 _LARGEST_REFERENCE = 1_000
@@ -114,7 +110,6 @@ spherical_jn: Op = binary(
     "spherical_jn",
     doc="the spherical Bessel function of the first kind of order n = 0, 1, 2, ...; spherical_jn(0, x) is sin(x)/x, "
     "and 1 at 0",
-    gives="real",
     cas=None,  # SymPy's jn has the wrong sign at x < 0 in numbers
     domain=lambda n, x: all_of(ge(n, as_node(0)), eq(floor(n), n)),
     evaluate=values_by_order(_spherical, _spherical_reference),
@@ -143,15 +138,12 @@ def _sinc(b: Builder, x: Lane) -> Lane:
 sinc: Op = unary(
     "sinc",
     doc="sin(pi*x)/(pi*x), and 1 at 0, as in NumPy",
-    gives="real",
     cas=None,
     domain=None,
-    evaluate=np.sinc,
     reference=lambda mp, x: mp.sincpi(x),
     partials=(lambda out, x: -(constant("pi") * spherical_jn(as_node(1), constant("pi") * x)),),
     kinks=(),
     lower=lambda b, node, x: _sinc(b, x),
-    latex=r"\operatorname{{sinc}}\left({0}\right)",
     facts=facts("even", "bounded-by-one"),
     samples=(("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",)),
 )

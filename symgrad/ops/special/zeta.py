@@ -14,15 +14,12 @@ from typing import Any
 
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
-from symgrad.ops.numpy_builder import ARRAYS
 from symgrad.ops.record import binary, by_scipy, facts, unary
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, le, lt, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.ops.special.gamma import bernoulli, horner, polygamma_of_order, polygamma_reference
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
-
-__all__ = ["LambertW", "polylog", "zeta"]
 
 _LARGEST_ORDER = 30
 _TERMS = 26  # of each series, at the ends of its interval
@@ -125,8 +122,6 @@ def _polylog_reference(mp: Any, n: Any, x: Any) -> Any:
 polylog: Op = binary(
     "polylog",
     doc="the polylogarithm of order n, the sum of x**k/k**n over k = 1, 2, ..., and its continuation to x < 1",
-    gives="real",
-    cas="polylog",
     domain=lambda n, x: any_of(
         lt(x, as_node(1)),
         all_of(eq(x, as_node(1)), gt(n, as_node(1))),
@@ -141,7 +136,6 @@ polylog: Op = binary(
     ),
     lower=code_of_order("polylog", _polylog, "whole, from -30 to 30"),
     latex=r"\operatorname{{Li}}_{{{0}}}\left({1}\right)",
-    facts=facts(),
     samples=(
         (2, "0.4"), (2, "-7.5"), (3, "0.8"), (3, "-0.7"), (1, "-3.5"), (0, "2.5"), (-2, "0.3"), (4, "-12.5"),
     ),
@@ -209,8 +203,6 @@ zeta: Op = binary(
     "zeta",
     doc="Hurwitz's zeta function, zeta(s, a): the sum of (a + k)**-s over k = 0, 1, ..., and its continuation "
     "to s < 1; zeta(s) is zeta(s, 1)",
-    gives="real",
-    cas="zeta",
     domain=lambda s, a: all_of(
         ne(s, as_node(1)),
         any_of(gt(a, as_node(0)), all_of(eq(floor(s), s), any_of(le(s, as_node(0)), ne(floor(a), a)))),
@@ -224,7 +216,6 @@ zeta: Op = binary(
     ),
     lower=code_of_order("zeta", _zeta, "whole, from -30 to 31, or between 1 and 30"),
     latex=r"\zeta\left({0}, {1}\right)",
-    facts=facts(),
     samples=(
         (2, 1), (3, "0.4"), (2, "-0.3"), ("1.5", "2.5"), ("2.25", "0.7"), (-2, "1.7"), ("7.5", "11.5"),
     ),
@@ -298,14 +289,11 @@ LambertW: Op = unary(
     aliases=("lambertw",),
     doc="the principal branch of Lambert's W, the solution w >= -1 of w*exp(w) = x, for x >= -exp(-1), where it has a "
     "vertical tangent",
-    gives="real",
-    cas="LambertW",
     domain=lambda x: ge(x, -exp(as_node(-1))),
-    evaluate=lambda x: _lambert(ARRAYS, x),
+    code=_lambert,
     reference=_lambert_reference,
     partials=(lambda out, x: exp(-out) / (1 + out),),
     kinks=(),
-    lower=lambda b, node, x: _lambert(b, x),
     latex=r"W\left({0}\right)",
     facts=facts("increasing"),
     samples=(("-0.36",), ("-0.1",), ("-1e-6",), ("0.3",), (1,), ("2.5",), (1000,)),

@@ -15,8 +15,6 @@ from symgrad.ir.types import BOOL, REAL, Declaration
 from symgrad.ops.sympy_bridge.objects import sympy
 from symgrad.ops.sympy_bridge.write import Writer
 
-__all__ = ["head_of", "heads", "to_sympy"]
-
 _mpmath: Any = typed_mpmath
 _ArgumentIndexError: Any = sympy.core.function.ArgumentIndexError
 

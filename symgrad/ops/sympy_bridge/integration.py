@@ -19,8 +19,6 @@ from symgrad.ops.sympy_bridge.objects import sympy
 from symgrad.ops.sympy_bridge.read import from_sympy
 from symgrad.ops.sympy_bridge.write import declarations
 
-__all__ = ["definite_integral"]
-
 _PATIENCE = 4  # the ratio of the limit of elapsed time to that of processor time
 _START = 5.0  # seconds to import SymPy
 

@@ -36,8 +36,6 @@ from symgrad.support.errors import (
     UsageError,
 )
 
-__all__ = ["from_sympy"]
-
 _libmp: Any = typed_libmp
 _AppliedUndef: Any = sympy.core.function.AppliedUndef
 _BooleanFunction: Any = sympy.logic.boolalg.BooleanFunction

@@ -7,8 +7,6 @@ from typing import Any
 from symgrad.ops.sympy_bridge.objects import sympy
 from symgrad.support.errors import RedefinitionError, UnsupportedError
 
-__all__ = ["arguments_of", "check_arguments", "clash", "is_undefined", "name_of", "with_entries"]
-
 _AppliedUndef: Any = sympy.core.function.AppliedUndef
 
 

@@ -14,8 +14,6 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.sympy_bridge.objects import S, Static, sympy
 from symgrad.support.errors import InternalError
 
-__all__ = ["assumptions", "declarations", "Writer", "class_of", "is_reciprocal"]
-
 _cfunctions: Any = typed_cfunctions
 _Application: Any = sympy.core.function.Application
 _LatticeOp: Any = sympy.core.operations.LatticeOp

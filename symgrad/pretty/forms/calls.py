@@ -21,9 +21,6 @@ from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.limits import EQUATIONS
 from symgrad.support.errors import SymgradError
 
-__all__ = ["NamedCall", "Notation", "call_texts", "calls_in", "regrouped"]
-
-
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 
 

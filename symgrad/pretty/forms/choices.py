@@ -20,8 +20,6 @@ from symgrad.ops.scalar.rounding import clip, sign
 from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["simplify_choices"]
-
 
 def simplify_choices(node: Node, known: Conditions) -> Node:
     """Return a node with its choices as they are written; its value and domain are the same.

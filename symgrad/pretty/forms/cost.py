@@ -14,8 +14,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import expression_text, in_parentheses, parts_of
 from symgrad.ops.scalar.arith import add
 
-__all__ = ["COST", "Measure"]
-
 COST = 400
 """What a name or a sign costs; all costs are whole, so that their order is no matter of rounding."""
 

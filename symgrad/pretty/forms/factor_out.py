@@ -15,9 +15,6 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.pretty.limits import COMMON_TERMS
 
-__all__ = ["distribute", "factors_of", "flat", "shared", "terms_of", "without_sign"]
-
-
 _Operand = tuple[Node, Labels]
 
 

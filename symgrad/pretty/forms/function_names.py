@@ -18,8 +18,6 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.rules.stable import STABLE
 from symgrad.rewrite.rules.variables import a, b, c, one, two, zero
 
-__all__ = ["Spoken", "complementary_forms", "without_sech"]
-
 _OF_STABLE = (
     "softplus",
     "softplus-of-log1p",

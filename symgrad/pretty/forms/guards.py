@@ -12,8 +12,6 @@ from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import eq, ne, where
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["hoist_conditions", "without_guards_of_zero", "without_idle_guards"]
-
 
 def without_idle_guards(node: Node) -> Node:
     """Return a node without the guards of choices that divisors beside them make idle.

@@ -21,9 +21,6 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.pretty.forms.factor_out import without_sign
 from symgrad.pretty.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 
-__all__ = ["Literals"]
-
-
 _BINARY = (2, 4, 8)
 """Denominators of decimals such as 0.5 and 2.25, that quotients have as well."""
 

@@ -11,8 +11,6 @@ import flint as _flint
 from symgrad.ir.graph import Node
 from symgrad.pretty.limits import POLYNOMIAL_PARTS, POLYNOMIAL_TERMS
 
-__all__ = ["LongError", "Polynomial", "Ring"]
-
 # python-flint has no type information.
 flint = cast(Any, _flint)
 Polynomial: TypeAlias = Any

@@ -26,8 +26,6 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.trace import Note
 
-__all__ = ["POSITIONS", "as_one_hot", "as_scattered", "is_inside", "merged", "readings", "starts_at"]
-
 _OUTSIDE = "also defined where {} is out of range"
 POSITIONS = (argmax, argmin)
 

@@ -20,8 +20,6 @@ from symgrad.pretty.forms.cost import COST
 from symgrad.pretty.forms.polynomials import LongError, Polynomial, Ring
 from symgrad.pretty.limits import GROUPED_TERMS, QUOTIENT_TERMS
 
-__all__ = ["Quotient", "Rational"]
-
 Quotient: TypeAlias = "tuple[Polynomial, Polynomial]"
 Factors: TypeAlias = "tuple[Any, list[tuple[Polynomial, int]]]"
 """A number, and powers."""

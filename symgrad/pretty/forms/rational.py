@@ -22,8 +22,6 @@ from symgrad.pretty.forms.polynomials import LongError, Polynomial, Ring
 from symgrad.pretty.forms.quotients import Quotient, Rational
 from symgrad.pretty.limits import POLYNOMIAL_TERMS, RATIONAL_EXPONENT
 
-__all__ = ["rational_of"]
-
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times that of a fellow."""
 

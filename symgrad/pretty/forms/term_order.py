@@ -25,8 +25,6 @@ from symgrad.pretty.forms.factor_out import factors_of, flat, terms_of, without_
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.products import spell_signs
 
-__all__ = ["TermSet", "order_terms", "terms_in"]
-
 TermSet = frozenset[Node]
 _Operand = tuple[Node, Labels]
 _PRODUCTS = (mul, div, neg)

@@ -18,24 +18,6 @@ from symgrad.report.mathml.vocabulary import (
     RELATIONS,
 )
 
-__all__ = [
-    "ARGUMENTS",
-    "Atom",
-    "NotMathML",
-    "PASSED",
-    "WORDS",
-    "character",
-    "command",
-    "fenced",
-    "grouped",
-    "row",
-    "script",
-    "symbol",
-    "table",
-    "word",
-    "plain_text",
-]
-
 _APPLY = "<mo>&#x2061;</mo>"  # function application: invisible, but read aloud
 _THIN = '<mspace width="0.1667em"/>'
 _NAMED = ("fn", "limit")

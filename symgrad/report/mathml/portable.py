@@ -17,8 +17,6 @@ from html import escape
 
 from symgrad.report.mathml.convert import mathml
 
-__all__ = ["portable_formula"]
-
 _SCRIPTS = {"msub": "_", "msup": "^", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
 _TOKENS = frozenset(("mi", "mn", "mo", "mtext"))
 _TIGHT = _TOKENS | {"msub", "msup", "msubsup", "msqrt"}  # elements that bind more tightly than a division

@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "DELIMITERS",
-    "ENVIRONMENTS",
-    "ESCAPES",
-    "FUNCTIONS",
-    "LARGE",
-    "LETTERS",
-    "OPERATORS",
-    "RELATIONS",
-    "SPACES",
-]
-
 # fmt: off
 LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "zeta": "ζ", "eta": "η", "theta": "θ",

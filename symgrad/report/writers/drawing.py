@@ -6,8 +6,6 @@ import re
 from html import escape
 from xml.etree import ElementTree
 
-__all__ = ["picture_class", "portable_picture", "safe_svg"]
-
 # fmt: off
 _ELEMENTS = frozenset((
     "svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title", "desc",

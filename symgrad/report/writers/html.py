@@ -31,8 +31,6 @@ from symgrad.report.writers.drawing import picture_class, portable_picture, safe
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.style import FORMULA, PAGE, PART, STYLE
 
-__all__ = ["blocks_html", "formula_fragment", "report_fragment", "report_html"]
-
 
 def report_html(report: Report) -> str:
     """Return a report as one page.

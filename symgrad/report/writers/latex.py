@@ -29,8 +29,6 @@ from symgrad.report.report import Report
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.text import block_text
 
-__all__ = ["latex_fragment", "report_latex"]
-
 _ROWS = 20  # rows of an aligned formula that fit on a page
 
 _HEAD = r"""\documentclass[11pt]{article}

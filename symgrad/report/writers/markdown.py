@@ -29,8 +29,6 @@ from symgrad.report.report import Report
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.text import block_text
 
-__all__ = ["report_markdown"]
-
 
 def report_markdown(report: Report) -> str:
     r"""Return a report as Markdown.

@@ -10,8 +10,6 @@ from typing import Any, cast, get_args
 from symgrad.report.blocks import Block, Literal
 from symgrad.report.report import Report
 
-__all__ = ["VERSION", "report_json", "report_schema"]
-
 VERSION = 1
 """The version of the schema; a program that reads version 1 reads every report with this number."""
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from symgrad.report.blocks import Maths
 
-__all__ = ["aligned_latex"]
-
 
 def aligned_latex(rows: Sequence[Maths]) -> str:
     r"""Join formulas to one ``aligned`` environment, if there are several or one has an alignment.

@@ -7,8 +7,6 @@ VS Code, nbconvert and Sphinx declare it. Each rule is restricted to `.sg`; such
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "PAGE", "PART", "STYLE"]
-
 _PALETTE = {  # in the light and in the dark
     "ink": ("#1b1f24", "#e6e9ee"),
     "soft": ("#545d69", "#a9b2bf"),

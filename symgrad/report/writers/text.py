@@ -24,8 +24,6 @@ from symgrad.report.blocks import (
 )
 from symgrad.report.report import Report
 
-__all__ = ["block_text", "report_text"]
-
 
 def report_text(report: Report, width: int = 100) -> str:
     """Return a report as text.

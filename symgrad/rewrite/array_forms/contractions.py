@@ -31,8 +31,6 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import view, write_view
 from symgrad.rewrite.trace import Note, Step
 
-__all__ = ["Contractions"]
-
 _OPERANDS = 12  # most operands of a contraction that is merged into another
 _DEEPEST = 4  # largest nesting of sums that are summed term by term
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})

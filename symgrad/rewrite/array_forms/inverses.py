@@ -22,8 +22,6 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import view
 from symgrad.rewrite.trace import Note, Step
 
-__all__ = ["Inverses"]
-
 _SINGULAR = "also defined where {} is singular"
 _PRODUCTS = frozenset({"mul", "div", "neg"})
 _SIZE = 64  # most equations of a matrix that is compared with its transpose

@@ -13,8 +13,6 @@ from symgrad.ir.graph import Node
 from symgrad.ops.array.contraction import Labels, contract
 from symgrad.rewrite.normal_form.order import FactorKey
 
-__all__ = ["in_order"]
-
 _TIES = 24  # most orders of equal operands that are tried
 
 

@@ -11,8 +11,6 @@ from symgrad.ops.array.contraction import Labels, contract
 from symgrad.rewrite.normal_form.form import Exponent
 from symgrad.rewrite.normal_form.gathering import Gathering
 
-__all__ = ["OpenContraction", "LabelledOperand"]
-
 
 @dataclass(slots=True)
 class LabelledOperand:

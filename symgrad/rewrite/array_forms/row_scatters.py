@@ -11,8 +11,6 @@ from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import full, reshape
 from symgrad.rewrite.normal_form.views import view
 
-__all__ = ["RowScatter", "row_scatter"]
-
 
 @dataclass(frozen=True, slots=True)
 class RowScatter:

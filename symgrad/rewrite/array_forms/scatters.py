@@ -9,8 +9,6 @@ from symgrad.ir.sizes import Shape
 from symgrad.ops.array.indexing import iota
 from symgrad.rewrite.normal_form.views import view
 
-__all__ = ["counted_axes"]
-
 
 def counted_axes(node: Node) -> dict[int, int]:
     """Return the axes of a scatter's positions along which they enumerate an axis of the result, with that axis.

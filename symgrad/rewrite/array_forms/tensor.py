@@ -21,8 +21,6 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import is_plain, see_through, view, write_view
 from symgrad.rewrite.trace import Step
 
-__all__ = ["Tensors"]
-
 _LINEAR = (reshape, slice_of, unslice, gather, scatter_add, cumsum)
 
 

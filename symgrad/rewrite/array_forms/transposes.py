@@ -12,8 +12,6 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import Map, is_plain, see_through, view, write_view
 from symgrad.rewrite.trace import Step
 
-__all__ = ["transpose_of_a_sum"]
-
 
 def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> Step | None:
     """Return the step that transposes the terms of a sum, not the sum itself, unless that adds transposes.

@@ -28,8 +28,6 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step
 from symgrad.support.errors import NumberTooLargeError
 
-__all__ = ["Alternatives"]
-
 _TERMS = 8  # most terms of a sum; longer sums stay
 _PAIRS = 12  # most pairs of factors in numerator and denominator
 

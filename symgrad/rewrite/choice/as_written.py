@@ -11,20 +11,6 @@ from symgrad.ir.graph import Node, apply, number
 from symgrad.ops.scalar.arith import add, mul, neg
 from symgrad.rewrite.pattern import View
 
-__all__ = [
-    "AS_WRITTEN",
-    "ONE",
-    "ScaledTerm",
-    "has_sign",
-    "negated",
-    "scaled",
-    "seen_as",
-    "seen_in_a_sum",
-    "sum_of",
-    "terms_of",
-    "times",
-]
-
 ScaledTerm = tuple[Fraction, Node]
 
 ONE = number(1)

@@ -15,8 +15,6 @@ import numpy as np
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["WORST_BITS", "Enclosed", "Enclosures"]
-
 Enclosed = tuple[Any, Any]
 """Values, and bounds on their errors, which are infinite where nothing is known."""
 

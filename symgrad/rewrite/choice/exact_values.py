@@ -12,8 +12,6 @@ from symgrad.ir.exact import CONSTANTS, nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 
-__all__ = ["COMPUTED", "close", "exact_of", "float_of", "wide_of"]
-
 # Ops that are cheap at any precision; a value of any other op counts as an input.
 # fmt: off
 COMPUTED = frozenset([

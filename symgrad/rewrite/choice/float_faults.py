@@ -11,8 +11,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice.exact_values import wide_of
 
-__all__ = ["FINE", "ROUNDINGS", "FloatFaults"]
-
 FINE = 2.0
 """Number of wrong bits that do not justify a search."""
 

@@ -16,8 +16,6 @@ from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ops.scalar.arith import add
 from symgrad.rewrite.choice.exact_values import wide_of
 
-__all__ = ["natural_scale"]
-
 _FAR = 40.0
 """Largest exponent (of two) of a number in the equations between sizes for which ordinary points suffice."""
 

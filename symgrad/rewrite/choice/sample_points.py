@@ -15,8 +15,6 @@ from typing import TypeAlias
 from symgrad.ir.graph import Node
 from symgrad.rewrite.facts.intervals import Facts
 
-__all__ = ["points_at", "points_of"]
-
 # Numbers of points, with the largest exponent (of two) of their values.
 _WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
 _SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values of a point are

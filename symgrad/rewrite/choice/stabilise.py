@@ -16,8 +16,6 @@ from symgrad.rewrite.rules.stable import STABLE
 from symgrad.rewrite.trace import Step, Trace
 from symgrad.support.progress import steps
 
-__all__ = ["stabilise"]
-
 _DEPTH = 3  # largest depth of replacements inside replacements
 _TRIED = 120  # most forms that are compared in one call
 _FORMS = 10  # most forms of one node

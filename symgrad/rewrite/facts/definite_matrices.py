@@ -17,8 +17,6 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import fold
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["is_definite"]
-
 _Form: TypeAlias = Literal["definite", "semidefinite"] | None
 
 

@@ -23,8 +23,6 @@ from symgrad.ops.random.laws import standard_form
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.errors import DeclarationError, ShapeError, SymgradError
 
-__all__ = ["conditions_on", "declared", "misfit"]
-
 _SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _ROUNDING = 1e-6
 """The tolerance of a sum of probabilities in decimals; three times 0.333 is outside."""

@@ -20,8 +20,6 @@ from symgrad.rewrite.facts.intervals import Facts, add, exactly, mul
 from symgrad.rewrite.facts.op_results import COMPARISONS, facts_of, is_ruled, operands_of
 from symgrad.support.traversal import postorder
 
-__all__ = ["Conditions", "Truth"]
-
 Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
 _INF = math.inf

@@ -17,8 +17,6 @@ from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import fold
 
-__all__ = ["Ends", "ends_of", "is_position"]
-
 Ends: TypeAlias = "tuple[Size | None, Size | None]"
 """The least and the largest value; None if unknown."""
 

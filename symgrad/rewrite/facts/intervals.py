@@ -13,30 +13,6 @@ from typing import TypeAlias
 
 from symgrad.ir.exact import HIGHEST, KNOWN, WIDEST, is_longer, root
 
-__all__ = [
-    "ANYTHING",
-    "INF",
-    "NONNEGATIVE",
-    "Bound",
-    "Facts",
-    "absolute",
-    "add",
-    "facts_between",
-    "div",
-    "exactly",
-    "exp",
-    "hull",
-    "int_power",
-    "log",
-    "maximum",
-    "minimum",
-    "mul",
-    "neg",
-    "power",
-    "rounding",
-    "sign",
-]
-
 Bound: TypeAlias = "int | Fraction | float"  # a float only for an infinite end
 
 INF = math.inf

@@ -15,8 +15,6 @@ from symgrad.ir.types import Number
 from symgrad.rewrite.facts import intervals
 from symgrad.rewrite.facts.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, exactly, facts_between
 
-__all__ = ["COMPARISONS", "facts_of", "is_ruled", "operands_of"]
-
 _YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
 _NO = Facts(0, 0, integer=True, parity=0)
 _TRUTH = Facts(0, 1, integer=True)

@@ -14,8 +14,6 @@ from symgrad.ir.graph import Node, truth
 from symgrad.ir.traverse import fold, symbols_of, topological
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["PointMasses", "may_be_zero", "tied"]
-
 _COUNTABLE = frozenset({"abs", "cos", "cosh", "cot", "sin", "tan"})
 """Unary ops that are not monotonic and take each value at countably many arguments."""
 _SAME_ZEROS = frozenset({"abs", "neg", "sign", "sqrt", "stop_gradient"})

@@ -23,8 +23,6 @@ from symgrad.rewrite.normal_form.views import see_through, view, write_view
 from symgrad.rewrite.trace import Step
 from symgrad.support.traversal import leaves, postorder
 
-__all__ = ["Choices"]
-
 
 class Choices:
     """Laws of choices between a product and zero."""

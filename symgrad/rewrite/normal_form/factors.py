@@ -13,8 +13,6 @@ from symgrad.rewrite.normal_form.form import HALF, E, Exponent, Form, short
 from symgrad.rewrite.normal_form.primes import prime_powers
 from symgrad.rewrite.trace import ZERO, Note, Soundness
 
-__all__ = ["MORE", "NEGATIVE", "Factors"]
-
 MORE = "also defined for some more values of {}"
 NEGATIVE = "also defined for {} < 0"
 

@@ -13,8 +13,6 @@ from symgrad.ir.exact import MADE, is_longer
 from symgrad.ir.graph import Node, constant
 from symgrad.ops.scalar.arith import add
 
-__all__ = ["HALF", "E", "Exponent", "Form", "Sum", "is_long", "odd_sums", "short"]
-
 Exponent: TypeAlias = "int | Fraction"
 
 HALF = Fraction(1, 2)

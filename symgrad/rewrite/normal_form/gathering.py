@@ -17,8 +17,6 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import Map, see_through, view, write_view
 from symgrad.rewrite.trace import ZERO, Note
 
-__all__ = ["Gathering"]
-
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 _COMPOSITE = _PRODUCTS | {"exp", "add"}
 

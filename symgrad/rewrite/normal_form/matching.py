@@ -23,8 +23,6 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note
 from symgrad.support.errors import UsageError
 
-__all__ = ["RulesForProducts", "RulesForSums"]
-
 
 @dataclass(frozen=True, slots=True)
 class _ProductRow:

@@ -16,8 +16,6 @@ from typing import TypeAlias
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import digest, fold, spelling
 
-__all__ = ["FactorKey", "Order", "TermKey"]
-
 Exponent: TypeAlias = "int | Fraction"
 FactorKey: TypeAlias = "tuple[int, tuple[str, ...], int, str, _Digest]"
 TermKey: TypeAlias = (

@@ -18,8 +18,6 @@ from symgrad.ir.traverse import digest, topological
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import walk
 
-__all__ = ["common_denominator", "keeps_domain", "shortened"]
-
 Monomial: TypeAlias = "tuple[tuple[Node, int], ...]"
 Polynomial: TypeAlias = "dict[Monomial, Fraction]"
 

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from symgrad.ir.exact import FACTORS, without
 
-__all__ = ["is_power", "prime_powers"]
-
 
 def is_power(value: Fraction, q: int | Fraction) -> bool:
     """Tell whether value**q is rational."""

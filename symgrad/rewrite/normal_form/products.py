@@ -52,8 +52,6 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.trace import Step
 from symgrad.support.traversal import postorder
 
-__all__ = ["Products", "product_of", "spell_signs"]
-
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tuple[Node, Node]]]
 
 _NONE: frozenset[tuple[Node, Node]] = frozenset()

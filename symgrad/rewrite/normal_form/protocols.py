@@ -44,8 +44,6 @@ from symgrad.rewrite.normal_form.order import Order
 from symgrad.rewrite.pattern import View
 from symgrad.rewrite.trace import Note, Step
 
-__all__ = ["AllForms", "OpenProduct", "ProductForms", "SumForms"]
-
 
 class OpenProduct(Protocol):
     """A product while it is collected: laws divide it by factors and multiply it by other factors.

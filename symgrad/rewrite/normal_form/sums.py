@@ -19,8 +19,6 @@ from symgrad.rewrite.normal_form.views import see_through
 from symgrad.rewrite.trace import Note, Step
 from symgrad.support.traversal import leaves, postorder
 
-__all__ = ["Sums"]
-
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, int, int]]]
 
 _FEW = 8  # most terms of a flattened sum with several users

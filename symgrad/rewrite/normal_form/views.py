@@ -17,8 +17,6 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import broadcast_to, full, move_up, reshape
 
-__all__ = ["Map", "is_plain", "see_through", "view", "write_view"]
-
 Map: TypeAlias = "tuple[int | None, ...]"
 _EINSUM = OPS["einsum"]
 

@@ -64,8 +64,6 @@ from symgrad.rewrite.rules.variables import (
     zero,
 )
 
-__all__ = ["CANONICAL", "DROP_STOPS"]
-
 # The laws that the normal form applies to any number of operands at once.
 LAWS = [
     law("like-terms", add(mul(m, a), mul(n, a)), mul(add(m, n), a), "distributivity"),

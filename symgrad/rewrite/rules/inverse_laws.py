@@ -11,9 +11,6 @@ from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.rewrite.rule import Rule
 from symgrad.rewrite.rules.variables import array, law
 
-__all__ = ["INVERSES"]
-
-
 _A, _B, _X, _x = array("A", "n", "n"), array("B", "n", "n"), array("X", "m", "n"), array("x", "n")
 _c = array("c")
 _one = eye(params=("n", "n"))

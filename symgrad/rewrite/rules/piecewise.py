@@ -28,8 +28,6 @@ from symgrad.rewrite.rules.variables import (
     zero,
 )
 
-__all__ = ["ABSOLUTE", "LOGIC", "ROUNDING"]
-
 ABSOLUTE = [
     row("abs-nonnegative", abs_(a), a, "definition", ge(a, zero)),
     row("abs-nonpositive", abs_(a), neg(a), "definition", le(a, zero)),

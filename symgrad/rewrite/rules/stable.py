@@ -33,8 +33,6 @@ from symgrad.ops.scalar.trig import atan, atan2, cos, sin, tan
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.rules.variables import a, b, e, one, row, two, zero
 
-__all__ = ["STABLE"]
-
 _third = number(Fraction(1, 3))
 
 

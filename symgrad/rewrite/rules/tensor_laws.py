@@ -21,9 +21,6 @@ from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import ne, where
 from symgrad.rewrite.rules.variables import a, array, law
 
-__all__ = ["TENSORS"]
-
-
 _x, _y = array("x", "n"), array("y", "n")
 _u, _v = array("u", "m"), array("v", "m")
 _A = array("A", "n", "m")

@@ -13,13 +13,6 @@ from symgrad.ops.scalar.rounding import floor
 from symgrad.rewrite.pattern import literal, meta, proposition
 from symgrad.rewrite.rule import Rule
 
-# fmt: off
-__all__ = [
-    "AT_ZERO", "a", "array", "b", "c", "d", "e", "even", "extends_to_zero", "f", "integer", "law", "m",
-    "n", "no", "odd", "one", "pi", "row", "two", "yes", "zero",
-]
-# fmt: on
-
 a, b, e, f = meta("a"), meta("b"), meta("e"), meta("f")
 m, n = literal("m"), literal("n")
 c, d = proposition("c"), proposition("d")

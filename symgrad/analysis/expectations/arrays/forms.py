@@ -25,8 +25,6 @@ from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import broadcast_to, expand, full
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["ArrayForms"]
-
 _0, _1 = as_node(0), as_node(1)
 _FACTORS = 4  # factors of one input: 15 partitions
 _T = TypeVar("_T")

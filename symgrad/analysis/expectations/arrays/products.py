@@ -20,8 +20,6 @@ from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.support.traversal import postorder
 
-__all__ = ["PRODUCTS", "ArrayTerms", "Labels", "NoisyProduct"]
-
 _0, _1 = as_node(0), as_node(1)
 _POSITIONS = frozenset({"gather", "scatter_add", "one_hot"})
 PRODUCTS = 400

@@ -20,8 +20,6 @@ from symgrad.analysis.expectations.families.gamma import gamma_ratio
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import expression_text
 
-__all__ = ["beta", "uniform"]
-
 _0, _1 = as_node(0), as_node(1)
 _HIGHEST = 9  # powers below it are divided out
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import OPS, Node, as_node
 
-__all__ = ["Complex", "Value", "exp", "power"]
-
 
 @dataclass(frozen=True, slots=True)
 class Complex:

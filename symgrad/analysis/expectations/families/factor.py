@@ -14,17 +14,6 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = [
-    "FamilyFactor",
-    "factor_of",
-    "in_waves",
-    "largest",
-    "oriented",
-    "reciprocal",
-    "smallest",
-    "integer_exponent",
-]
-
 _0, _1 = as_node(0), as_node(1)
 _MOST_WAVES = 8
 

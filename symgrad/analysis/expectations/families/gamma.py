@@ -16,8 +16,6 @@ from symgrad.analysis.expectations.families.factor import (
 )
 from symgrad.ir.graph import OPS, Node, as_node
 
-__all__ = ["exponential", "gamma", "gamma_ratio", "laplace"]
-
 _0, _1 = as_node(0), as_node(1)
 _STEPS = 30
 

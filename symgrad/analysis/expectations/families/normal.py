@@ -16,8 +16,6 @@ from symgrad.analysis.expectations.families.factor import (
 )
 from symgrad.ir.graph import OPS, Node, as_node, constant
 
-__all__ = ["lognormal", "normal"]
-
 _0, _1 = as_node(0), as_node(1)
 
 

@@ -18,8 +18,6 @@ from symgrad.analysis.expectations.families.factor import (
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["cauchy", "poisson"]
-
 _0, _1 = as_node(0), as_node(1)
 _COUNTS = 40  # terms of an explicit sum
 

@@ -30,8 +30,6 @@ from symgrad.ops.array.layout import move_up, slice_axes
 from symgrad.ops.random.discrete import single_entries
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["expected", "parameters_of", "values_of"]
-
 _0, _1 = as_node(0), as_node(1)
 _STEPS = 30  # factors of a product that is written out
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from symgrad.ir.graph import OPS, Node, constant
 
-__all__ = ["RULES", "GaussRule"]
-
 Points: TypeAlias = tuple[Any, Any]
 # Separate types by the number of parameters let the type checker read the lambdas of the table.
 Place: TypeAlias = "Callable[[Node, Node], Node] | Callable[[Node, Node, Node], Node]"

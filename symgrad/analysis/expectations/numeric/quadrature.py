@@ -29,8 +29,6 @@ from symgrad.ops.scalar.logic import where
 from symgrad.support.progress import reports_progress
 from symgrad.support.traversal import walk
 
-__all__ = ["Quadrature", "first"]
-
 _INPUTS = 2  # random inputs
 _ORDER = 32  # nodes of Gauss quadrature per random input
 _CLOSE = 1e-6  # relative difference of two orders at convergence

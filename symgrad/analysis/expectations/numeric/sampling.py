@@ -17,8 +17,6 @@ from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.ops.random.laws import drawn
 from symgrad.support.progress import steps
 
-__all__ = ["LEVEL", "Sampled", "sampled"]
-
 LEVEL = 0.99
 _Z = 2.5758293035489004
 """The quantile of the normal distribution for a two-sided interval of this level."""

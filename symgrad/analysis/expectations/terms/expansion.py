@@ -25,8 +25,6 @@ from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.traversal import leaves, postorder
 
-__all__ = ["Expansion", "TermRule", "is_even", "is_integer", "node_of_sum", "simple"]
-
 _0, _1 = as_node(0), as_node(1)
 _LOGIC = frozenset({"and_", "not_", "or_"})
 _REGIONS = 3  # thresholds of one argument of an op

@@ -11,8 +11,6 @@ from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, scal
 from symgrad.analysis.expectations.terms.sign_thresholds import negative_part, other
 from symgrad.ir.graph import OPS, as_node
 
-__all__ = ["ceil_of_sum", "floor_of_sum", "round_of_sum"]
-
 _0, _1 = as_node(0), as_node(1)
 _STEPS = 8
 

@@ -18,8 +18,6 @@ from symgrad.analysis.expectations.terms.monomials import (
 )
 from symgrad.ir.graph import OPS, Node, as_node
 
-__all__ = ["exp_of_sum", "log_of_sum", "power_of_sum", "wave_of_sum"]
-
 _1 = as_node(1)
 _HIGHEST = 12  # the largest expanded power of a sum
 _WAVES = 4  # terms of an angle in addition theorems

@@ -19,25 +19,6 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import digest
 from symgrad.rewrite.facts.point_masses import may_be_zero
 
-__all__ = [
-    "ONE",
-    "Monomial",
-    "Terms",
-    "above",
-    "below",
-    "is_indicator",
-    "node_of",
-    "opposite",
-    "ordered",
-    "plus",
-    "power",
-    "power_of",
-    "product",
-    "raised",
-    "scaled",
-    "times",
-]
-
 Monomial = tuple[tuple[Node, Node], ...]
 Terms = dict[Monomial, Node]
 

@@ -19,8 +19,6 @@ from symgrad.analysis.expectations.terms.sign_thresholds import (
 )
 from symgrad.ir.graph import OPS, Node, as_node
 
-__all__ = ["RULES"]
-
 _0, _1 = as_node(0), as_node(1)
 _HALF = as_node(Fraction(1, 2))
 

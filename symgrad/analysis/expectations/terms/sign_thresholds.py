@@ -23,8 +23,6 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["absolute", "choice", "negative_part", "other", "sign_of_sum"]
-
 _0, _1 = as_node(0), as_node(1)
 
 

@@ -34,8 +34,6 @@ from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
-__all__ = ["draw_entry", "entry", "filled", "find_array_evidence", "settled"]
-
 _POINTS = 6
 _SMALL = 3
 """Further points with entries an eighth as large, because larger ones saturate a network of some layers."""

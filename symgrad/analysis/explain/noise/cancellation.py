@@ -23,8 +23,6 @@ from symgrad.support.errors import SymgradError
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["TwoDraws", "are_same", "compare_draws", "without"]
-
 _PLACES = tuple(Fraction(n, 12) for n in (6, 4, 9))
 """Fractions of the support at which a random input is fixed if neither 0 nor 1 will do."""
 

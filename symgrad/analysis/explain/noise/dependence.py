@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["Dependence", "Paths", "blocking_stops", "readers"]
-
 
 class Dependence:
     """The sources that each node's value depends on, as bit masks computed in one sweep.

@@ -18,8 +18,6 @@ from symgrad.ir.types import Distribution
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import mean
 
-__all__ = ["CleanValue", "clean_values"]
-
 
 @dataclass(frozen=True, slots=True)
 class CleanValue:

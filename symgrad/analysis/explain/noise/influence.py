@@ -14,8 +14,6 @@ from symgrad.autodiff.trace import BackwardTrace, Pullback, placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate_mp
 
-__all__ = ["influence_of"]
-
 
 def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
     """Tell for each step whether the gradient changes if only its coefficient takes the value of the second draw.

@@ -31,8 +31,6 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
 
-__all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]
-
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, with 1 if they hold where the left side is smaller."""
 _PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})

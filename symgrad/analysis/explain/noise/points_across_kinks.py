@@ -27,8 +27,6 @@ from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.verification.points.roots import root_between
 
-__all__ = ["straddling"]
-
 Point: TypeAlias = "Mapping[Node, Any]"
 
 _DIGITS = 40

@@ -13,8 +13,6 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["PrecisionPair", "has_arrays", "is_finite", "settled", "is_continuous_at"]
-
 _DIGITS, _MOST_DIGITS = 20, 110  # of printed values
 
 _GUARD = 10

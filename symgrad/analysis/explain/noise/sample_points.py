@@ -21,19 +21,6 @@ from symgrad.ir.size_substitution import domain_with
 from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
 
-__all__ = [
-    "as_floats",
-    "converted",
-    "domain_of",
-    "draws",
-    "entries",
-    "hash_of",
-    "inside",
-    "only_value",
-    "place_in",
-    "value_at",
-]
-
 # Fractions of the support: the middles of both halves first, then the ends, the centre and others.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
 

@@ -14,8 +14,6 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
 
-__all__ = ["change_of", "tie_of"]
-
 _PLACES = 24
 _HALVINGS = 80
 

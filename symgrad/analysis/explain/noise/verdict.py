@@ -37,8 +37,6 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.source import Place
 
-__all__ = ["NoiseVerdict", "ResidualUse", "judge"]
-
 
 class GradientValues(Protocol):
     """The interface of gradients, implemented by `GradientForms`."""

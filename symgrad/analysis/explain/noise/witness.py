@@ -32,15 +32,6 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
-__all__ = [
-    "Evidence",
-    "ExactValue",
-    "NoiseWitness",
-    "find_evidence",
-    "find_straddling",
-    "requirements",
-]
-
 _POINTS = 12
 _BASES = 3  # points with one moved input, and numbers of the program with points on both sides
 # Pairs of precisions. At 50 digits, differences and distances from a jump above 1e-25 are beyond rounding; a long chain

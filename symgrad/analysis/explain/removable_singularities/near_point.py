@@ -16,8 +16,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
-__all__ = ["ULP", "PointNeighbourhood", "as_fraction"]
-
 ULP = 2.0**-53
 
 _NEAR = 20  # decimal exponent of the distance at which both sides of a limit are evaluated

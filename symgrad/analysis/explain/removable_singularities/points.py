@@ -17,8 +17,6 @@ from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import leaves
 
-__all__ = ["DIGITS", "POINTS", "Point", "to_mp", "is_real", "places", "precise", "samples"]
-
 Point: TypeAlias = "dict[Node, Any]"
 
 POINTS = 3  # choices of the other inputs

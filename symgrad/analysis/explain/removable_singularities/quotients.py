@@ -11,8 +11,6 @@ from symgrad.checker.numbers import flint
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 
-__all__ = ["cancelled", "coefficients", "in_lowest_terms"]
-
 
 def in_lowest_terms(node: Node) -> Node:
     r"""Return a formula as a quotient of polynomials in its non-rational subexpressions, without common factors.

@@ -47,8 +47,6 @@ from symgrad.pretty.forms.factor_out import factors_of, terms_of
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]
-
 _TERMS, _NUMBERS = 11, 61  # terms of a series, and of one with numbers as coefficients
 _DERIVED = 1e-12  # error bound for derivatives of a form
 _ROUGH = 1e-6  # error of derivatives above which a better form is sought

@@ -28,9 +28,6 @@ from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import topological
 
-__all__ = ["NoSeries", "PowerSeries"]
-
-
 Shortest: TypeAlias = "Callable[[Node], Node]"
 
 _ZERO, _ONE, _MINUS = as_node(0), as_node(1), as_node(-1)

@@ -17,8 +17,6 @@ from symgrad.ops.scalar.arith import pow
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["Shortener", "opened"]
-
 _PER_EQUATION = 1e-4  # seconds of a short form, for each equation of the formula
 
 

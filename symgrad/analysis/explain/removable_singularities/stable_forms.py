@@ -22,8 +22,6 @@ from symgrad.pretty.forms.factor_out import without_sign
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
 
-__all__ = ["CLOSE", "FormSearch"]
-
 CLOSE = 1e-6  # distance at which forms without a radius are compared
 
 _FORM = 1e-13  # bound on the relative error of a form

@@ -17,8 +17,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate_mp
 
-__all__ = ["SIDES", "UNDEFINED", "Why", "limit_of", "why_undefined"]
-
 UNDEFINED = "undefined"
 
 SIDES = (1, -1, 1e-5, -1e-5)  # multiples of the distance that stands for the limit

@@ -19,9 +19,6 @@ from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["maybe_zeros"]
-
-
 _Inverse: TypeAlias = "Callable[[Node], tuple[Node, ...]]"
 
 

@@ -16,8 +16,6 @@ from symgrad.ops.control import with_slope
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["find"]
-
 _SECONDS = 1.0
 _VALUES = 4  # named values that are tried
 _LARGEST = 400  # equations of the largest program that is searched for a reparameterised sample

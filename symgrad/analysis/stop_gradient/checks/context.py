@@ -33,8 +33,6 @@ from symgrad.verification.decide import decide, equal
 from symgrad.verification.gradients.orders import decide_all_orders, decide_orders
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["LintQuery", "Sighting", "negated"]
-
 _SHARP, _SMALL = 1e-9, 1e-6
 _WRITTEN = 100  # characters of an expression in a suggested line
 _LONGEST = 400  # characters of an expression without parts to name

@@ -11,8 +11,6 @@ from symgrad.ir.graph import Node
 from symgrad.ops.control import kept_value, with_slope, without_stops
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["dead_stops", "find", "stops_in", "untouched"]
-
 
 def find(query: LintQuery) -> Iterator[Sighting]:
     """Yield stop_gradients that no derivative path from the program reaches."""

@@ -19,8 +19,6 @@ from symgrad.ops.control import straight_through
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["find"]
-
 _CHOICES = 60  # clips and choices that are examined
 _CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 

@@ -12,8 +12,6 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["find"]
-
 _SECONDS = 1.0
 
 

@@ -18,8 +18,6 @@ from symgrad.ops.control import straight_through
 from symgrad.verification.gradients.orders import decide_all_orders
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["find"]
-
 _SECONDS = 2.0
 _TERMS = 12
 

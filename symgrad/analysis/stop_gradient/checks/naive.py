@@ -15,8 +15,6 @@ from symgrad.analysis.stop_gradient.checks.points import Batch, Points
 from symgrad.autodiff.trace import BackwardTrace, placeholder
 from symgrad.ir.graph import Node
 
-__all__ = ["FRAMEWORKS", "NaiveBackward", "backward", "frameworks_of"]
-
 _SELECTS: Mapping[str, frozenset[str]] = {
     "JAX": frozenset({"where", "relu"}),
     "torch": frozenset({"where", "clip", "maximum", "minimum", "relu"}),

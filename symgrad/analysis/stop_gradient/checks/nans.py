@@ -25,8 +25,6 @@ from symgrad.ops.array.layout import expand
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["choices", "roots"]
-
 _SECONDS = 2.0
 _REPAIR = 2e-3  # seconds for a candidate
 _SAFE = (1, 0, 2, -1, 0.5)

@@ -12,8 +12,6 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import total
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["find"]
-
 
 def find(query: LintQuery) -> Iterator[Sighting]:
     """Yield the program if it is an array."""

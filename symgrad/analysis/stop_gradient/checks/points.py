@@ -21,8 +21,6 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Batch", "Points", "point_text", "real_variables"]
-
 Batch: TypeAlias = "dict[Node, Any]"
 
 _PLAIN = 4

@@ -22,8 +22,6 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.control import without_stops
 from symgrad.verification.verdict import Verdict, derivatives_text
 
-__all__ = ["find"]
-
 _SECONDS = 2.0  # for a proof that a stop_gradient changes nothing
 _PROOFS = 8
 _SHARP = 1e-9

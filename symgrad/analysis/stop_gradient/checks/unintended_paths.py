@@ -20,8 +20,6 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["frozen", "noise"]
-
 _LARGE = 400  # equations above which kinks are not searched for noise
 
 

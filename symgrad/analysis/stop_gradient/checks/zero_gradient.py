@@ -18,8 +18,6 @@ from symgrad.ops.control import straight_through
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["disconnected", "stopped", "unused", "whole", "zero"]
-
 _REPAIRED = 8  # findings of a check that get a repaired program
 _LARGEST = 400  # equations of the largest program whose gradient is simplified to find a zero
 _EACH = ", and "  # between the lines of a cure

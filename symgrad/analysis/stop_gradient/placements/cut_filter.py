@@ -18,8 +18,6 @@ from symgrad.analysis.stop_gradient.placements.sample_points import Kind, Point,
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 
-__all__ = ["Cut", "CutFilter", "adjoints", "lanes_of", "pushed"]
-
 _LANES = 2048
 _FIXED_LANES = 64  # lanes between two looks at the clock
 _PRODUCT: dict[Kind, float] = {"float": 1e-8, "fixed": 1e-6}  # seconds for a product of two numbers

@@ -17,8 +17,6 @@ from symgrad.autodiff.trace import Pullback, placeholder
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 
-__all__ = ["ExactSums", "agree", "derivative", "exact_sums", "tangents_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:

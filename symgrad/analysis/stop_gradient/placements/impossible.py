@@ -18,8 +18,6 @@ from symgrad.analysis.stop_gradient.placements.paths import PathGraph
 from symgrad.analysis.stop_gradient.placements.sample_points import Point, refutes
 from symgrad.ir.graph import Node
 
-__all__ = ["CutRegion", "Refusal", "noisy_region", "refuse"]
-
 _LANES = 2048
 _LATE = 60  # sets that are also examined at high precision
 

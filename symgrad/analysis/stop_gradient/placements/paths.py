@@ -16,8 +16,6 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["ValueEdge", "PathGraph"]
-
 
 @dataclass(frozen=True, slots=True)
 class ValueEdge:

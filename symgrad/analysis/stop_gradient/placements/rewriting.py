@@ -13,8 +13,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import stop_gradient
 
-__all__ = ["outer_forms", "replaced", "stopped", "with_fixed"]
-
 _VALUES = 40
 
 

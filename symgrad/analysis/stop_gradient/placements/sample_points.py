@@ -35,8 +35,6 @@ from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Kind", "Point", "CutProblem", "Scaled", "points_of", "refutes"]
-
 _DIGITS, _DEEP = (100, 140), (500, 600)
 """Digits of the two precisions: normally, and if a derivative cancels to less than 1e-30 of its summands."""
 

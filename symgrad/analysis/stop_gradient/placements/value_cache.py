@@ -20,8 +20,6 @@ from symgrad.analysis.explain.noise.sample_points import converted
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 
-__all__ = ["Computed", "PointValues", "Row", "frozen_point"]
-
 Row = dict[Node, Any]
 """Values of nodes at one precision."""
 

@@ -17,8 +17,6 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.decide import decide, equal
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["same_gradient", "why_none"]
-
 _LONG = 400
 """Equations above which gradients are compared by normal form first."""
 

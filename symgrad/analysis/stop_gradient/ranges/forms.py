@@ -19,8 +19,6 @@ from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["repaired_forms"]
-
 _AROUND = 3  # equations above an overflow that get other forms
 _SHARE = 0.3  # of the time, for repairs
 _SECONDS = 2.0

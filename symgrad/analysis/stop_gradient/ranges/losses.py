@@ -27,8 +27,6 @@ from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-__all__ = ["Loss", "ExactRow", "exact_values", "is_above", "losses_of", "single"]
-
 _DIGITS = ((60, 90), (1200, 1250))
 """Pairs of precisions; the second if a value is infinite, or depends on rounding, at the first."""
 _MARGIN = 1e-30  # tolerance between the precisions of a pair

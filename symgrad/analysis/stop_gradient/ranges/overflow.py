@@ -18,8 +18,6 @@ from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, los
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["find"]
-
 _FINDINGS = 3
 _SHARP = 1e-9  # relative accuracy of the edge of a region
 _SUMS = frozenset({"add", "sub"})
