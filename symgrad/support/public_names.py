@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 __all__ = ["MODULES", "PUBLIC", "class_name", "names_in", "public", "public_name"]
 
@@ -69,7 +69,8 @@ def _is_public(module: Any, name: str) -> bool:
     """Tell whether a module lists a name, or defines its function if it has no list."""
     if hasattr(module, "__all__"):
         return name in module.__all__
-    return not name.startswith("_") and getattr(vars(module).get(name), "__module__", "") == module.__name__
+    members = cast("dict[str, Any]", vars(module))
+    return not name.startswith("_") and getattr(members.get(name), "__module__", "") == module.__name__
 
 
 def public_name(name: str) -> str | None:

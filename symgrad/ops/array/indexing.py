@@ -343,6 +343,11 @@ iota: Op = structural(
     facts=facts("nonnegative", "integral"),
 )
 
+
+def _eye_reference(_mp: Any, rows: int, columns: int) -> Any:
+    return np.eye(rows, columns, dtype=int)
+
+
 eye: Op = structural(
     "eye",
     doc="the matrix with 1 on its diagonal and 0 elsewhere",
@@ -350,8 +355,8 @@ eye: Op = structural(
     gives="int",
     parameters=("rows", "columns"),
     shape=_eye_rule,
-    evaluate=lambda rows, columns: np.eye(rows, columns),
-    reference=lambda mp, rows, columns: np.eye(rows, columns, dtype=int),
+    evaluate=np.eye,
+    reference=_eye_reference,
     push=_constant,
     pull=_constant,
     batch=_constant_batch,

@@ -1,6 +1,6 @@
 """Primitives of JAX that move entries, and contractions, as expressions."""
 
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 # The signatures of the lambdas are those of the table.
 
 from __future__ import annotations
