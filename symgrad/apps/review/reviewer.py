@@ -12,6 +12,7 @@ from symgrad.apps.review.decisions.declarations import DocumentDeclarations
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import varied_in
+from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.layout.prose import (
     ALTERNATIVE_CUES,
@@ -52,6 +53,7 @@ class Reviewer(DocumentDeclarations):
         self.names.line = self._line(statement.sides[0].span.start)
         if not statement.continues:
             self.names.varied = varied_in([side.text for side in statement.sides])
+            self.names.ever_varied |= self.names.varied
         relations, sides = statement.relations, list(statement.sides)
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
@@ -317,12 +319,17 @@ class Reviewer(DocumentDeclarations):
         judged = self._judge.judged(left, right)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
+        if judged.verdict.status == "refuted":
+            judged = self._judged_otherwise(left, right) or judged
         doubtful = judged.verdict.status != "proved" and ends
         if doubtful and (self._is_known_rate(left, right) or self._moves(left, right)):
             self._hold(left, right, equation, asked=False)
             return right
         at_a_value = bool(self._judge.places.here)
-        if judged.verdict.status == "refuted" and ends and not at_a_value and self._is_sought(left, right):
+        sought = (
+            ends and not at_a_value and (self._is_sought(left, right) or self._is_equilibrium(left, right))
+        )
+        if judged.verdict.status == "refuted" and sought:
             self._hold(left, right, equation, asked=True)
             return right
         if (
@@ -343,6 +350,26 @@ class Reviewer(DocumentDeclarations):
                 judged, self._right = replace(again, message=message), None
         self._add_judged(text, equation, judged)
         return right
+
+    def _judged_otherwise(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a derivative where other inputs follow, along equations above or by differentials; None if it fails."""
+        slope = left.slope
+        if slope is not None and len(slope.by) == 1 and slope.plain:
+            total = total_derivative(self.names, slope.of.node, slope.by[0].node)
+            if total is None:
+                return None
+            found = self._judge.judged(replace(left, expr=self.names.expr(total), slope=None), right)
+            note = f"where other inputs follow {slope.by[0]}, as the equations above say"
+        elif slope is None and self.names.varied and self.names.ever_varied - self.names.varied:
+            self.names.varied = self.names.ever_varied
+            try:
+                left, right = self._reader.side(left.text), self._reader.side(right.text)
+            except SymgradError:
+                return None
+            found, note = self._judge.judged(left, right), "with all differentials above"
+        else:
+            return None
+        return replace(found, message=note) if found.verdict.status == "proved" else None
 
     # -- steps ---------------------------------------------------------------------------------------------------
 

@@ -203,10 +203,8 @@ def undetermined(
         conditions: the equations that are to be solved.
         fixed: the values that the document found.
     """
-    asked = [c for c in conditions if c.unknowns]
-    several = (
-        len({unknown for c in asked for unknown in c.unknowns}) > 1
-    )  # with a multiplier for what ties them
+    asked = list(conditions)
+    several = len(asked) > 1  # with a multiplier for what ties their unknowns
     for condition in asked:
         for s in condition.reads - fixed.keys():
             multiplier = several and s.name.startswith(("λ", "lambda"))

@@ -30,6 +30,7 @@ from symgrad.apps.review.layout.prose import (
     FACT_CUES,
     HELD_CUES,
     SOUGHT_CUES,
+    VALUE_CUES,
     WITH_CUES,
     ZERO_CUES,
 )
@@ -325,7 +326,8 @@ class HypothesisRules(ReviewState):
     def _is_known_rate(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation says how fast something moves, which nothing has said before: dV/dt = 100."""
         slope, (a, b) = left.slope, (left.expr.node, right.expr.node)
-        if slope is None or len(slope.by) != 1 or inputs_of(b):
+        given = FACT_CUES.search(self._before) is not None or VALUE_CUES.search(self._before) is not None
+        if slope is None or len(slope.by) != 1 or (inputs_of(b) and not given):
             return False
         x = slope.by[0].node
         if not self.names.moved_by(slope.of.node, x):
@@ -341,6 +343,8 @@ class HypothesisRules(ReviewState):
     def _is_motion(self, left: ReadSide, right: ReadSide) -> bool:
         r"""Tell whether an equation says how something moves: m \ddot x = -k x, or what is zero along a motion."""
         nodes = [left.expr.node, right.expr.node]
+        if "dot" in left.text.text and left.slope is not None and self._has_new_input(left, right):
+            return True  # \dot q = p/m, of a p that nothing above reads
         before, behind = (" ".join(s.name for s in symbols_of([node])) for node in nodes)
         if not any(mark in before + behind for mark in ("_dot", "_ddot")):
             return False
@@ -348,14 +352,25 @@ class HypothesisRules(ReviewState):
         return not derived or right.expr.node.is_number(0) or ("_ddot" in before and "dot" not in behind)
 
     def _is_law(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation relates inputs of which nothing was read before, p V = n R T: it cannot follow.
+        """Tell whether an equation has an input of which nothing was read before, p V = n R T: it cannot follow.
 
-        Each side has an input that the other has not, since (a + b)**2 = a**2 + b**2 is a claim.
+        That input stands on one side alone, since (a + b)**2 = a**2 + b**2 is a claim.
         """
-        a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
-        if left.values or left.slope is not None or right.slope is not None or not (a - b and b - a):
+        if left.slope is not None or right.slope is not None:
             return False
-        return all(self.names.first_read.get(s.name, self._number) == self._number for s in a | b)
+        differential = left.expr.node.op is SYMBOL  # dU = T dS - p dV
+        return (differential or not left.values) and self._has_new_input(left, right)
+
+    def _has_new_input(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether several inputs are in an equation, and one side alone has one that no line above reads."""
+        a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
+        new = {s for s in a ^ b if self.names.is_new(s)}
+        return bool(new) and len(a | b) > 1
+
+    def _is_equilibrium(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation is one of two names that the document defines, MR = MC: it asks where it holds."""
+        texts = [side.text.text.strip(" &$") for side in (left, right)]
+        return all(text in self.names.values and not self.names.is_declared_input(text) for text in texts)
 
     def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.

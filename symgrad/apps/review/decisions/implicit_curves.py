@@ -18,7 +18,7 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Branch", "branches", "dependence", "dependent_names"]
+__all__ = ["Branch", "branches", "dependence", "dependent_names", "variables_in"]
 
 _LETTERS = r"[^\W\d_](?:_?[^\W_]\w*)?"
 _ORDER = r"(?:\s*\^?\s*[2-9²³])?"
@@ -26,6 +26,9 @@ _PLAIN = re.compile(rf"(?<!\w)d{_ORDER}\s*({_LETTERS})\s*/\s*d([^\W\d_](?:_?[^\W
 _PAPER = re.compile(
     r"\\[dt]?frac\s*\{\s*(?:d|\\(?:mathrm|text)\{d\})" + _ORDER + r"\s*\\?([a-zA-Z]+)\s*\}"
     r"\s*\{\s*(?:d|\\(?:mathrm|text)\{d\})\s*\\?([a-zA-Z]+)" + _ORDER + r"\s*\}"
+)
+_VARIABLE = re.compile(
+    r"/\s*[d∂]([^\W\d_])|\{\s*(?:d|\\partial)\s*\\?([a-zA-Z]+)\s*\}|\)\s*_\{?\s*\\?([a-zA-Z]+)"
 )
 _PRIMED = re.compile(r"(?<![\w\\])([^\W\d_])(?:'+|\^\{?\\prime\}?)(?!\s*\()")
 _NUMBER = re.compile(r"[\s.$]*[-+]?\d[\d.]*[\s.,$]*")
@@ -55,6 +58,12 @@ def dependent_names(statements: Iterable[ChainText]) -> dict[str, str | None]:
         if lone is not None and gives and _NUMBER.fullmatch(statement.sides[1].text) is None:
             defined.add(lone[1])
     return {name: by for name, by in found.items() if name not in defined and name != by}
+
+
+def variables_in(statements: Iterable[ChainText]) -> frozenset[str]:
+    r"""Return the names that derivatives are by, or hold constant: V and T of (\partial p/\partial V)_T."""
+    sides = [side.text for statement in statements for side in statement.sides]
+    return frozenset(name for text in sides for found in _VARIABLE.findall(text) for name in found if name)
 
 
 def dependence(left: Node, right: Node, followed: dict[str, str | None]) -> tuple[Node, Node] | None:

@@ -137,7 +137,9 @@ class Judge(CurveBranches):
         if verdict.status == "proved":
             single = solution(condition.at({}), unknown) is not None
             return StepVerdict("solution", verdict, None if single else f"a solution of {condition.said}")
-        missing = self._missing(unknown, node, condition, every) if verdict.status == "refuted" else None
+        missing = None
+        if verdict.status == "refuted":
+            missing = self._missing(unknown, node, condition, every) or self._undetermined(verdict)
         if missing is not None:
             return StepVerdict("solution", _undecided(verdict, missing))
         right = solution(condition.at({}), unknown) if len(conditions) == 1 else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from symgrad.apps.review.decisions.cases import CaseScope, DocumentCase
-from symgrad.apps.review.decisions.implicit_curves import dependent_names
+from symgrad.apps.review.decisions.implicit_curves import dependent_names, variables_in
 from symgrad.apps.review.decisions.judge import Judge, StepVerdict
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
@@ -88,6 +88,7 @@ class ReviewState:
             self.names.assume(f"{name} is held fixed", line)
         self._followed = dependent_names(expected)
         self.names.followed = self._followed
+        self.names.variables = variables_in(expected)
         self.names.primed = frozenset(name for name, by in self._followed.items() if by is None)
         self._reader.letters.release(self._followed)
         self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]

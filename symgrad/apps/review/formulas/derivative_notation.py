@@ -165,6 +165,13 @@ class _Finder:
         if lower is None or (self._known(self._text_at(k)) and self._known(self._text_at(k + 2))):
             return None
         order = _DIGITS[upper["order"]]
+        if order == 1 and not lower["order"] and self._text_at(k + 3) in ("^", "**"):
+            raise ProgramSyntaxError(
+                "this is a derivative by a power",
+                at=Location(Source(self._text), Span(start, self._tokens[k + 3].end)),
+                expected="a derivative by a name, or brackets around a power of the derivative",
+                cure="give the power a name, and differentiate by that",
+            )
         by = self._by(lower, order)
         partial = upper["d"] == "∂"
         if upper["of"]:

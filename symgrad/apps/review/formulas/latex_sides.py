@@ -13,7 +13,13 @@ from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
-from symgrad.apps.review.formulas.related_rates import along_a_law, rate, time_derivative
+from symgrad.apps.review.formulas.related_rates import (
+    along_a_law,
+    names_of_inputs,
+    rate,
+    time_derivative,
+    total_derivative,
+)
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.derivations import DerivationReader
 from symgrad.frontend.latex.meaning.factors import is_function_name
@@ -167,7 +173,11 @@ class LatexSideReader:
         tree = lines[0].sides[0]
         known = KnownNames(self._known(text))
         reader = self._reader(Source(text), text)
-        if reader.derivative_of(tree) is not None or reader.moved_by_time(tree) is not None:
+        try:
+            derived = reader.derivative_of(tree) is not None or reader.moved_by_time(tree) is not None
+        except SymgradError:
+            return None
+        if derived:
             return None
         if isinstance(tree, Scripted) and tree.primes and self._is_another(tree):
             return spelled_name(tree) or "", True
@@ -306,9 +316,14 @@ class LatexSideReader:
             if motion is not None:
                 self.moved = True
                 return motion
-            if reader.names_constant and y.op is SYMBOL and y is not x and y not in self._names.implied:
+            if reader.constants and y.op is SYMBOL and y is not x and y not in self._names.implied:
                 self.moved = True
                 return along_a_law(self._names, y, x)
+            if not names_of_inputs(y).issuperset(reader.constants):
+                total = total_derivative(self._names, y, x, reader.constants)
+                if total is not None:
+                    self.moved = True
+                    return total
             value = self._differentiated(y, x, partial=held)
             self.slopes.append(LatexSideDerivative(y, x, value))
             return value

@@ -56,6 +56,8 @@ class DocumentNames(DocumentEquations):
         reading: the number of the statement that is read.
         line: its line.
         varied: the names whose differentials it has.
+        ever_varied: these of all statements so far.
+        variables: the names that derivatives in the document are by, or hold constant.
         arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what was declared, and what was not and is taken to hold.
@@ -82,6 +84,8 @@ class DocumentNames(DocumentEquations):
         self.unread: dict[str, int] = {}
         self._differentials: dict[Node, Node] = {}
         self.varied: frozenset[str] = frozenset()
+        self.ever_varied: frozenset[str] = frozenset()
+        self.variables: frozenset[str] = frozenset()
         self.arguments: set[str] = set()
         self.line = 0
 
@@ -96,6 +100,12 @@ class DocumentNames(DocumentEquations):
         """Yield the symbols of the document."""
         return (node for node in self.values.values() if node.op is SYMBOL)
 
+    def is_declared_input(self, name: str) -> bool:
+        """Tell whether a name is a symbol that no equation of the document gives another name."""
+        return self.is_input(name) and all(
+            self.values[name] is not v for n, v in self.values.items() if n != name
+        )
+
     def is_array(self, name: str) -> bool:
         """Tell whether a name is that of an array."""
         return name in self.values and bool(self.values[name].shape)
@@ -108,6 +118,11 @@ class DocumentNames(DocumentEquations):
         """Remember that the statement that is read has these names in a formula."""
         for name in names:
             self.first_read.setdefault(name, self.reading)
+
+    def is_new(self, s: Node) -> bool:
+        """Tell whether no statement above reads an input, or the one whose differential it is."""
+        (name,) = [node.name for node, d in self._differentials.items() if d is s] or [s.name]
+        return self.first_read.get(name, self.reading) == self.reading
 
     def missed(self, text: str) -> None:
         """Remember that a formula could not be read: perhaps for want of a name in it that is defined below."""
@@ -344,7 +359,7 @@ class DocumentNames(DocumentEquations):
             )
         if y is x or (x.op is SYMBOL and x.name.startswith("__")):
             return
-        if y.op is SYMBOL and y.name not in self.values:
+        if y.op is SYMBOL and (y.name not in self.values or self._is_unknown(y, x)):
             raise UnknownNameError(
                 f"this is a derivative of '{y.name}', which nothing above defines",
                 expected=f"{y.name} = ... above",
@@ -354,6 +369,11 @@ class DocumentNames(DocumentEquations):
                 f"this is a derivative by '{x.name}', which nothing above reads",
                 expected="a name that is read above",
             )
+
+    def _is_unknown(self, y: Node, x: Node) -> bool:
+        """Tell whether nothing says what an input is as a function of another: its derivative is not 0 for that."""
+        follows = y in self.implied or bool(self.moved_by(y, x))
+        return y.name in self._undeclared and not y.shape and not follows
 
     def is_said(self, name: str) -> bool:
         """Tell whether a name means something, or would if its definition could be read."""

@@ -18,7 +18,7 @@ from symgrad.apps.review.formulas.derivative_notation import (
 )
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
-from symgrad.apps.review.formulas.related_rates import along_a_law, rate
+from symgrad.apps.review.formulas.related_rates import along_a_law, names_of_inputs, rate, total_derivative
 from symgrad.frontend.latex.meaning.functions.differentials import coordinates_of, sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
@@ -129,6 +129,8 @@ class NotationReader:
                 if error.at is None:
                     raise
                 span = error.at.span
+                if text[span.start : span.end] in {*known, *self._names.values}:  # a sign that names have not
+                    raise
                 line, _ = self._source.line_column(start + span.start)
                 meant = self._as_derivative(text[span.start : span.end], line)
                 if meant is not None:
@@ -224,6 +226,10 @@ class NotationReader:
         if part.constant and of.node.op is SYMBOL and of.node not in names.implied and by[0] is not of.node:
             value = names.expr(along_a_law(names, of.node, by[0]))
             return value.node, WrittenDerivative(of, (names.expr(by[0]),), value, plain=False)
+        if not names_of_inputs(of.node).issuperset(part.constant):
+            total = total_derivative(names, of.node, by[0], part.constant)
+            if total is not None:
+                return total, WrittenDerivative(of, (names.expr(by[0]),), names.expr(total), plain=False)
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)

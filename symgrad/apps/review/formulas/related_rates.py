@@ -9,12 +9,12 @@ from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.frontend.latex.meaning.inputs import inputs_of
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import UnknownNameError
 
-__all__ = ["along_a_law", "rate", "rate_variables", "time_derivative"]
+__all__ = ["along_a_law", "names_of_inputs", "rate", "rate_variables", "time_derivative", "total_derivative"]
 
 
 def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
@@ -37,6 +37,11 @@ def rate(names: DocumentNames, node: Node, x: Node) -> Node:
     return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node
 
 
+def names_of_inputs(node: Node) -> set[str]:
+    """Return the names of the inputs of a formula."""
+    return {s.name for s in inputs_of(node)}
+
+
 def along_a_law(names: DocumentNames, y: Node, x: Node) -> Node:
     """Return the derivative of an input by another one along an equation that relates them, all others constant.
 
@@ -56,6 +61,33 @@ def along_a_law(names: DocumentNames, y: Node, x: Node) -> Node:
         f"{y.name} is an input here, and no equation above relates it to {x.name}",
         expected=f"a formula for {y.name}",
     )
+
+
+def total_derivative(names: DocumentNames, node: Node, x: Node, constant: Sequence[str] = ()) -> Node | None:
+    """Return the derivative of a formula by an input that others follow along equations above.
+
+    Args:
+        names: of the document.
+        node: the formula.
+        x: the input.
+        constant: the names that do not follow it.
+
+    Returns:
+        It; None where no equation relates another input of the formula to it.
+    """
+    rates: dict[Node, Node] = {}
+    for s in inputs_of(node) if x.op is SYMBOL else ():
+        if s is not x and s.name not in constant:
+            try:
+                rates[s] = along_a_law(names, s, x)
+            except UnknownNameError:
+                continue
+    if len(rates) > 1:  # n and R of p V = n R T are constants, if nothing is differentiated by them
+        rates = {s: r for s, r in rates.items() if s.name in names.variables}
+    if not rates:
+        return None
+    moved = {x: number(1), **rates}
+    return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in moved.values()]).canonical().node
 
 
 def time_derivative(names: DocumentNames, node: Node) -> Node | None:

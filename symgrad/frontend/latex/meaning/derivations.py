@@ -30,13 +30,13 @@ class DerivationReader(TimeDerivativeReader):
     r"""Reads f'|_{x=1}, (\partial F/\partial V)_T, \nabla f(x, y), \Delta u, \partial(x, y)/\partial(r, s).
 
     Attributes:
-        names_constant: whether the derivative that is read says which names are constant.
+        constants: the names that the derivative that is read holds constant.
         moments: by their letters what returns moments over random inputs: E, Var.
         functions_elsewhere: the arguments of functions that are defined elsewhere, by the functions' names.
         values_elsewhere: what these names and arguments stand for.
     """
 
-    names_constant = False
+    constants: Sequence[str] = ()
     moments: Mapping[str, Callable[[Node], Node]] = {}
     functions_elsewhere: Mapping[str, Sequence[str]] = {}
     values_elsewhere: Mapping[str, Node] = {}
@@ -116,9 +116,11 @@ class DerivationReader(TimeDerivativeReader):
             and self.derivative_of(base.items[0]) is not None
         ):
             self._check_constant(tree.below)
-            self.names_constant = True
+            self.constants = [
+                n for i in self.index_trees(tree.below, 0) if (n := spelled_name(i)) is not None
+            ]
             found = yield self.value(base)
-            self.names_constant = False
+            self.constants = ()
             return found
         return (yield super().scripted(tree))
 
