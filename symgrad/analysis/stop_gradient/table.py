@@ -51,9 +51,9 @@ CHECKS = (
     Check("SG206", "unused-variable", "warning", "y does not depend on one of the variables", nothing.unused),
     Check("SG301", "nan-where", "warning", "the branch not taken makes the gradient NaN", nans.choices),
     Check("SG302", "nan-root", "warning", "a root with a value makes the gradient NaN", nans.roots),
-    Check("SG303", "late-guard", "warning", "a guard stands behind a root: too late", guard.find),
+    Check("SG303", "late-guard", "warning", "a guard comes after a root: too late", guard.find),
     Check("SG304", "dead-region", "note", "a value is cut off, or held back, in a region", flat.find),
-    Check("SG305", "cancels", "warning", "the gradient is zero: what arrives cancels", cancels.find),
+    Check("SG305", "cancels", "warning", "the gradient is zero: its terms cancel", cancels.find),
     Check("SG306", "overflow", "warning", "floats lose a value or gradient that is an ordinary number", overflow.find),
     Check("SG401", "rounded-value", "note", "a straight-through value rounds", inexact.find),
 )

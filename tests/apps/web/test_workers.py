@@ -43,7 +43,7 @@ def test_what_does_not_end_is_ended_and_the_rest_is_answered(
         assert any("takes longer than" in part.get("error", {}).get("message", "") for part in found)
         monkeypatch.setattr(workers, "_part_seconds", 60)
         (after,) = await told(workers, program="x**2")
-        assert after["blocks"][-1]["text"] == "d/dx = 2*x"
+        assert after["blocks"][-1]["text"] == "d/dx f = 2*x"
 
     run(workers, body())
 
@@ -53,10 +53,10 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
         many = [told(workers, "a", program=f"x**{k}") for k in range(2, 6)]
         *found, other = await asyncio.gather(*many, told(workers, "b", program="sin(x)"))
         assert [f[0]["blocks"][-1]["text"] for f in found] == [
-            "d/dx = 2*x",
-            *(f"d/dx = {k}*x**{k - 1}" for k in (3, 4, 5)),
+            "d/dx f = 2*x",
+            *(f"d/dx f = {k}*x**{k - 1}" for k in (3, 4, 5)),
         ]
-        assert other[0]["blocks"][-1]["text"] == "d/dx = cos(x)"
+        assert other[0]["blocks"][-1]["text"] == "d/dx f = cos(x)"
         # Whoever goes away leaves nothing behind.
         answers = workers.answer(validate_question({"program": LONG, "parts": ["graph", "latex"]}), "a")
         begun, own = asyncio.Event(), workers._acquire
@@ -89,13 +89,13 @@ def test_where_nothing_is_forked_processes_answer_several_questions(monkeypatch:
         await workers.start()
         try:
             first = [(await told(workers, program=f"x**{k}"))[0] for k in (2, 3)]
-            assert [found["blocks"][-1]["text"] for found in first] == ["d/dx = 2*x", "d/dx = 3*x**2"]
+            assert [found["blocks"][-1]["text"] for found in first] == ["d/dx f = 2*x", "d/dx f = 3*x**2"]
             monkeypatch.setattr(workers, "_part_seconds", 0.1)
             late, *_ = await told(workers, program=LONG, parts=["latex"])
             assert "takes longer than" in late["error"]["message"]
             monkeypatch.setattr(workers, "_part_seconds", 120)
             (after,) = await told(workers, program="x**4")
-            assert after["blocks"][-1]["text"] == "d/dx = 4*x**3"
+            assert after["blocks"][-1]["text"] == "d/dx f = 4*x**3"
         finally:
             await workers.stop()
 
@@ -183,6 +183,6 @@ print(len(answers.getvalue()), json.loads(answers.getvalue())["error"]["message"
 
 def test_a_process_answers_so_many_questions_each_within_a_length() -> None:
     *lines, last = printed(SERVED).splitlines()
-    assert lines == ["{'ready': True}", "d/dx = 2*x", "{}", "d/dy = 3*y**2", "{}"]
+    assert lines == ["{'ready': True}", "d/dx f = 2*x", "{}", "d/dy f = 3*y**2", "{}"]
     assert int(last.split()[0]) < ANSWER_BYTES
     assert "too long" in last

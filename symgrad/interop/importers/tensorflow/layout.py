@@ -1,6 +1,7 @@
 """Operations of TensorFlow that move entries, and products of arrays, as expressions."""
 
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 # The signatures of the lambdas are those of the table.
 
 from __future__ import annotations

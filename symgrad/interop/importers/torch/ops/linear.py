@@ -108,13 +108,18 @@ def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Expr:
     return a.tensordot(self, other, axes=(list(dims_self), list(dims_other)))
 
 
+def _matrix(self: Any = None, A: Any = None) -> Any:
+    """Return the matrix of an operation that has it under one of two names."""
+    return A if self is None else self
+
+
 # ------------------------------------------------------------------------------------------------- rules of one line
 
 aten_rows(
     {
-        "det linalg_det": lambda self=None, A=None: m.det(A if self is None else self),
-        "slogdet linalg_slogdet": lambda self=None, A=None: sign_and_logdet(A if self is None else self),
-        "inverse linalg_inv": lambda self=None, A=None: m.inv(A if self is None else self),
+        "det linalg_det": lambda self=None, A=None: m.det(_matrix(self, A)),
+        "slogdet linalg_slogdet": lambda self=None, A=None: sign_and_logdet(_matrix(self, A)),
+        "inverse linalg_inv": lambda self=None, A=None: m.inv(_matrix(self, A)),
         "matrix_power linalg_matrix_power": lambda self, n: m.matrix_power(self, n),
         "matrix_exp linalg_matrix_exp": lambda self: m.expm(self),
         "kron": lambda self, other: m.kron(self, other),
