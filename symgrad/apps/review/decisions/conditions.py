@@ -194,7 +194,7 @@ def _root(sides: Sides, unknown: Node) -> Node | None:
 
 
 def undetermined(
-    names: Collection[str], conditions: Iterable[Condition], fixed: Mapping[Node, Node]
+    names: Collection[str], conditions: Sequence[Condition], fixed: Mapping[Node, Node]
 ) -> str | None:
     """Return an input without a value yet that equations determine, a multiplier above all; None if none does.
 
@@ -203,11 +203,9 @@ def undetermined(
         conditions: the equations that are to be solved.
         fixed: the values that the document found.
     """
-    asked = list(conditions)
-    several = len(asked) > 1  # with a multiplier for what ties their unknowns
-    for condition in asked:
+    for condition in conditions:
         for s in condition.reads - fixed.keys():
-            multiplier = several and s.name.startswith(("λ", "lambda"))
+            multiplier = len(conditions) > 1 and s.name.startswith(("λ", "lambda"))
             if s.name in names and (s in condition.unknowns or multiplier):
                 return s.name
     return None

@@ -74,11 +74,10 @@ class DocumentDeclarations(HypothesisRules):
         if len(statement.sides) != 2 or statement.relations[0].text not in ("~", r"\sim"):
             return False
         left, right = statement.sides
-        latex = statement.passage.notation == "latex"
-        names = declared_names(left.text) if latex else [n.strip() for n in left.text.split(",")]
+        names = _names_of_side(left)
         if not names or not all(n.isidentifier() for n in names):
             return False
-        if not latex and (
+        if right.notation != "latex" and (
             (anew and is_program_distribution(right))
             or any(n in self.names.lost for n in _NAME.findall(right.text))
         ):
@@ -112,8 +111,8 @@ class DocumentDeclarations(HypothesisRules):
         domains = [_SIGNS.get(r.text.strip()) for r in statement.relations]
         if len(domains) != 1 or domains[0] is None or statement.sides[-1].text.strip() != "0":
             return False
-        (left, _), latex = statement.sides, statement.passage.notation == "latex"
-        names = declared_names(left.text) if latex else [n.strip() for n in left.text.split(",")]
+        left = statement.sides[0]
+        names = _names_of_side(left)
         if not names or any(not n.isidentifier() or n in self.names.values for n in names):
             return False
         line = self._line(left.span.start)
@@ -125,6 +124,13 @@ class DocumentDeclarations(HypothesisRules):
         except SymgradError:
             return False
         return True
+
+
+def _names_of_side(side: SideText) -> list[str] | None:
+    """Return the names that a side lists, before a sign that says something of them; None for other LaTeX."""
+    if side.notation == "latex":
+        return declared_names(side.text)
+    return [name.strip() for name in side.text.split(",")]
 
 
 def _declaration(statement: ChainText) -> str:

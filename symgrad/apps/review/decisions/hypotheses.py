@@ -370,7 +370,7 @@ class HypothesisRules(ReviewState):
     def _is_equilibrium(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation is one of two names that the document defines, MR = MC: it asks where it holds."""
         texts = [side.text.text.strip(" &$") for side in (left, right)]
-        return all(text in self.names.values and not self.names.is_declared_input(text) for text in texts)
+        return all(map(self.names.is_defined, texts))
 
     def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.

@@ -192,7 +192,7 @@ class _Finder:
         return DerivativeText(Span(start, end), of, by, order, partial)
 
     def _spaced_quotient(self, k: int) -> DerivativeText | None:
-        """D ln(K)/dT, d(x**2)/dx: a d by itself before what is differentiated, up to its quotient."""
+        """Return d ln(K)/dT, d(x**2)/dx: a d by itself before what is differentiated, up to its quotient."""
         if self._text_at(k) not in ("d", "∂") or self._known(self._text_at(k)):
             return None
         depth = 0

@@ -12,14 +12,8 @@ from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.names import DocumentNames
-from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
-from symgrad.apps.review.formulas.related_rates import (
-    along_a_law,
-    names_of_inputs,
-    rate,
-    time_derivative,
-    total_derivative,
-)
+from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
+from symgrad.apps.review.formulas.related_rates import derivative_at_constant, rate, time_derivative
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.derivations import DerivationReader
 from symgrad.frontend.latex.meaning.factors import is_function_name
@@ -134,7 +128,7 @@ class LatexSideReader:
     Attributes:
         macros: likewise.
         slopes: the derivatives that the last formula asked for.
-        moved: whether the last formula has a derivative by a time that nothing reads.
+        moved: whether the last formula has a derivative in which inputs follow a time, or equations above.
         readings: how what was ambiguous in the last formula was read, one sentence each.
     """
 
@@ -312,18 +306,12 @@ class LatexSideReader:
 
         def differentiated(y: Node, x: Node) -> Node:
             y = y if held else self._names.following(y, [x])
-            motion = time_derivative(self._names, y) if _is_time(x, y) else None
-            if motion is not None:
+            found = time_derivative(self._names, y) if _is_time(x, y) else None
+            if found is None:
+                found = derivative_at_constant(self._names, y, x, reader.constants)
+            if found is not None:
                 self.moved = True
-                return motion
-            if reader.constants and y.op is SYMBOL and y is not x and y not in self._names.implied:
-                self.moved = True
-                return along_a_law(self._names, y, x)
-            if not names_of_inputs(y).issuperset(reader.constants):
-                total = total_derivative(self._names, y, x, reader.constants)
-                if total is not None:
-                    self.moved = True
-                    return total
+                return found
             value = self._differentiated(y, x, partial=held)
             self.slopes.append(LatexSideDerivative(y, x, value))
             return value
@@ -378,7 +366,7 @@ class LatexSideReader:
             word
             for run in _RUN.findall(text)
             for word in (run, run[:-1])
-            if (is_function_name(word) or (word in MOMENTS and self._is_random()))
+            if (is_function_name(word) or (word in MOMENTS and self._names.has_random_inputs))
             and not all(c in self._names for c in word)
         )
         return sorted(found, key=len, reverse=True)
@@ -396,13 +384,10 @@ class LatexSideReader:
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document
-        if self._is_random():
+        if self._names.has_random_inputs:
             reader.moments = {k: partial(moment, self._names, kind) for k, kind in MOMENTS.items()}
         reader.functions_elsewhere, reader.values_elsewhere = self._names.functions, self._names.values
         return reader
-
-    def _is_random(self) -> bool:
-        return any(map(is_random, self._names.inputs()))
 
     def _known(self, text: str) -> dict[str, Node]:
         """Return the names that a text may read, and no others: a document may have thousands."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from symgrad.api.derivatives.differentiate import jvp
@@ -57,6 +57,7 @@ class DocumentNames(DocumentEquations):
         line: its line.
         varied: the names whose differentials it has.
         ever_varied: these of all statements so far.
+        has_random_inputs: whether an input has a distribution.
         variables: the names that derivatives in the document are by, or hold constant.
         arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
@@ -86,6 +87,7 @@ class DocumentNames(DocumentEquations):
         self.varied: frozenset[str] = frozenset()
         self.ever_varied: frozenset[str] = frozenset()
         self.variables: frozenset[str] = frozenset()
+        self.has_random_inputs = False
         self.arguments: set[str] = set()
         self.line = 0
 
@@ -96,15 +98,9 @@ class DocumentNames(DocumentEquations):
         """Tell whether a name is a symbol that the document declares, or that it uses without that."""
         return name in self.values and self.values[name].op is SYMBOL
 
-    def inputs(self) -> Iterator[Node]:
-        """Yield the symbols of the document."""
-        return (node for node in self.values.values() if node.op is SYMBOL)
-
-    def is_declared_input(self, name: str) -> bool:
-        """Tell whether a name is a symbol that no equation of the document gives another name."""
-        return self.is_input(name) and all(
-            self.values[name] is not v for n, v in self.values.items() if n != name
-        )
+    def is_defined(self, name: str) -> bool:
+        """Tell whether an equation of the document defines a name, perhaps as another name of an input."""
+        return name in self.values and not (self.is_input(name) and self.values[name].name == name)
 
     def is_array(self, name: str) -> bool:
         """Tell whether a name is that of an array."""
@@ -251,6 +247,7 @@ class DocumentNames(DocumentEquations):
         if name not in self:
             self._order.append(name)
         self.values[name] = node
+        self.has_random_inputs |= node.op is SYMBOL and node.declaration.distribution is not None
 
     # -- what is said ------------------------------------------------------------------------------------------
 

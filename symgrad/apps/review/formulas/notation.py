@@ -17,8 +17,9 @@ from symgrad.apps.review.formulas.derivative_notation import (
     find_parts,
 )
 from symgrad.apps.review.formulas.names import DocumentNames
-from symgrad.apps.review.formulas.random_inputs import MOMENTS, is_random, moment
-from symgrad.apps.review.formulas.related_rates import along_a_law, names_of_inputs, rate, total_derivative
+from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
+from symgrad.apps.review.formulas.related_rates import derivative_at_constant, rate
+from symgrad.apps.review.formulas.typed_tokens import argument_spans
 from symgrad.frontend.latex.meaning.functions.differentials import coordinates_of, sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
@@ -92,7 +93,7 @@ class NotationReader:
             SymgradError: if it means nothing, with the place in the text.
         """
         names = self._names
-        moments = MOMENTS if any(is_random(s) for s in names.inputs()) else ()
+        moments = MOMENTS if names.has_random_inputs else ()
         items = tuple_items(text)
         if len(items) > 1:
             return stack([self._part(item, text, start) for item in items]), None
@@ -223,13 +224,9 @@ class NotationReader:
         if len(by) == 1 and names.moved_by(of.node, by[0]):
             value = names.expr(rate(names, of.node, by[0]))
             return value.node, WrittenDerivative(of, (names.expr(by[0]),), value, plain=False)
-        if part.constant and of.node.op is SYMBOL and of.node not in names.implied and by[0] is not of.node:
-            value = names.expr(along_a_law(names, of.node, by[0]))
-            return value.node, WrittenDerivative(of, (names.expr(by[0]),), value, plain=False)
-        if not names_of_inputs(of.node).issuperset(part.constant):
-            total = total_derivative(names, of.node, by[0], part.constant)
-            if total is not None:
-                return total, WrittenDerivative(of, (names.expr(by[0]),), names.expr(total), plain=False)
+        found = derivative_at_constant(names, of.node, by[0], part.constant)
+        if found is not None:
+            return found, WrittenDerivative(of, (names.expr(by[0]),), names.expr(found), plain=False)
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
@@ -367,16 +364,15 @@ def tuple_items(text: str) -> list[Span]:
         ([(1, 2), (3, 11)], [], [])
     """
     left, right = len(text) - len(text.lstrip()), len(text.rstrip())
-    if text[left : left + 1] not in ("(", "["):
+    if text[left : left + 1] not in ("(", "[") or text[right - 1] not in ")]":
         return []
-    found, depth, start = list[Span](), 0, left + 1
-    for k in range(left, right):
-        depth += (text[k] in "([") - (text[k] in ")]")
-        if depth == 0 and k < right - 1:
+    depth = 0
+    for c in text[left : right - 1]:
+        depth += (c in "([") - (c in ")]")
+        if depth == 0:
             return []
-        if (depth == 1 and text[k] == ",") or k == right - 1:
-            found.append(Span(start, k))
-            start = k + 1
+    first = left + 1
+    found = [Span(first + s.start, first + s.end) for s in argument_spans(text[first : right - 1])]
     return found if len(found) > 1 and all(text[s.start : s.end].strip() for s in found) else []
 
 

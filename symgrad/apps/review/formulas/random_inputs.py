@@ -3,12 +3,13 @@ r"""Random inputs of a document, X \sim \mathcal{N}(\mu, \sigma^2), and moments 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from symgrad.analysis.expectations.expectation import expectation, variance
 from symgrad.apps.review.formulas.names import DocumentNames
+from symgrad.apps.review.formulas.typed_tokens import argument_spans
 from symgrad.apps.review.layout.prose import FAMILIES
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.ir.graph import OPS, Node
@@ -23,7 +24,6 @@ __all__ = [
     "MomentKind",
     "distribution_of",
     "is_program_distribution",
-    "is_random",
     "moment",
     "scale_of",
 ]
@@ -66,9 +66,11 @@ def distribution_of(side: SideText) -> DistributionText | None:
     head = None if match is None else match["set"] or match["plain"]
     if match is None or head not in FAMILIES:
         return None
-    parts = list(_parts(match["inside"]))
-    start = side.start + match.start("inside")
-    texts = tuple(SideText(start + k, text, side.notation) for k, text in parts)
+    inside, start = match["inside"], side.start + match.start("inside")
+    texts = tuple(
+        SideText(start + part.start, inside[part.start : part.end], side.notation)
+        for part in argument_spans(inside)
+    )
     if not all(t.text.strip() for t in texts):
         return None
     return DistributionText(FAMILIES[head], texts, head == "N")
@@ -79,26 +81,10 @@ def is_program_distribution(side: SideText) -> bool:
     return side.text.split("(")[0].strip() in DISTRIBUTIONS
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield what stands between commas outside of brackets, and where."""
-    depth, start = 0, 0
-    for k, c in enumerate(text):
-        depth += (c in "([{") - (c in ")]}")
-        if c == "," and not depth:
-            yield start, text[start:k]
-            start = k + 1
-    yield start, text[start:]
-
-
 def scale_of(variance_node: Node) -> Node:
     """Return the standard deviation of a normal distribution by its variance: sigma of sigma**2, whatever its sign."""
     square = variance_node.op is OPS["pow"] and variance_node.args[1].is_number(2)
     return variance_node.args[0] if square else canonical([OPS["sqrt"](variance_node)]).nodes[0]
-
-
-def is_random(node: Node) -> bool:
-    """Tell whether a symbol is drawn from a distribution."""
-    return node.declaration.distribution is not None
 
 
 def moment(names: DocumentNames, kind: MomentKind, node: Node) -> Node:
@@ -107,7 +93,7 @@ def moment(names: DocumentNames, kind: MomentKind, node: Node) -> Node:
     Raises:
         UnsupportedError: if it reads none, or has no closed form.
     """
-    over = [s for s in symbols_of([node]) if is_random(s)]
+    over = [s for s in symbols_of([node]) if s.declaration.distribution is not None]
     if not over:
         raise UnsupportedError(
             f"this is the {kind} of a formula without random inputs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
@@ -14,7 +14,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import UnknownNameError
 
-__all__ = ["along_a_law", "names_of_inputs", "rate", "rate_variables", "time_derivative", "total_derivative"]
+__all__ = ["derivative_at_constant", "rate", "rate_variables", "time_derivative", "total_derivative"]
 
 
 def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
@@ -29,26 +29,54 @@ def rate(names: DocumentNames, node: Node, x: Node) -> Node:
 
     Others are held fixed, which is noted.
     """
-    moved = names.moved_by(node, x)
+    rates = {s: symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in names.moved_by(node, x)}
+    _note_fixed(names, node, rates, "rates")
+    return _along(node, rates)
+
+
+def _along(node: Node, rates: Mapping[Node, Node]) -> Node:
+    """Return the derivative of a value whose inputs move at rates."""
+    return jvp(Expr(node), [Expr(s) for s in rates], [Expr(r) for r in rates.values()]).canonical().node
+
+
+def _note_fixed(names: DocumentNames, node: Node, moved: Mapping[Node, Node], where: str) -> None:
     held = [s.name for s in inputs_of(node) if s not in moved]
     if held:
-        names.assume(f"{', '.join(held)} held fixed in rates", names.line, stated=False)
-    rates = [symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in moved]
-    return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node
+        names.assume(f"{', '.join(held)} held fixed in {where}", names.line, stated=False)
 
 
-def names_of_inputs(node: Node) -> set[str]:
-    """Return the names of the inputs of a formula."""
-    return {s.name for s in inputs_of(node)}
+def derivative_at_constant(names: DocumentNames, y: Node, x: Node, constant: Sequence[str]) -> Node | None:
+    """Return a derivative that names what is constant, where other inputs follow equations above: (∂p/∂V)_T.
 
+    Args:
+        names: of the document.
+        y: an input, or a formula.
+        x: the input that it is by.
+        constant: the names that are constant.
 
-def along_a_law(names: DocumentNames, y: Node, x: Node) -> Node:
-    """Return the derivative of an input by another one along an equation that relates them, all others constant.
-
-    It is that of an implicit function, -F_x/F_y for F = 0: of p by V along p V = n R T.
+    Returns:
+        It; None for a partial derivative like any other, as that of F(V, T) by V at constant T.
 
     Raises:
-        UnknownNameError: if no equation above relates the two.
+        UnknownNameError: for an input that no equation above relates to x.
+    """
+    if constant and y.op is SYMBOL and y is not x and y not in names.implied:
+        found = _along_a_law(names, y, x)
+        if found is None:
+            raise UnknownNameError(
+                f"{y.name} is an input here, and no equation above relates it to {x.name}",
+                expected=f"a formula for {y.name}",
+            )
+        return found
+    if {s.name for s in inputs_of(y)}.issuperset(constant):
+        return None
+    return total_derivative(names, y, x, constant)
+
+
+def _along_a_law(names: DocumentNames, y: Node, x: Node) -> Node | None:
+    """Return the derivative of an input by another one along an equation that relates them, all others constant.
+
+    It is that of an implicit function, -F_x/F_y for F = 0: of p by V along p V = n R T. None without such an equation.
     """
     laws = [(c.left, c.right) for c in names.conditions if not c.asked]
     laws += [(e.curve.left, e.curve.right) for e in names.implied.values() if e.curve is not None]
@@ -57,10 +85,7 @@ def along_a_law(names: DocumentNames, y: Node, x: Node) -> Node:
             law = Expr(left) - Expr(right)
             by_x, by_y = (derivative(law, (Expr(s),)) for s in (x, y))
             return (-by_x / by_y).canonical().node
-    raise UnknownNameError(
-        f"{y.name} is an input here, and no equation above relates it to {x.name}",
-        expected=f"a formula for {y.name}",
-    )
+    return None
 
 
 def total_derivative(names: DocumentNames, node: Node, x: Node, constant: Sequence[str] = ()) -> Node | None:
@@ -75,19 +100,13 @@ def total_derivative(names: DocumentNames, node: Node, x: Node, constant: Sequen
     Returns:
         It; None where no equation relates another input of the formula to it.
     """
-    rates: dict[Node, Node] = {}
-    for s in inputs_of(node) if x.op is SYMBOL else ():
-        if s is not x and s.name not in constant:
-            try:
-                rates[s] = along_a_law(names, s, x)
-            except UnknownNameError:
-                continue
+    if x.op is not SYMBOL:
+        return None
+    others = [s for s in inputs_of(node) if s is not x and s.name not in constant]
+    rates = {s: r for s in others if (r := _along_a_law(names, s, x)) is not None}
     if len(rates) > 1:  # n and R of p V = n R T are constants, if nothing is differentiated by them
         rates = {s: r for s, r in rates.items() if s.name in names.variables}
-    if not rates:
-        return None
-    moved = {x: number(1), **rates}
-    return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in moved.values()]).canonical().node
+    return _along(node, {x: number(1), **rates}) if rates else None
 
 
 def time_derivative(names: DocumentNames, node: Node) -> Node | None:
@@ -100,15 +119,12 @@ def time_derivative(names: DocumentNames, node: Node) -> Node | None:
     for s in inputs_of(node):
         dotted = next((n for n in _dotted(s.name) if n in names.values or "_dot" in s.name), None)
         if dotted is not None:
-            rates[s] = (
-                names.values[dotted] if dotted in names.values else names.undeclared(dotted, names.line)
-            )
+            known = names.values.get(dotted)
+            rates[s] = names.undeclared(dotted, names.line) if known is None else known
     if not rates:
         return None
-    held = [s.name for s in inputs_of(node) if s not in rates]
-    if held:
-        names.assume(f"{', '.join(held)} held fixed in time", names.line, stated=False)
-    return jvp(Expr(node), [Expr(s) for s in rates], [Expr(r) for r in rates.values()]).canonical().node
+    _note_fixed(names, node, rates, "time")
+    return _along(node, rates)
 
 
 def _dotted(name: str) -> tuple[str, ...]:

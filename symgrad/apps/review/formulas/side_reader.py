@@ -17,7 +17,7 @@ from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenDerivative
-from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, is_random, scale_of
+from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, scale_of
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.frontend.text import parse_expression
@@ -154,9 +154,7 @@ class SideReader:
         """Tell whether a left side is E[...] or Var(...), where the document has random inputs."""
         match = _MOMENT.match(text.text)
         letters = None if match is None else match[1]
-        return (
-            letters is not None and letters not in self._names and any(map(is_random, self._names.inputs()))
-        )
+        return letters is not None and letters not in self._names and self._names.has_random_inputs
 
     def without_logarithm(self, left: SideText, right: SideText) -> tuple[SideText, SideText] | None:
         """Return an equation for the logarithm of something as one for that itself: p = exp(f) for log p = f."""

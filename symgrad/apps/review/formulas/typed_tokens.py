@@ -8,8 +8,17 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
 from symgrad.ir.graph import OPS
+from symgrad.support.source import Span
 
-__all__ = ["BARE_FUNCTIONS", "SQUARES", "Typed", "is_bare_function", "program_name", "tokens_of"]
+__all__ = [
+    "BARE_FUNCTIONS",
+    "SQUARES",
+    "Typed",
+    "argument_spans",
+    "is_bare_function",
+    "program_name",
+    "tokens_of",
+]
 
 
 @dataclass(slots=True)
@@ -127,3 +136,19 @@ def program_name(name: str) -> str:
 def is_bare_function(name: str) -> bool:
     """Tell whether people write a function before its argument without brackets: sin x, tanh x, erf x."""
     return name in BARE_FUNCTIONS or (name in OPS and OPS[name].pointwise and OPS[name].takes == ("number",))
+
+
+def argument_spans(text: str) -> list[Span]:
+    """Return what stands between the commas of a text that are outside of brackets.
+
+    Example:
+        >>> [(s.start, s.end) for s in argument_spans("a, f(b, c)")]
+        [(0, 1), (2, 10)]
+    """
+    found, depth, start = list[Span](), 0, 0
+    for k, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and not depth:
+            found.append(Span(start, k))
+            start = k + 1
+    return [*found, Span(start, len(text))]

@@ -144,28 +144,28 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
     for passage in found:
         inner = text[passage.span.start : passage.span.end]
         if passage.kind == "line":
-            for start, lines in _runs(blank_words(inner)):
+            for start, lines, latex in _runs(blank_words(inner)):
                 begin = passage.span.start + start
-                notation = "latex" if is_latex(lines) else passage.notation
+                notation = "latex" if latex else passage.notation
                 part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
                 yield from _Splitter(lines, part).statements()
         else:
             yield from _Splitter(inner, passage).statements()
 
 
-def _runs(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines of plain text, those of one notation together, and where they begin."""
+def _runs(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield lines of plain text, those of one notation together: where they begin, and whether they are LaTeX."""
     start, end, latex, depth = 0, 0, False, 0
     for line in text.splitlines(keepends=True):
-        if line.strip() and is_latex(line) != latex and not depth:
+        if line.strip() and not depth and is_latex(line) != latex:
             if start < end:
-                yield start, text[start:end]
-            start, latex = end, is_latex(line)
+                yield start, text[start:end], latex
+            start, latex = end, not latex
         end += len(line)
         if latex:
             kinds = [m.lastgroup for m in _LATEX_LINES.finditer(line)]
             depth = max(0, depth + kinds.count("open") - kinds.count("close"))
-    yield start, text[start:end]
+    yield start, text[start:end], latex
 
 
 def _unboxed(text: str) -> str:
@@ -275,7 +275,8 @@ class _Splitter:
 
     def _line(self, start: int) -> str:
         """Return what stands behind a place on its line."""
-        return self._text[start:].partition("\n")[0]
+        end = self._text.find("\n", start)
+        return self._text[start : None if end < 0 else end]
 
     def _blank(self, left: int, right: int) -> None:
         self._shown[left:right] = " " * (right - left)
