@@ -302,6 +302,8 @@ class Reviewer(DocumentDeclarations):
             self._unread(text.span, text.text, error)
             self._judge.unread_before = True
             return left
+        if left is not None and left.expr.shape != right.expr.shape:
+            left = self._as_shaped(left, right)
         if left is None:
             if not unread:  # what is wrong with that side stands right above
                 self._add("not understood", text, equation, message="what stands before it could not be read")
@@ -350,6 +352,14 @@ class Reviewer(DocumentDeclarations):
                 judged, self._right = replace(again, message=message), None
         self._add_judged(text, equation, judged)
         return right
+
+    def _as_shaped(self, left: ReadSide, right: ReadSide) -> ReadSide:
+        r"""Read a side again beside one of another shape: \nabla^2 f is a Laplacian, or a Hessian beside a matrix."""
+        try:
+            again = self._reader.side(left.text, right.expr.shape)
+        except SymgradError:
+            return left
+        return again if again.expr.shape == right.expr.shape else left
 
     def _judged_otherwise(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a derivative where other inputs follow, along equations above or by differentials; None if it fails."""

@@ -26,6 +26,8 @@ RIGHT = [
     r"f(r, s) = r^2 s;; \nabla f = (2 r s, r^2)",
     r"f(x, y) = x^2 + y^2;; \nabla^2 f = 4",
     r"u(x, y) = x^2 - y^2;; \Delta u = 0",
+    r"f(x, y) = x^2 y;; \nabla^2 f = \begin{pmatrix} 2y & 2x \\ 2x & 0 \end{pmatrix}",
+    "f(x, y) = x^2 y;; ∇²f = array([[2*y, 2*x], [2*x, 0]])",
     r"x = r \cos\theta;; y = r \sin\theta;; \frac{\partial(x, y)}{\partial(r, \theta)} = r",
     # along a motion
     rf"{PENDULUM};; \frac{{d}}{{dt}}\frac{{\partial L}}{{\partial\dot\theta}} = m l^2 \ddot\theta",
@@ -71,6 +73,8 @@ RIGHT = [
     r"We have f(x) = \frac{1}{x}, so that f'(x) = -\frac{1}{x^2} as claimed.",
 ]
 WRONG = [
+    r"f(x, y) = x^2 y;; \nabla^2 f = \begin{pmatrix} 2y & 2x \\ 2x & 1 \end{pmatrix}",
+    r"$f(x) = 3 x^2$;; $\frac{d}{dx}(3 \cdot x^2) = 6 x c$",
     r"$pV = nRT$;; $\left(\frac{\partial T}{\partial p}\right)_V = \frac{p}{T}$",
     "$(a+b)^2 = a^2 + b^2$",
     "f(x) = x^2 if x > 0, otherwise 0;; f'(x) = x if x > 0, else 0",

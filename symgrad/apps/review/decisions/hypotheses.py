@@ -44,6 +44,7 @@ from symgrad.support.traversal import walk
 
 __all__ = ["HypothesisRules"]
 
+_DOTTED = re.compile(r"\\d?dot(?![a-z])")
 _NEAR = 120  # characters before a definition that may say that a name is fixed
 
 
@@ -343,7 +344,11 @@ class HypothesisRules(ReviewState):
     def _is_motion(self, left: ReadSide, right: ReadSide) -> bool:
         r"""Tell whether an equation says how something moves: m \ddot x = -k x, or what is zero along a motion."""
         nodes = [left.expr.node, right.expr.node]
-        if "dot" in left.text.text and left.slope is not None and self._has_new_input(left, right):
+        if (
+            _DOTTED.search(left.text.text) is not None
+            and left.slope is not None
+            and self._has_new_input(left, right)
+        ):
             return True  # \dot q = p/m, of a p that nothing above reads
         before, behind = (" ".join(s.name for s in symbols_of([node])) for node in nodes)
         if not any(mark in before + behind for mark in ("_dot", "_ddot")):

@@ -26,7 +26,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import Declaration, Shape
 from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import (
     ProgramSyntaxError,
@@ -75,12 +75,14 @@ class NotationReader:
 
     Attributes:
         derived: whether a derivative was read since this was last set.
+        like: the shape of what the next formula is said to be equal to.
     """
 
     def __init__(self, source: Source, names: DocumentNames) -> None:
         self._source = source
         self._names = names
         self.derived = False
+        self.like: Shape = ()
 
     def read(self, text: str, start: int) -> tuple[Node, WrittenDerivative | None]:
         """Return what a text means, and as a derivative where it is nothing else.
@@ -207,7 +209,7 @@ class NotationReader:
         gradient = text[part.span.start] == "∇" or text.startswith("grad", part.span.start)
         coordinates = [] if part.by or not gradient else self._coordinates(of, said)
         if len(coordinates) > 1:
-            value = _by_coordinates(of, [names.expr(x) for x in coordinates], part.order)
+            value = _by_coordinates(of, [names.expr(x) for x in coordinates], part.order, self.like)
             if part.at is not None:
                 arguments = [self._part(a, text, start) for a in part.at]
                 value = names.expr(self._applied(value.node, said.strip(), arguments, part.span))
@@ -349,10 +351,12 @@ class NotationReader:
         return f"write {one_of(shown)}".replace("one of ", "") if shown else None
 
 
-def _by_coordinates(of: Expr, by: Sequence[Expr], order: int) -> Expr:
-    """Return a gradient by several numbers, or a Laplacian."""
+def _by_coordinates(of: Expr, by: Sequence[Expr], order: int, like: Shape) -> Expr:
+    """Return a gradient by several numbers, or a Laplacian; the Hessian beside a matrix."""
     if order == 1:
         return Expr(stack([derivative(of, (x,)).node for x in by]))
+    if len(like) == 2:
+        return Expr(stack([stack([derivative(of, (x, y)).node for y in by]) for x in by]))
     return sum((derivative(of, (x, x)) for x in by[1:]), derivative(of, (by[0], by[0])))
 
 

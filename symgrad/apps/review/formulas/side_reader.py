@@ -231,7 +231,7 @@ class SideReader:
         """
         if text.notation == "latex":
             return self._paper_side(text, like)
-        self._notation.derived = False
+        self._notation.derived, self._notation.like = False, like
         typed = self.typed(text)
         try:
             node, slope = self._notation.read(typed.text, text.start)
