@@ -123,7 +123,6 @@ class _Points:
             if done or not self._at(number, point, _START):
                 return
             self.tried += 1
-            self.tried += 1
 
     def _is_on_a_cut(self, point: Mapping[str, Gaussian], precision: int) -> bool:
         """Tell whether a point is on a branch cut; for derivatives such points are undefined anyway."""

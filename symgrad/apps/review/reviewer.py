@@ -37,6 +37,14 @@ _NAME = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
 
 
+_ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
+_NUMBER = re.compile(
+    r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
+    r"(?:\s*(?:\\times|\\cdot|[*×·])\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[-−]?\d+\s*[)}]?)?\s*",
+    re.IGNORECASE,
+)
+
+
 class Reviewer(DocumentDeclarations):
     """Reads the statements of one document, one after the other."""
 
@@ -55,6 +63,11 @@ class Reviewer(DocumentDeclarations):
             self.names.varied = varied_in([side.text for side in statement.sides])
             self.names.ever_varied |= self.names.varied
         relations, sides = statement.relations, list(statement.sides)
+        behind = sides[len(sides) - len(relations) :]
+        relations = tuple(
+            replace(r, kind="equal") if r.text in _ABOUT and _NUMBER.fullmatch(side.text) else r
+            for r, side in zip(relations, behind, strict=True)
+        )  # x ≈ 5.48 says of decimals what x = 5.48 says
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
             return
@@ -318,7 +331,7 @@ class Reviewer(DocumentDeclarations):
         if self._says_symmetric(left, right, equation):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
-        judged = self._judge.judged(left, right)
+        judged = self._judge.judged(left, right, about=relation.text in _ABOUT)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
         if judged.verdict.status == "refuted":

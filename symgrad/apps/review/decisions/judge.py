@@ -11,21 +11,19 @@ from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
-from symgrad.apps.review.decisions.implicit import implicit_mistakes
 from symgrad.apps.review.decisions.point_claims import PointClaims
+from symgrad.apps.review.decisions.rounding import Rounding
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.solving import known_values, solve_for
-from symgrad.apps.review.formulas.calculus import derivative, implicit_derivative
+from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
+from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.steps import StepKind
-from symgrad.checker.clock import now
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.verification.diagnosis import Diagnoses
-from symgrad.verification.mistakes.candidate import agree_at_points
-from symgrad.verification.mistakes.kinds import OF_ALGEBRA
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["Judge", "StepVerdict"]
@@ -76,10 +74,11 @@ class Judge(CurveBranches):
         self.places = PointClaims(names, seconds)
         self._differentiated: set[Node] = set()  # by what the document differentiates
         self._empty: dict[Node, bool] = {}  # of cases
-        self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
+        self._diagnosis = StepDiagnosis(names, self._given)
+        self._rounding = Rounding()
 
-    def judged(self, left: ReadSide, right: ReadSide) -> StepVerdict:
-        """Decide whether a side is equal to the one before."""
+    def judged(self, left: ReadSide, right: ReadSide, *, about: bool = False) -> StepVerdict:
+        """Decide whether a side is equal to the one before; ``about`` as much, where that is written."""
         kind = _kind(left, right)
         if self.idle:
             return StepVerdict(kind, _IDLE)
@@ -95,6 +94,8 @@ class Judge(CurveBranches):
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
+        if verdict.status == "refuted" and (rounded := self._rounded(left, right, about)) is not None:
+            return StepVerdict(kind, *rounded)
         if verdict.status == "proved":
             verdict = self.places.unless_there_alone(left, right, verdict, self._in_case)
         if verdict.status == "refuted" and (there := self.places.judged(left, right)) is not None:
@@ -103,15 +104,19 @@ class Judge(CurveBranches):
             verdict, message = self._where_others_hold(left, right, verdict)
         if verdict.status == "refuted" and verdict.witness is not None:
             verdict = self._unless_in_doubt(left, right, verdict)
-        if verdict.status == "refuted" and left.slope is None:
-            verdict = self._as_derivative(left, right, verdict)
         if verdict.status == "refuted":
-            verdict = self._as_implicit(left, right, verdict)
-            verdict = self._as_higher(left, right, verdict)
+            verdict = self._diagnosis.with_mistake(left, right, verdict)
         written = left.slope or left.claimed
         if verdict.status == "proved" and written is not None:
-            self._written[written.value.node] = right.expr
+            self._diagnosis.written[written.value.node] = right.expr
         return StepVerdict(kind, verdict, message, self._corrected(left, verdict))
+
+    def _rounded(self, left: ReadSide, right: ReadSide, about: bool) -> tuple[Verdict, str | None] | None:
+        """Return the verdict on a step whose decimals are read as rounded; None where that explains nothing."""
+        values = {**self._names.fixed, **self.places.of(right)}
+        nodes = substitute([left.expr.node, right.expr.node], values)
+        nodes = self._given(nodes)[0] or nodes
+        return self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> StepVerdict:
         """Decide whether a value solves equations that are asked for.
@@ -132,6 +137,10 @@ class Judge(CurveBranches):
         except ShapeError as error:
             return StepVerdict("solution", Verdict("refuted", f"its shapes disagree: {error.what}"))
         every = [c.where(others) for c in reversed(names.conditions)]
+        if verdict.status == "refuted":
+            rounded = self._rounding.solution(at, unknown, node, value.text.text)
+            if rounded is not None:
+                return StepVerdict("solution", *rounded)
         if verdict.status != "proved" and len(every) > 1:
             verdict = self._of_several(every, unknown, node, verdict)
         if verdict.status == "proved":
@@ -273,72 +282,6 @@ class Judge(CurveBranches):
         if left is None:
             return StepVerdict("solution", verdict)
         return StepVerdict(_kind(left), verdict, corrected=self._corrected(left, verdict))
-
-    def _as_derivative(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
-        """Return a verdict on a wrong rewriting that knows the mistake, where what is rewritten is a derivative."""
-        slope = left.claimed
-        if slope is None or not slope.plain or len(slope.by) != 1:
-            return verdict
-        try:
-            of_left = verify(slope.of, slope.by[0], left.expr, time_limit=QUICK)
-            of_right = verify(slope.of, slope.by[0], right.expr, time_limit=QUICK)
-        except SymgradError:
-            return verdict
-        if of_left.status == "refuted" or of_right.status != "refuted":
-            return verdict
-        known = verdict.diagnosis
-        if known and known[0].kind in OF_ALGEBRA:
-            return verdict  # who rewrote wrongly there made no mistake in differentiating
-        return replace(verdict, diagnoses=of_right.diagnoses.with_more(lambda: known))
-
-    def _as_implicit(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
-        """Return a verdict on a wrong derivative through an equation that knows the mistake."""
-        written = left.slope or left.claimed
-        if written is None or written.plain:
-            return verdict
-        if left.slope is not None:  # nobody wrote the formula that an algebraic mistake would be in
-            known = [d for d in verdict.diagnosis if d.kind not in OF_ALGEBRA]
-            verdict = replace(verdict, diagnoses=Diagnoses(known))
-        if len(written.by) != 1:
-            return verdict
-        try:
-            slope = implicit_derivative(written.of, written.by[0], tuple(self._names.implied.values()))
-        except SymgradError:
-            return verdict
-        found = [] if slope is None else implicit_mistakes(slope, right.expr, self._agree)
-        return replace(verdict, diagnoses=Diagnoses(found)) if found else verdict
-
-    def _as_higher(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
-        """Return a verdict on a wrong derivative of second order that knows the mistake, if it is one of the last step.
-
-        That differentiates the first derivative as the document has it, where that is right.
-        """
-        slope = left.slope
-        if slope is None or not slope.plain or not slope.by:
-            return verdict
-        *before, last = slope.by
-        try:
-            first = derivative(slope.of, tuple(before)) if before else slope.of
-            written = self._written.get(first.node)
-            if not before and written is None:
-                return verdict  # it is none of second order
-            step = verify(first if written is None else written, last, right.expr, time_limit=QUICK)
-        except SymgradError:
-            return verdict
-        if step.status == "refuted":
-            return replace(verdict, diagnoses=step.diagnoses)
-        if not before:
-            return verdict
-        return replace(verdict, diagnoses=Diagnoses())  # no formula of the document has an algebraic mistake
-
-    def _agree(self, one: Expr, other: Expr) -> bool:
-        """Tell whether two formulas are equal where the document's equations hold, at exact points."""
-        nodes, _ = self._given([one.node, other.node])
-        first, second = [one.node, other.node] if nodes is None else nodes
-        try:
-            return agree_at_points(first, second, now() + QUICK / 4) is True
-        except SymgradError:
-            return False
 
     def _corrected(self, left: ReadSide, verdict: Verdict) -> str | None:
         """Return the right line where a derivative is wrong: that derivative."""
