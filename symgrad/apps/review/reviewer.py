@@ -12,8 +12,10 @@ from symgrad.apps.review.decisions.declarations import DocumentDeclarations
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import varied_in
+from symgrad.apps.review.formulas.letter_products import CALLED
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
+from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.prose import (
     ALTERNATIVE_CUES,
     ANEW_CUES,
@@ -24,6 +26,8 @@ from symgrad.apps.review.layout.prose import (
     VALUE_CUES,
 )
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
+from symgrad.frontend.expressions.functions import is_function
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
@@ -113,6 +117,8 @@ class Reviewer(DocumentDeclarations):
                 return False, None
             found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
             return True, None if found is None else self._read(equation.right)
+        if self._is_initial_value(equation) or self._is_description(equation):
+            return True, None
         target = self._reader.target(equation.left)
         if target is None:
             array = self._reader.entries_of(equation.left)
@@ -129,6 +135,35 @@ class Reviewer(DocumentDeclarations):
         if target.name not in self.names or (anew and not is_input):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
+
+    def _is_initial_value(self, equation: WrittenEquation) -> bool:
+        """Take in C(0) = 20 of a name that the document differentiates, and does not define as a function."""
+        match = CALLED.fullmatch(equation.left.text.strip(" &$"))
+        name = None if match is None else program_name(match["name"])
+        if (
+            match is None
+            or name is None
+            or match["argument"].isalpha()
+            or name not in self._reader.letters.differentiated
+        ):
+            return False
+        if name in self.names and not self.names.is_unknown(name):
+            return False
+        self._add("condition", equation.right, equation, message="an initial value, which is not judged")
+        return True
+
+    def _is_description(self, equation: WrittenEquation) -> bool:
+        """Take in what an English word says of a name, as in x = depth, where that word is no name elsewhere."""
+        word = equation.right.text.strip()
+        is_word = equation.right.notation == "symgrad" and len(word) > 3 and word.isalpha() and word.islower()
+        is_word = is_word and word not in GREEK and not is_function(word)
+        target = self._reader.target(equation.left) if is_word and word not in self.names else None
+        if target is None or target.parameters is not None:
+            return False
+        if len(re.findall(rf"(?<!\w){re.escape(word)}\s*(?:=|\*|/|\+|\^|\()", self._source.text)) > 0:
+            return False
+        self._add("condition", equation.right, equation, message=f"{target.name} is described in words")
+        return True
 
     def _defined(self, target: DefinedTarget, equation: WrittenEquation) -> ReadSide | None:
         name, is_new = target.name, target.name not in self.names
@@ -154,6 +189,7 @@ class Reviewer(DocumentDeclarations):
         plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
         if is_new:
+            self._reader.call(name)
             self._defined_at[name] = (self._number, equation)
         symbol = None if plain is None else self.names.values[plain]
         asked = [] if symbol is None else self.names.asked_of(symbol)

@@ -25,6 +25,7 @@ from symgrad.apps.review.formulas.matrix_facts import StatedFact
 from symgrad.apps.review.formulas.notation import WrittenDerivative
 from symgrad.apps.review.formulas.related_rates import rate, rate_variables
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.layout.points import point_near, time_near
 from symgrad.apps.review.layout.prose import (
     EXTREMUM_CUES,
     FACT_CUES,
@@ -148,6 +149,7 @@ class HypothesisRules(ReviewState):
         What is zero somewhere is an equation for that, which its solution follows.
         """
         self._judge.places.here = frozenset()
+        self._take_words(statement)
         last = statement
         if not statement.relations or statement.sides[-1].text.strip(" .,$&\\") == "0":
             return
@@ -167,6 +169,36 @@ class HypothesisRules(ReviewState):
             self._judge.places.here |= {symbol}
             self._values_behind.append(following)
             last = following
+
+    def _take_words(self, statement: ChainText) -> None:
+        """Take in the point or the time that words beside a statement give: at (3, 4), after 2 seconds."""
+        start, end = statement.sides[0].span.start, statement.sides[-1].span.end
+        text = self._source.text
+        before = self._prose(start)
+        values = point_near(before, text[end : text.find("\n", end) if "\n" in text[end:] else None])
+        pair = self._coordinates() if values else []
+        time = time_near(before)
+        if time is not None and not values:
+            values, pair = [time], [s for s in self.names.values.values() if s.op is SYMBOL and s.name == "t"]
+        if len(values) != len(pair):
+            return
+        for symbol, value in zip(pair, values, strict=True):
+            try:
+                node = self._reader.side(SideText(start, value)).expr.node
+            except SymgradError:
+                return
+            self._judge.places.at[symbol] = node
+            self._judge.places.here |= {symbol}
+
+    def _coordinates(self) -> list[Node]:
+        """Return the inputs that points of the document are of: of its curve, of its function of several numbers."""
+        names = self.names
+        for equation in reversed(names.implied.values()):
+            if equation.curve is not None:
+                return [equation.curve.x, equation.curve.y]
+        several = [p for p in names.functions.values() if len(p) > 1]
+        found = several[-1] if several else [n for n in ("x", "y", "z") if names.is_input(n)]
+        return [names.values[p] for p in found if p in names.values]
 
     def _is_value_behind(self, statement: ChainText) -> bool:
         """Tell whether an equation was taken in with the statement before it, as a value for that."""

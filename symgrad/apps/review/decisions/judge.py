@@ -12,7 +12,7 @@ from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.point_claims import PointClaims
-from symgrad.apps.review.decisions.rounding import Rounding
+from symgrad.apps.review.decisions.rounding import Rounding, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.solving import known_values, solve_for
 from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
@@ -59,6 +59,7 @@ class Judge(CurveBranches):
     Attributes:
         idle: whether nothing is decided, since the document is to be read again.
         unread_before: whether a side before, in the same chain, was not understood.
+        has_units: whether units stood behind numbers, which are not read.
         unclear: a case that was not understood; None for none.
         case: where the steps are said to hold: a truth value; None for everywhere.
         places: the values of inputs for which alone claims are meant.
@@ -70,6 +71,7 @@ class Judge(CurveBranches):
         self.idle = False
         self.unread_before = False
         self.case: Node | None = None
+        self.has_units = False
         self.unclear: str | None = None
         self.places = PointClaims(names, seconds)
         self._differentiated: set[Node] = set()  # by what the document differentiates
@@ -116,7 +118,12 @@ class Judge(CurveBranches):
         values = {**self._names.fixed, **self.places.of(right)}
         nodes = substitute([left.expr.node, right.expr.node], values)
         nodes = self._given(nodes)[0] or nodes
-        return self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
+        found = self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
+        factor = unit_factor(*nodes) if found is None and self.has_units else None
+        if factor is not None:
+            why = f"the sides differ by a factor of {factor}, perhaps since their units differ, which are not read"
+            return Verdict("undecided", why), None
+        return found
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> StepVerdict:
         """Decide whether a value solves equations that are asked for.
@@ -294,6 +301,7 @@ class Judge(CurveBranches):
             value = self._names.expr(given[0]).canonical()
         else:  # made anew, since what a derivation made is printed in names
             value = derivative(slope.of, slope.by) if slope.plain else slope.value
+        value = value if symbols_of([value.node]) else value.canonical()
         if value.node.op is SYMBOL and value.node is slope.value.node and not slope.plain:
             return None  # dr/dt is what it is
         said = value.latex() if left.text.notation == "latex" else str(value)

@@ -80,8 +80,14 @@ class ReviewState:
         self._later: list[ChainText] = []
         self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by
 
-    def expect(self, statements: Iterable[ChainText]) -> None:
-        """Note what will be read: a declaration may read names that are declared below it, xy may be x*y."""
+    def expect(self, statements: Iterable[ChainText], *, has_units: bool = False) -> None:
+        """Note what will be read: a declaration may read names that are declared below it, xy may be x*y.
+
+        Args:
+            statements: all of the document.
+            has_units: whether units stood behind numbers, which are not read.
+        """
+        self._judge.has_units = has_units
         expected = list(statements)
         self._reader.letters = DocumentLetters(expected)
         for name, line in self.names.facts.held.items():

@@ -98,6 +98,10 @@ class DocumentNames(DocumentEquations):
         """Tell whether a name is a symbol that the document declares, or that it uses without that."""
         return name in self.values and self.values[name].op is SYMBOL
 
+    def is_unknown(self, name: str) -> bool:
+        """Tell whether formulas read a name as a number, and nothing says more of it."""
+        return name in self._undeclared and not self.values[name].shape
+
     def is_defined(self, name: str) -> bool:
         """Tell whether an equation of the document defines a name, perhaps as another name of an input."""
         return name in self.values and not (self.is_input(name) and self.values[name].name == name)

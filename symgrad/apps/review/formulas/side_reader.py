@@ -20,6 +20,8 @@ from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenD
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, scale_of
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.statements import SideText
+from symgrad.frontend.glyphs import spelled_out
+from symgrad.frontend.latex.meaning.inputs import input_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
@@ -138,10 +140,11 @@ class SideReader:
             if found is None or self._names.partial_of(found[0]) is not None:
                 return None
             return DefinedTarget(found[0], alone=found[1])
-        name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
+        spelled = spelled_out(text.text)
+        name, head = _LONE_NAME.fullmatch(spelled), _HEAD.fullmatch(spelled)
         if head is not None and self._is_new_function(head[1]):
             return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
-        starred = _STARRED.fullmatch(text.text)
+        starred = _STARRED.fullmatch(spelled)
         if starred is not None:  # K* = ... on the left is the name of a solution
             return DefinedTarget(f"{starred[1]}_star")
         if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
@@ -182,7 +185,9 @@ class SideReader:
         return DefinedTarget(found[0], power=found[1])
 
     def _is_new_function(self, name: str) -> bool:
-        if name in self._names or name in VERBS:
+        # Its derivative stands in an equation above, which reads it.
+        is_free = self._names.is_unknown(name) and name in self.letters.differentiated
+        if (name in self._names and not is_free) or name in VERBS:
             return False
         try:
             parse_expression(f"{name}(1)", {})
@@ -216,6 +221,17 @@ class SideReader:
         self._names.saw(s.name for s in symbols_of([node]))
         return name, ReadSide(right, self._names.expr(node), ())
 
+    def call(self, name: str) -> None:
+        """Let a value be called that the document writes with arguments: P(0) of P = 500*exp(0.03*t).
+
+        Its argument is the input that it is a function of. What stands in brackets behind another name is a factor.
+        """
+        names = self._names
+        node, found = names.values[name], self.letters.arguments.get(name, set())
+        x = None if node.shape or not found or name in names.functions else input_of(node)
+        if x is not None and (x.name in found or any(not a.isalpha() for a in found)):
+            names.functions[name] = (x.name,)
+
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
 
@@ -246,7 +262,7 @@ class SideReader:
         """Return a side that is no LaTeX in the notation of programs."""
         names = self._names
         return to_notation(
-            text.text.translate(_SIGNS),
+            spelled_out(text.text).translate(_SIGNS),
             names.__contains__,
             names.functions.__contains__,
             names.is_array,
