@@ -14,7 +14,8 @@ _POINT = (
 )
 _BEFORE = re.compile(rf"{_POINT}[^.;()=\n]*$", re.IGNORECASE)
 _BEHIND = re.compile(rf"[\s,$]*{_POINT}", re.IGNORECASE)
-_COUNTS = {w: str(k) for k, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+_WORDS = "one two three four five six seven eight nine ten"
+_COUNTS = {word: str(k) for k, word in enumerate(_WORDS.split(), 1)}
 _TIME = re.compile(
     rf"\b(?:after|at time|at|in)\s+(?:exactly\s+|about\s+)?(?P<value>\d+(?:\.\d+)?|{'|'.join(_COUNTS)})\s*\$?\s*"
     r"(?:seconds?|secs?|s|minutes?|mins?|hours?|h|days?|weeks?|months?|years?)\b[^.;=\n]*$",

@@ -22,7 +22,10 @@ _UNIT = (
 )
 _SIGN = r"(?:[ \t]?(?:/|·|⋅|\*|\\cdot)[ \t]?|[ \t]|\\[,;: ]|(?<=\d))"
 _UNITS = rf"{_UNIT}(?:{_SIGN}\(?{_UNIT}\)?)*"
-_NUMBER = r"(?<![\w.^_{])\d+(?:\.\d*)?(?:[eE][-+]?\d+)?(?:\s?(?:x|×|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[{(]?[-−]?\d+[)}]?)?"
+_NUMBER = (
+    r"(?<![\w.^_{])\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+    r"(?:\s?(?:x|×|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[{(]?[-−]?\d+[)}]?)?"
+)
 _ENDS = r"(?=\s*(?:$|[,;:.)\]$=≈\\&]|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
 _PLAIN = re.compile(rf"{_NUMBER}(?P<space>[ \t]+|)(?P<units>{_UNITS}){_ENDS}", re.MULTILINE)
 _SET = re.compile(
@@ -64,9 +67,9 @@ def plain_numbers(text: str) -> PlainNumbers:
         {}
     """
     shown = _ungrouped(text)
-    found = [m.span("set") + (m["units"],) for m in _SET.finditer(shown)]
+    found = [(*m.span("set"), m["units"]) for m in _SET.finditer(shown)]
     found += [
-        m.span("units") + (m["units"],)
+        (*m.span("units"), m["units"])
         for m in _PLAIN.finditer(shown)
         if m["space"] or not _letters_of(m["units"])
     ]
