@@ -13,7 +13,6 @@ from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import varied_in
 from symgrad.apps.review.formulas.letter_products import CALLED
-from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.prose import (
@@ -41,6 +40,7 @@ _NAME = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
 
 
+_CASE = re.compile(r"\b(?:case|region|branch|regime)\b[^.\n]*$", re.IGNORECASE)
 _ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
 _NUMBER = re.compile(
     r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
@@ -84,7 +84,10 @@ class Reviewer(DocumentDeclarations):
                 f"equations in '{hidden[1]}' are not read", expected="lines of aligned, split or gathered"
             )
             self._unread(sides[0].span, sides[0].text, error)
-        left = self._last
+        left, self._first_side = self._last, sides[0]
+        if self._case is not None and self._case[1] is not None:
+            self._carried = self._case[1]
+            self._in_a_case = _CASE.search(self._source.text[: self._case[0].span.start][-40:]) is not None
         self._judge.unread_before = statement.continues and self._judge.unread_before
         if statement.continues:
             self._judge.case = self._general_case(self._judge.case)
@@ -92,6 +95,10 @@ class Reviewer(DocumentDeclarations):
             left, self._right = sides.pop(0), None
             self._before = self._prose(left.span.start)
             self._judge.case = self._case_of(statement)
+            self._carried = self._judge.case or self._carried
+            for symbol in symbols_of([] if self._judge.case is None else [self._judge.case]):
+                if symbol in self.names.moving:
+                    self.names.release(symbol)  # it was found in another case
             self._ask_for_zero(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
                 taken, value = self._taken(WrittenEquation(left, relations[0], sides[0]))
@@ -117,6 +124,13 @@ class Reviewer(DocumentDeclarations):
                 return False, None
             found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
             return True, None if found is None else self._read(equation.right)
+        if self._reader.is_unknown_moment(equation.left):
+            error = ProgramSyntaxError(
+                "this is a moment, and nothing says how its variable is distributed",
+                expected="X ~ N(mu, sigma^2) above",
+            )
+            self._unread(equation.left.span, equation.left.text, error)
+            return True, self._read(equation.right)
         if self._is_initial_value(equation) or self._is_description(equation):
             return True, None
         target = self._reader.target(equation.left)
@@ -323,6 +337,7 @@ class Reviewer(DocumentDeclarations):
         if not text.text.strip():
             self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
             return left
+        is_first = left is self._first_side
         if relation.kind == "other":  # and nothing needs the side before
             before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
             equation = WrittenEquation(before, relation, text)
@@ -371,7 +386,13 @@ class Reviewer(DocumentDeclarations):
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
         if judged.verdict.status == "refuted":
-            judged = self._judged_otherwise(left, right) or judged
+            name = self._reader.head(equation.left) if is_first else None
+            if name is not None and self._begins_anew(equation):
+                self._forget_values()
+                self._reader.forget(name)
+                target = self._reader.target(equation.left)
+                return right if target is None else self._defined(target, equation) or right
+            judged = self._judged_otherwise(left, right, judged) or judged
         doubtful = judged.verdict.status != "proved" and ends
         if doubtful and (self._is_known_rate(left, right) or self._moves(left, right)):
             self._hold(left, right, equation, asked=False)
@@ -382,6 +403,13 @@ class Reviewer(DocumentDeclarations):
         )
         if judged.verdict.status == "refuted" and sought:
             self._hold(left, right, equation, asked=True)
+            return right
+        is_new = is_first and judged.verdict.status == "refuted" and self._is_new_on_left(left, right)
+        if is_new and self._is_law(left, right):
+            self._hold(left, right, equation, asked=False)
+            return right
+        if judged.verdict.status == "refuted" and ends and self._is_stated():
+            self._hold(left, right, equation, asked=False)
             return right
         if (
             judged.verdict.status == "refuted"
@@ -399,8 +427,18 @@ class Reviewer(DocumentDeclarations):
                     f"this is '{one_line(self._right.text)}' again, and does not follow from the wrong line"
                 )
                 judged, self._right = replace(again, message=message), None
+        if judged.verdict.status != "refuted" and left.slope is None:
+            self._restate(left, right)
+            if judged.verdict.status == "undecided":
+                self._doubtful.append(right.expr)
         self._add_judged(text, equation, judged)
         return right
+
+    def _restate(self, left: ReadSide, right: ReadSide) -> None:
+        """Remember another formula of a name, by equations above: its derivative may be meant of that."""
+        node = left.expr.node
+        if node.args and set(symbols_of([node])) != set(symbols_of([right.expr.node])):
+            self._restated.setdefault(node, []).insert(0, right.expr)
 
     def _as_shaped(self, left: ReadSide, right: ReadSide) -> ReadSide:
         r"""Read a side again beside one of another shape: \nabla^2 f is a Laplacian, or a Hessian beside a matrix."""
@@ -409,28 +447,6 @@ class Reviewer(DocumentDeclarations):
         except SymgradError:
             return left
         return again if again.expr.shape == right.expr.shape else left
-
-    def _judged_otherwise(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
-        """Judge a derivative where other inputs follow, along equations above or by differentials; None if it fails."""
-        slope = left.slope
-        if slope is not None and len(slope.by) == 1 and slope.plain:
-            total = total_derivative(self.names, slope.of.node, slope.by[0].node)
-            if total is None:
-                return None
-            found = self._judge.judged(replace(left, expr=self.names.expr(total), slope=None), right)
-            note = f"where other inputs follow {slope.by[0]}, as the equations above say"
-        elif slope is None and self.names.varied and self.names.ever_varied - self.names.varied:
-            self.names.varied = self.names.ever_varied
-            try:
-                left, right = self._reader.side(left.text), self._reader.side(right.text)
-            except SymgradError:
-                return None
-            found, note = self._judge.judged(left, right), "with all differentials above"
-        else:
-            return None
-        return replace(found, message=note) if found.verdict.status == "proved" else None
-
-    # -- steps ---------------------------------------------------------------------------------------------------
 
 
 def _varies(side: ReadSide) -> bool:

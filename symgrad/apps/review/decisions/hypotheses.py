@@ -310,6 +310,8 @@ class HypothesisRules(ReviewState):
         """
         if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
             return False
+        if right.expr.node.is_number(0) and self.names.is_defined(left.text.text.strip(" &$")):
+            return True  # y = 0, of a y that a formula defines
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
@@ -393,10 +395,15 @@ class HypothesisRules(ReviewState):
 
         That input stands on one side alone, since (a + b)**2 = a**2 + b**2 is a claim.
         """
-        if left.slope is not None or right.slope is not None:
+        if left.slope is not None or (right.slope is not None and not self._is_new_on_left(left, right)):
             return False
         differential = left.expr.node.op is SYMBOL  # dU = T dS - p dV
         return (differential or not left.values) and self._has_new_input(left, right)
+
+    def _is_new_on_left(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether the left side has an input that nothing above reads, and the right one has none: 1/T = dS/dU."""
+        a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
+        return any(map(self.names.is_new, a - b)) and not any(map(self.names.is_new, b))
 
     def _has_new_input(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether several inputs are in an equation, and one side alone has one that no line above reads."""

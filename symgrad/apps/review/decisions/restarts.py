@@ -1,0 +1,75 @@
+"""Where a document begins anew: the next exercise, another example, a name that is given another meaning."""
+
+from __future__ import annotations
+
+import re
+
+from symgrad.apps.review.decisions.second_readings import SecondReadings
+from symgrad.apps.review.decisions.state import WrittenEquation
+
+__all__ = ["RestartRules"]
+
+_TASK = re.compile(
+    r"\b(?:exercise|example|problem|question|task|part|case|aufgabe|ex|q)\.?\s*\w{0,4}[.:)]?[^=\n]*$",
+    re.IGNORECASE,
+)
+_ANEW = re.compile(
+    r"\b(?:let|now|consider|take|define|suppose|instead|alternatively|another|similarly|second|chooses?)\b[^.=\n]{0,40}$",
+    re.IGNORECASE,
+)
+# At the begin of a line: a bullet, a number or letter of a part, a label; or words that name what is meant.
+_MARK = re.compile(
+    r"(?:^|\n)\s*(?:>\s*)?(?:[-*•–|]\s|\#+\s|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)\]:]|\\item\b|\*\*"
+    r"|[^\W\d][\w -]{2,30}:)[^=\n]*$"
+)
+_FOR = re.compile(r"\b(?:for|given|if|with|find|differentiate|function|link)\b[^.=\n]{0,60}$", re.IGNORECASE)
+_STATED = re.compile(
+    r"\b(?:symmetr\w+|equilibri\w+|steady.state|indifferen\w+|clears?|balances?|requires?|boundary|initial(?:ly)?)\b",
+    re.IGNORECASE,
+)
+_AHEAD = 3  # statements
+
+
+class RestartRules(SecondReadings):
+    """The rules of names that are given another meaning."""
+
+    def _begins_anew(self, equation: WrittenEquation) -> bool:
+        """Tell whether an equation that does not hold gives its name another meaning.
+
+        That is so behind the name of an exercise and behind words such as let; behind a bullet, a number or a label
+        it is where the name is differentiated next.
+        """
+        start = equation.left.span.start
+        before = self._source.text[max(0, start - 120) : start]
+        here = re.split(r"\n\s*\n", before)[-1]
+        heading = before[: len(before) - len(here)].rstrip().rpartition("\n")[2]
+        sentence = re.split(r"(?<=[.;!?])\s", here)[-1]
+        if (
+            _TASK.search(here.rpartition("\n")[2])
+            or _ANEW.search(sentence)
+            or (here != before and _TASK.search(heading))
+        ):
+            return True
+        if not (_MARK.search(here) or _FOR.search(sentence)):
+            return False
+        name = re.escape(re.sub(r"[\s$&\\]|\(.*", "", equation.left.text))
+        slope = re.compile(
+            rf"(?<!\w)\\?{name}(?:'|′|_[a-z])|[d∂]\s*\\?{name}\s*/|\\(?:partial|d|mathrm\{{d\}})?\s*\{{?\s*(?:d|\\partial)?\s*\\?{name}"
+            rf"\s*\}}\s*\{{|\\d?dot\s*\{{?{name}|∇"
+        )
+        return any(slope.search(s.sides[0].text) for s in self._behind_it[:_AHEAD] if s.relations)
+
+    def _is_stated(self) -> bool:
+        """Tell whether words before an equation say that it holds: by symmetry, in equilibrium, at the boundary."""
+        return _STATED.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None
+
+    def _forget_values(self) -> None:
+        """Let the inputs be free again that had values above."""
+        names = self.names
+        for symbol in list(names.fixed):
+            names.release(symbol)
+        names.moving.clear()
+        names.conditions.clear()
+        names.implied.clear()
+        self._judge.places.at.clear()
+        self._carried = None
