@@ -176,6 +176,7 @@ class Reviewer(DocumentDeclarations):
             return False
         if len(re.findall(rf"(?<!\w){re.escape(word)}\s*(?:=|\*|/|\+|\^|\()", self._source.text)) > 0:
             return False
+        self._described.add(target.name)
         self._add("condition", equation.right, equation, message=f"{target.name} is described in words")
         return True
 
@@ -299,6 +300,13 @@ class Reviewer(DocumentDeclarations):
         self, symbol: Node, side: ReadSide, equation: WrittenEquation, asked: list[Condition]
     ) -> tuple[bool, ReadSide | None]:
         judged = self._judge.solution(symbol, side, asked)
+        if judged.verdict.status == "refuted" and self._carried is not None:
+            before, self._judge.case = self._judge.case, self._carried
+            there = self._judge.solution(symbol, side, asked)
+            self._judge.case = before
+            judged = (
+                replace(there, message="in the case above") if there.verdict.status == "proved" else judged
+            )
         if symbol in self.names.fixed and judged.verdict.status != "proved":
             return False, None  # it has a value already, and this is a claim about that
         self._add_solution(equation, judged)
@@ -408,7 +416,7 @@ class Reviewer(DocumentDeclarations):
         if is_new and self._is_law(left, right):
             self._hold(left, right, equation, asked=False)
             return right
-        if judged.verdict.status == "refuted" and ends and self._is_stated():
+        if judged.verdict.status == "refuted" and self._is_stated(left, right):
             self._hold(left, right, equation, asked=False)
             return right
         if (

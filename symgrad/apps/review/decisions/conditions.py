@@ -126,7 +126,12 @@ def solution(sides: Sides, unknown: Node) -> Node | None:
 
 
 def _is_sum_of(node: Node, unknown: Node) -> bool:
-    return node.op.name == "sum" and node.args[0] is unknown and not node.shape and len(unknown.shape) == 1
+    return (
+        node.op.name in ("sum", "einsum")
+        and node.args == (unknown,)
+        and not node.shape
+        and len(unknown.shape) == 1
+    )
 
 
 def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple[Condition, Verdict] | None:

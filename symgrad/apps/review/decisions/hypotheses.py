@@ -320,6 +320,8 @@ class HypothesisRules(ReviewState):
             return False  # the derivative that is set to zero, written out: a claim
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
+        if len(reads) == 1 and any(c.asked and c.reads == reads for c in self.names.conditions):
+            return False  # it follows from that one, or is a mistake
         return any(self._gives(statement) in reads for statement in self._behind_it)
 
     def _gives(self, statement: ChainText) -> Node | None:

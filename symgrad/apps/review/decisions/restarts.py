@@ -6,6 +6,8 @@ import re
 
 from symgrad.apps.review.decisions.second_readings import SecondReadings
 from symgrad.apps.review.decisions.state import WrittenEquation
+from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.ir.traverse import symbols_of
 
 __all__ = ["RestartRules"]
 
@@ -59,9 +61,14 @@ class RestartRules(SecondReadings):
         )
         return any(slope.search(s.sides[0].text) for s in self._behind_it[:_AHEAD] if s.relations)
 
-    def _is_stated(self) -> bool:
-        """Tell whether words before an equation say that it holds: by symmetry, in equilibrium, at the boundary."""
-        return _STATED.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None
+    def _is_stated(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether words say that an equation holds: by symmetry, in equilibrium; or of what its inputs are."""
+        if _STATED.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
+            return True
+        inputs = symbols_of([left.expr.node, right.expr.node])
+        described = {s for s in inputs if s.name in self._described}
+        plain = left.slope is None and not left.values and not right.values
+        return plain and bool(described) and not any(described & c.reads for c in self.names.conditions)
 
     def _forget_values(self) -> None:
         """Let the inputs be free again that had values above."""

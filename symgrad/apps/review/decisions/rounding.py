@@ -138,7 +138,7 @@ class Rounding:
         known = [
             d
             for said, d in self._written.items()
-            if re.search(rf"(?<![\w.]){re.escape(said)}(?![\w.])", text)
+            if re.search(rf"(?<![\d.]){re.escape(said)}(?![\d.])", text)
         ]
         decimals += [d for d in known if d not in decimals]
         found = _with_unknowns(right, decimals)

@@ -122,10 +122,10 @@ class SecondReadings(HypothesisRules):
         for name, (_, equation) in self._defined_at.items():
             start, end = equation.left.span.start, equation.right.span.end
             near = self._source.text[max(0, start - _NEAR // 2) : end + _NEAR]
-            value = self.names.values.get(name)
-            if value is not None and value in reached and _CONSTANT.search(near) is not None:
+            value = self.names.values[name]
+            if value in reached and value is not slope.of.node and _CONSTANT.search(near) is not None:
                 held[value] = symbol(Declaration(f"{name}_held", shape=value.shape))
-        if not held or slope.of.node in held:
+        if not held:
             return None
         (fixed,) = substitute([slope.of.node], held)
         value = derivative(self.names.expr(fixed), slope.by)

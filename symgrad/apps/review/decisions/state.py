@@ -83,6 +83,7 @@ class ReviewState:
         self._later: list[ChainText] = []
         self._first_side: SideText | None = None  # of the statement that is read
         self._carried: Node | None = None  # the last case
+        self._described: set[str] = set()  # names that words describe
         self._doubtful: list[Expr] = []  # those of them that are undecided
         self._in_a_case = False  # whether words say that it is one
         self._restated: dict[Node, list[Expr]] = {}  # other formulas of values, by equations above
