@@ -21,6 +21,7 @@ from symgrad.apps.review.layout.prose import (
     ASKED_CUES,
     CONDITION_CUES,
     EXPLAINED_CUES,
+    FOLLOWS_CUES,
     SELF_CUES,
     VALUE_CUES,
 )
@@ -252,6 +253,8 @@ class Reviewer(DocumentDeclarations):
             return False, None
         if asked:
             return self._solution(symbol, side, equation, asked)
+        if self._follows(symbol, side) and self._derived_value(symbol, side, equation):
+            return True, side
         if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
             self.names.define(name, side.expr.node, side.names)
             self._add("definition", equation.right, equation)
@@ -273,7 +276,7 @@ class Reviewer(DocumentDeclarations):
         """
         if self.names.first_read.get(name, self._number) >= self._number:
             return False
-        if not _varies(side):
+        if not _varies(side) or self._follows(self.names.values[name], side):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
             return True
@@ -281,6 +284,22 @@ class Reviewer(DocumentDeclarations):
         if self.names.values[name] in self._slopes and all(number < self._number for number in read):
             return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
+
+    def _follows(self, symbol: Node, side: ReadSide) -> bool:
+        """Tell whether equations above relate an input to all that a formula for it reads: then it follows."""
+        known = {s for c in self.names.conditions if symbol in c.reads for s in c.reads}
+        reads = set(symbols_of([side.expr.node]))
+        return bool(reads) and reads <= known and EXPLAINED_CUES.search(self._before) is None
+
+    def _derived_value(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> bool:
+        """Judge a formula for an input by equations that hold; tell whether it was: else it is one more equation."""
+        known = [c for c in reversed(self.names.conditions) if symbol in c.reads]
+        judged = self._judge.solution(symbol, side, known)
+        if judged.verdict.status == "refuted" and FOLLOWS_CUES.search(self._before) is None:
+            return False
+        self._add_solution(equation, judged)
+        self._fix(symbol, side, equation)
+        return True
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         said = f"{symbol.name} = {one_line(equation.right)} from here on"

@@ -308,8 +308,10 @@ class HypothesisRules(ReviewState):
 
         That is where words in its sentence say so, or where one of the next statements gives the value.
         """
-        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
+        if left.expr.node.op is SYMBOL:
             return False
+        if not right.expr.node.is_number():
+            return self._is_equation(left, right)
         if right.expr.node.is_number(0) and self.names.is_defined(left.text.text.strip(" &$")):
             return True  # y = 0, of a y that a formula defines
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
@@ -318,11 +320,27 @@ class HypothesisRules(ReviewState):
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
             return False  # the derivative that is set to zero, written out: a claim
+        if self._determined(reads):
+            return False  # it follows from equations above, or is a mistake
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
-        if len(reads) == 1 and any(c.asked and c.reads == reads for c in self.names.conditions):
-            return False  # it follows from that one, or is a mistake
         return any(self._gives(statement) in reads for statement in self._behind_it)
+
+    def _is_equation(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether two formulas of one input are an equation for it: one of the next statements has its value."""
+        nodes = [left.expr.node, right.expr.node]
+        unknowns = set(symbols_of(nodes))
+        plain = left.slope is None and not left.values and right.slope is None
+        if not plain or len(unknowns) != 1 or self._determined(unknowns):
+            return False
+        return any(self._gives(statement) in unknowns for statement in self._behind_it)
+
+    def _determined(self, symbols: set[Node]) -> bool:
+        """Tell whether equations above leave one value for each of some inputs."""
+        conditions = [c.where(self.names.fixed) for c in self.names.conditions]
+        unknowns = sorted({s for c in conditions for s in c.reads}, key=lambda s: s.name)
+        found = eliminate(conditions, unknowns, {}) if conditions else None
+        return found is not None and all(s in found and not symbols_of([found[s]]) for s in symbols)
 
     def _gives(self, statement: ChainText) -> Node | None:
         """Return the input for which an equation has a value, also where that is said of a name with a mark."""

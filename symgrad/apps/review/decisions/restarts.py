@@ -63,7 +63,7 @@ class RestartRules(SecondReadings):
 
     def _is_stated(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether words say that an equation holds: by symmetry, in equilibrium; or of what its inputs are."""
-        if _STATED.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
+        if _STATED.search(re.split(r"[.!?;](?:\s|$)|\n", self._before)[-1]) is not None:
             return True
         inputs = symbols_of([left.expr.node, right.expr.node])
         described = {s for s in inputs if s.name in self._described}

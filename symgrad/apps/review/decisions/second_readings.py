@@ -40,9 +40,8 @@ _NEAR = 160  # characters around a definition
 _MOST = 3  # inputs that numbers are put in for
 _WAYS = 200  # ways to do that
 _EQUATION = re.compile(r"(?<![<>!])==|(?<![<>!=])= ")
-_WHEN = re.compile(
-    r"\b(?:when|if|where|while|whenever|once|provided|in(?:active)?|active|on the)\b", re.IGNORECASE
-)
+_WHEN = re.compile(r"\b(?:when|while|whenever|once|provided|inactive|active)\b", re.IGNORECASE)
+_RATE = re.compile(r"d\w+_d\w+")
 _KINKS = ("maximum", "minimum", "abs", "sign", "where", "heaviside", "relu", "clip")
 _HALF_PLANES = ("sqrt", "log", "cbrt")
 
@@ -220,11 +219,10 @@ class SecondReadings(HypothesisRules):
     def _at_a_rate(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Take in how fast something moves that words alone may say: dx/dt is 0.2 where 3*x**2*dx/dt is 3*x**2*0.2."""
         sides = (left.expr.node, right.expr.node)
-        rates = [
-            s for s in symbols_of([sides[0]]) if s.name not in self.names and s not in symbols_of([sides[1]])
-        ]
-        value = solution(sides, rates[0]) if len(rates) == 1 else None
-        if value is None or symbols_of([value]):
+        new = [s for s in symbols_of([sides[0]]) if s not in symbols_of([sides[1]])]
+        rates = [s for s in new if _RATE.fullmatch(s.name) and s.name not in self.names]
+        value = solution(sides, rates[0]) if len(rates) == 1 and left.slope is None else None
+        if value is None or not value.is_number() or Fraction(value.value) not in numbers_in(right.text.text):
             return None
         (rate,) = rates
         said = f"{rate.name.replace('_d', '/d')} = {Expr(value)}"
@@ -244,10 +242,10 @@ class SecondReadings(HypothesisRules):
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
     def _for_positive(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
-        """Return that a step with roots or logarithms on both sides is undecided that holds for positive inputs."""
+        """Return that a step with roots or logarithms on its right is undecided that holds for positive inputs."""
         nodes = [left.expr.node, right.expr.node]
         inputs = [s for s in symbols_of(nodes) if self.names.is_unknown(s.name)]
-        if not inputs or not all(map(_has_half_plane, nodes)) or self._judge.case is not None:
+        if not inputs or not _has_half_plane(nodes[1]) or self._judge.case is not None:
             return None
         conditions = [OPS["lt"](number(0), s) for s in inputs]
         case = conditions[0]
