@@ -232,6 +232,7 @@ class Reviewer(DocumentDeclarations):
         if self._is_alternative(symbol):  # x = 2 or x = -2
             self.names.release(symbol)
         asked, unused = self._asked_of(symbol), self._is_unused(name)
+        asked = [c for c in asked if not self._has_rates(name, c)]
         try:
             side = self._reader.side(equation.right)
         except SymgradError as error:
@@ -276,6 +277,8 @@ class Reviewer(DocumentDeclarations):
         """
         if self.names.first_read.get(name, self._number) >= self._number:
             return False
+        if self._is_solved_for_time(name, side):
+            return True
         if not _varies(side) or self._follows(self.names.values[name], side):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
@@ -430,6 +433,12 @@ class Reviewer(DocumentDeclarations):
         )
         if judged.verdict.status == "refuted" and sought:
             self._hold(left, right, equation, asked=True)
+            return right
+        if judged.verdict.status == "refuted" and self._is_about_a_later_name(left, right):
+            self._hold(left, right, equation, asked=False)
+            return right
+        if judged.verdict.status == "refuted" and ends and self._names_a_rate(left, right):
+            self._hold(left, right, equation, asked=False)  # m*dv/dt = m*a, of an a that nothing above reads
             return right
         is_new = is_first and judged.verdict.status == "refuted" and self._is_new_on_left(left, right)
         if is_new and self._is_law(left, right):

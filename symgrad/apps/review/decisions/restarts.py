@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.second_readings import SecondReadings
 from symgrad.apps.review.decisions.state import WrittenEquation
+from symgrad.apps.review.formulas.letter_products import differentiated_names
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.ir.traverse import symbols_of
 
@@ -29,6 +31,7 @@ _STATED = re.compile(
     r"\b(?:symmetr\w+|equilibri\w+|steady.state|indifferen\w+|clears?|balances?|requires?|boundary|initial(?:ly)?)\b",
     re.IGNORECASE,
 )
+_RATE = re.compile(r"d\w+_d\w+|\w+_d*dot")
 _AHEAD = 3  # statements
 
 
@@ -69,6 +72,29 @@ class RestartRules(SecondReadings):
         described = {s for s in inputs if s.name in self._described}
         plain = left.slope is None and not left.values and not right.values
         return plain and bool(described) and not any(described & c.reads for c in self.names.conditions)
+
+    def _has_rates(self, name: str, condition: Condition) -> bool:
+        """Tell whether an equation has a derivative of an input in it, as a symbol: a differential equation."""
+        mark = re.compile(rf"{re.escape(name)}_d*dot|d{re.escape(name)}_d\w+|{re.escape(name)}(?:_prime)+")
+        return any(mark.fullmatch(s.name) for s in condition.reads)
+
+    def _is_solved_for_time(self, name: str, side: ReadSide) -> bool:
+        """Tell whether a formula is a solution of a differential equation above, which is judged with it."""
+        varies = any(s.dtype == "real" for s in symbols_of([side.expr.node]))
+        return varies and any(self._has_rates(name, c) for c in self.names.conditions)
+
+    def _is_about_a_later_name(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation with a derivative stands above the formula of a name in it: it is given, then."""
+        if not (left.values or right.values or left.slope or right.slope):
+            return False
+        named = differentiated_names(f"{left.text.text} = {right.text.text}")
+        return any(self._defined_at[name][0] > self._number for name in named if name in self._defined_at)
+
+    def _names_a_rate(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether a step gives a name to how fast something moves: m*dv/dt = m*a, of an a that is new."""
+        one, other = (set(symbols_of([side.expr.node])) for side in (left, right))
+        rates = [s for s in one - other if s.name not in self.names and _RATE.fullmatch(s.name)]
+        return bool(rates) and any(map(self.names.is_new, other - one))
 
     def _forget_values(self) -> None:
         """Let the inputs be free again that had values above."""

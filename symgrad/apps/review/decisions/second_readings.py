@@ -96,10 +96,13 @@ class SecondReadings(HypothesisRules):
         if slope is None or not slope.by:
             return None
         for form in self._restated.get(slope.of.node, ()):
-            if not {x.node for x in slope.by} <= set(symbols_of([form.node])):
+            inputs, by = symbols_of([form.node]), slope.by
+            if len(inputs) == 1 and "'" in left.text.text:  # f' of f = 5*y**2 - 20*y + 25
+                by = (self.names.expr(inputs[0]),) * len(by)
+            if not {x.node for x in by} <= set(inputs):
                 continue
             try:
-                value = derivative(form, slope.by)
+                value = derivative(form, by)
             except SymgradError:
                 continue
             found = self._judge.judged(replace(left, expr=value, slope=None), right)
@@ -245,7 +248,11 @@ class SecondReadings(HypothesisRules):
         """Return that a step with roots or logarithms on its right is undecided that holds for positive inputs."""
         nodes = [left.expr.node, right.expr.node]
         inputs = [s for s in symbols_of(nodes) if self.names.is_unknown(s.name)]
-        if not inputs or not _has_half_plane(nodes[1]) or self._judge.case is not None:
+        variables = self.names.arguments.union(self.names.variables, *self.names.functions.values())
+        if not _has_half_plane(nodes[1]):
+            inputs = [s for s in inputs if s.name not in variables] if _has_half_plane(nodes[0]) else []
+        declared = self._carried is not None or self.names.declares_signs()
+        if not inputs or declared or self._judge.case is not None:
             return None
         conditions = [OPS["lt"](number(0), s) for s in inputs]
         case = conditions[0]

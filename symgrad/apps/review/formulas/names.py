@@ -104,6 +104,14 @@ class DocumentNames(DocumentEquations):
         """Tell whether formulas read a name as a number, and nothing says more of it."""
         return name in self._undeclared and not self.values[name].shape
 
+    def declares_signs(self) -> bool:
+        """Tell whether the document says of some real input which sign it has."""
+        return any(
+            s.op is SYMBOL and s.dtype == "real" and not s.shape and s.declaration.values.name != "real"
+            for n, s in self.values.items()
+            if n not in self._undeclared
+        )
+
     def is_defined(self, name: str) -> bool:
         """Tell whether an equation of the document defines a name, perhaps as another name of an input."""
         return name in self.values and not (self.is_input(name) and self.values[name].name == name)
