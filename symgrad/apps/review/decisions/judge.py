@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,7 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["Judge", "StepVerdict"]
 
+_CALL = re.compile(r"[\s&$]*\\?[^\W\d]\w*(?:_\{\w+\})?\s*\(\s*\\?[^\W\d]\w*\s*\)[\s&$]*")
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
 
@@ -289,6 +291,12 @@ class Judge(CurveBranches):
             return (
                 (other, f"where {condition.said}") if missing is None else (_undecided(other, missing), None)
             )
+        if other.status == "proved" and condition.asked and _CALL.fullmatch(left.text.text) is not None:
+            arguments = self._names.arguments.union(*self._names.functions.values())
+            asked = {s for s in condition.reads if s.name in arguments}
+            if not asked.isdisjoint(symbols_of([right.expr.node])):
+                why = f"it holds where {condition.said}, and reads as a claim for all values"
+                return _undecided(other, why), None
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
     def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> StepVerdict:

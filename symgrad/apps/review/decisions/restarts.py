@@ -28,7 +28,8 @@ _MARK = re.compile(
 )
 _FOR = re.compile(r"\b(?:for|given|if|with|find|differentiate|function|link)\b[^.=\n]{0,60}$", re.IGNORECASE)
 _STATED = re.compile(
-    r"\b(?:symmetr\w+|equilibri\w+|steady.state|indifferen\w+|clears?|balances?|requires?|boundary|initial(?:ly)?)\b",
+    r"\b(?:symmetr\w+|equilibri\w+|steady.state|indifferen\w+|clears?|balances?|requires?|boundary|initial(?:ly)?)\b"
+    r"|\b(?:for|when|if)\s*[$(]*$",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"d\w+_d\w+|\w+_d*dot")

@@ -60,6 +60,7 @@ class SecondReadings(HypothesisRules):
         self, left: ReadSide, right: ReadSide, wrong: StepVerdict
     ) -> Iterator[StepVerdict | None]:
         yield _but_on_a_thin_set(wrong)
+        yield self._for_all_values(left, right)
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
         yield self._with_constants(left, right)
@@ -69,6 +70,18 @@ class SecondReadings(HypothesisRules):
         yield self._at_a_rate(left, right, wrong)
         yield self._in_a_case_of_words(left, wrong)
         yield self._for_positive(left, right, wrong)
+
+    def _for_all_values(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a step without the values that inputs have by the lines above: what holds for all of them is right."""
+        slope = left.slope
+        if not self.names.fixed or slope is None:
+            return None
+        kept, self.names.fixed = self.names.fixed, {}
+        found = self._judge.judged(left, right)
+        self.names.fixed = kept
+        if found.verdict.status != "proved":
+            return None
+        return replace(found, message="for all values of the inputs")
 
     def _along_others(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a derivative where other inputs follow, along equations above or by differentials."""

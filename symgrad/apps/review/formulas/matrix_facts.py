@@ -12,7 +12,8 @@ __all__ = ["DocumentFacts", "StatedFact", "facts_in"]
 
 # "positive definite" is said of symmetric matrices, and every covariance is one.
 _SYMMETRIC = re.compile(
-    r"(?<![\w-])(?:symmetric(?:al)?|positive[- ](?:semi-?)?definite|spd|psd|covariance|precision matrix)(?!\w)",
+    r"(?<![\w-])(?:symmetric(?:al)?|positive[- ](?:semi-?)?definite"
+    r"|spd|psd|s\.\s?p\.\s?d\.|self-?adjoint|covariance|precision matrix)(?!\w)",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
