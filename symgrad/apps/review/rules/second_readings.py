@@ -11,13 +11,13 @@ from itertools import product
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import solution
-from symgrad.apps.review.decisions.hypotheses import HypothesisRules
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.rounding import numbers_in
-from symgrad.apps.review.decisions.state import one_line
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.rules.hypotheses import HypothesisRules
+from symgrad.apps.review.rules.state import one_line
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration

@@ -8,16 +8,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.decisions.cases import CaseScope, DocumentCase
 from symgrad.apps.review.decisions.implicit_curves import dependent_names, variables_in
 from symgrad.apps.review.decisions.judge import Judge, StepVerdict
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
-from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
+from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, array_names
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import WrittenDerivative
 from symgrad.apps.review.formulas.side_reader import ReadSide, SideReader
-from symgrad.apps.review.formulas.undeclared_arrays import array_names
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
+from symgrad.apps.review.rules.cases import CaseScope, DocumentCase
 from symgrad.apps.review.steps import ReviewStep, StepKind
 from symgrad.ir.graph import Node
 from symgrad.support.errors import SymgradError, placed_error

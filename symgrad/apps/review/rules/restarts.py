@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from symgrad.apps.review.assumptions import Condition
-from symgrad.apps.review.decisions.second_readings import SecondReadings
-from symgrad.apps.review.decisions.state import WrittenEquation
 from symgrad.apps.review.formulas.letter_products import differentiated_names
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.rules.second_readings import SecondReadings
+from symgrad.apps.review.rules.state import WrittenEquation
 from symgrad.ir.traverse import symbols_of
 
 __all__ = ["RestartRules"]
