@@ -13,10 +13,10 @@ from symgrad.ops.user_ops import OWN
 _INTRODUCTION = """\
 # Where a derivative is a choice
 
-Some functions have corners, jumps, poles or vertical tangents. Gradients need a value there, too, so the record of each op
-lists these points, with the value that is taken; kernels compute exactly these values. *Undefined* means that there is no
-value to choose: a kernel computes NaN or an infinity. `x`, `y`, `z` are the arguments in order, and the column *at* has one
-of the points.
+Some functions have corners, jumps, poles or vertical tangents. Gradients need a value there, too, so the record of
+each op lists these points, with the value that is taken; kernels compute exactly these values. *Undefined* means that
+there is no value to choose: a kernel computes NaN or an infinity. `x`, `y`, `z` are the arguments in order, and the
+column *at* has one of the points.
 
 A choice such as `where(x > 0, 1, 0)` has a strong zero: the gradient of the branch that is not taken is zero, even if
 later factors of the chain rule are infinite.
