@@ -334,7 +334,7 @@ def page() -> str:
         )
     lines += [
         "| common-denominator | `1/a - 1/b` | `(b - a)/(a*b)` |  | exact | only if the numerator gets shorter |",
-        "| quotient-of-quotients | `a*b/e**2` | `a/e*(b/e)` |  | exact | products may overflow, the quotient need not |",
+        "| quotient-of-quotients | `a*b/e**2` | `a/e*(b/e)` |  | exact | products may overflow |",
         "",
         "## How much it helps",
         "",
@@ -357,8 +357,8 @@ def page() -> str:
         "## Powers in kernels",
         "",
         "A power whose exponent is a whole number, or a half or a third of one, up to a numerator of 64, is computed",
-        "as a product of roots: `x**(-5/3)` is `(1/cbrt(x))**5`. Every factor is a pair, a number and its rounding error,",
-        "so the result is within one ulp, like that of a power function. `x**5` takes 0.3 ns instead of 2.0 ns,",
+        "as a product of roots: `x**(-5/3)` is `(1/cbrt(x))**5`. Every factor is a pair, a number and its rounding",
+        "error, so the result is within one ulp, like that of a power function. `x**5` takes 0.3 ns instead of 2.0 ns,",
         "`x**(3/2)` 0.5 ns and `x**(4/3)` 1.7 ns. Powers of the same base share the root: eight different thirds take",
         "4.6 ns. (On processors without an instruction for `a*b + c` only whole powers up to the fourth are products.)",
         "",
