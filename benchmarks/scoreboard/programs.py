@@ -221,7 +221,8 @@ PROGRAMS: Mapping[str, Program] = {
         WORKLOADS[_SOFTMAX].by_hand,
     ),
     "GMM": Program(
-        f"ADBench's mixture of Gaussians, d = {D}, k = {K}, n = {N:,}, gradients of weights, means and inverse covariances",
+        f"ADBench's mixture of Gaussians, d = {D}, k = {K}, n = {N:,}, "
+        "gradients of weights, means, inverse covariances",
         MIXTURE,
         ("alphas", "means", "icf"),
         _mixture_arrays,
