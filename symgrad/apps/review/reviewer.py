@@ -47,7 +47,7 @@ class Reviewer(DefinitionRules):
             statement: it.
             following: some behind it, which may say what it is for.
         """
-        self._behind_it, self._before = following, ""
+        self._behind_it, self._before, self._statement = following, "", statement
         self._number = self.names.reading = number
         self.names.line = self._line(statement.sides[0].span.start)
         if not statement.continues:

@@ -215,6 +215,7 @@ class HypothesisRules(LawRules):
         if a.shape == b.shape:
             written = f"{one_line(equation.left)} = {one_line(equation.right)}"
             self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
+            self._held = self._number
             timeless = not asked and slope is None and not (left.values or right.values)
             for x in rate_variables(self.names, [a.node, b.node]) if timeless else ():
                 here, there = (rate(self.names, side, x) for side in (a.node, b.node))
@@ -310,8 +311,9 @@ class HypothesisRules(LawRules):
             return False
         if not right.expr.node.is_number():
             return self._is_equation(left, right)
-        if right.expr.node.is_number(0) and self.names.is_defined(left.text.text.strip(" &$")):
-            return True  # y = 0, of a y that a formula defines
+        plain = left.slope is None and not left.values and left.text is self._first_side
+        if right.expr.node.is_number(0) and plain and not self._determined(set(symbols_of([left.expr.node]))):
+            return True  # y = 0, or x**2 - 2*x - 3 = 0
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
@@ -327,7 +329,7 @@ class HypothesisRules(LawRules):
     def _is_equation(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether two formulas of one input are an equation for it: one of the next statements has its value."""
         nodes = [left.expr.node, right.expr.node]
-        unknowns = set(symbols_of(nodes))
+        unknowns = {n for n in topological(nodes) if n.op is SYMBOL}
         plain = left.slope is None and not left.values and right.slope is None
         if not plain or len(unknowns) != 1 or self._determined(unknowns):
             return False

@@ -63,6 +63,7 @@ class SecondReadings(HypothesisRules):
         yield self._for_all_values(left, right)
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
+        yield self._with_restated(left, right)
         yield self._with_constants(left, right)
         yield self._because(left, right)
         yield self._in_the_case_above(left, right)
@@ -125,6 +126,22 @@ class SecondReadings(HypothesisRules):
                         found, verdict=Verdict("undecided", f"it is that of {form}, which is undecided")
                     )
                 return replace(found, kind="derivative", message=f"of {form}, as it is written above")
+        return None
+
+    def _with_restated(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a step with another formula that the document has for a value in it, by equations above."""
+        reached = set(topological([left.expr.node, right.expr.node]))
+        for value, forms in self._restated.items():
+            if value not in reached or left.slope is not None:
+                continue
+            put = substitute([left.expr.node, right.expr.node], {value: forms[0].node})
+            sides = (replace(s, expr=self.names.expr(n)) for s, n in zip((left, right), put, strict=True))
+            found = self._judge.judged(*sides)
+            if found.verdict.status in _CERTAIN:
+                if forms[0] in self._doubtful:
+                    why = f"it follows from {forms[0]} above, which is undecided"
+                    found = replace(found, verdict=Verdict("undecided", why))
+                return replace(found, message=f"with {forms[0]}, as it is written above")
         return None
 
     def _with_constants(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
