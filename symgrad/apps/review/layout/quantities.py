@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
 
-__all__ = ["PlainNumbers", "plain_numbers"]
+__all__ = ["NUMBER", "PlainNumbers", "plain_numbers"]
 
 _NAMES = (
     "µm μm nm mm cm dm km ft mi yd µs μs ns ms min hr kg mg µg μg lb kN MN mN kJ MJ mJ eV keV MeV GeV cal kcal kWh Wh "
@@ -34,6 +34,12 @@ _SET = re.compile(
     r"(?:\^\{?[-−]?\d\}?)?(?:\s*/\s*\\(?:mathrm|text)\s*\{[^{}]*\}(?:\^\{?[-−]?\d\}?)?)?)"
 )
 _GROUPED = re.compile(r"(?<![\w.,}])\d{1,3}(?:,\d{3})+(?![\d,])(?=(?P<rest>\.\d+)?)")
+NUMBER = re.compile(
+    r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
+    r"(?:\s*(?:\\times|\\cdot|[*×·])\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[-−]?\d+\s*[)}]?)?\s*",
+    re.IGNORECASE,
+)
+"""A number alone, in any notation."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
