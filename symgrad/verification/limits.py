@@ -1,6 +1,6 @@
 """Limits of the search for points and for proofs, of batches, and of reports.
 
-They bound waiting and the length of texts. A number without a reason beside it was not tuned.
+They bound the time of a search, and the length of texts. A number without a comment was not tuned.
 """
 
 from __future__ import annotations

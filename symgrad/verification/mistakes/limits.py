@@ -1,4 +1,4 @@
-"""Limits of the search for mistakes. A number without a reason beside it was not tuned."""
+"""Limits of the search for mistakes. A number without a comment was not tuned."""
 
 from __future__ import annotations
 

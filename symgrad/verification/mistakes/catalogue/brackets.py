@@ -116,7 +116,7 @@ def _over_terms(node: Node) -> Iterator[Swap]:
     "losing the bracket of {0}: a factor or a sign reaches one term alone",
 )
 def _first_term_only(node: Node) -> Iterator[Swap]:
-    """Apply a minus, a factor or a divisor at a bracket to one of several terms."""
+    """Apply a minus sign, a factor or a divisor in front of a bracket to only one of the terms."""
     name = node.op.name
     if name == "neg":
         terms = terms_of(node.args[0])
