@@ -55,12 +55,12 @@ class CheckResult:
     """The result of checking a proof file.
 
     Args:
-        status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
+        status: ``proved`` or ``refuted``; ``supported`` if the proof or the refutation does not hold.
         why: the reason for the status.
         excluded: thin sets of points at which the proof claims nothing, as conditions.
         statement: the claim of the file; None if it could not be read.
-        difference: the witness of a refutation, with the two sides there.
-        parts: the result of each proof, if the file holds several.
+        difference: the witness of a refutation, with the values of both sides there.
+        parts: the result of each proof, if the file contains several.
     """
 
     status: str
@@ -102,13 +102,13 @@ class _Claim:
     """The claim that two steps are equal.
 
     Args:
-        program: the steps, including those of a derivative.
+        program: the steps, including the steps of a derivative.
         a, b: the two sides.
-        strict: the variable of differentiation, or False.
+        strict: the variable of differentiation; False if there is none.
         defined: further steps that must be certain at an admissible point.
-        direction: the variable that holds the direction of a derivative by an array.
+        direction: the variable that holds the direction of a derivative with respect to an array.
         data: the content of the file.
-        deadline: on the count of `symgrad.checker.clock`.
+        deadline: on the clock of `symgrad.checker.clock`.
     """
 
     program: ProofProgram
@@ -174,7 +174,7 @@ def _check_one(data: Mapping[str, Any], seconds: float) -> CheckResult:
 
 
 def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
-    """Return the program and the two steps that the file makes a claim about."""
+    """Return the program, and the two steps about which the file makes a claim."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
     if max(a, b) >= len(program.steps):
@@ -213,7 +213,7 @@ def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any],
 
 def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
-        """Check the proof for real numbers that a proof for complex numbers contains."""
+        """Check the proof for real numbers that is part of a proof for complex numbers."""
         _check_cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
@@ -261,7 +261,7 @@ def _check_cases(c: _Claim) -> CheckResult:
 
 
 def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
-    """Accept a proof if the sample of the file is a point at which its claim holds."""
+    """Accept a proof if the sample in the file is a point at which its claim holds."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
     wanted = [c.a, c.b, *c.defined]
@@ -304,7 +304,7 @@ def _check_witness(c: _Claim) -> CheckResult:
     values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
         raise GiveUp("the two balls are not disjoint at the point that is given")
-    # For a derivative by an array, a unit direction selects the entry.
+    # For a derivative with respect to an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
     if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
         index = entry

@@ -1,7 +1,7 @@
 """Limits of the checker: of exact arithmetic, of evaluation at points, and of files.
 
-The search for proofs uses the same limits, so the checker can replay every proof that it finds. They bound the running
-time; a number without a reason was not tuned.
+The search for proofs uses the same limits, so that the checker can replay every proof that the search finds. The limits
+bound the running time; a number without a comment was not tuned.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Check proofs and refutations about complex numbers.
 
 There are two kinds of proof. Either both sides have the same value in `symgrad.checker.complex.extension_field`. Or
-both are meromorphic in all variables jointly, and equal for real variables; then they are equal by the identity
-theorem: the complement of the poles of a meromorphic function is connected, and a function that vanishes on an open set
-of real points vanishes on it. The check of the real statement includes a real point at which both sides are defined.
+both sides are meromorphic in all variables jointly, and equal for real variables; then they are equal by the identity
+theorem: the complement of the poles of a meromorphic function is connected, and the function is zero on all of it if it
+is zero on an open set of real points. The check of the real statement includes a real point at which both sides are
+defined.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def replay_complex(
 
 
 def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> RealStatement:
-    """Return the statement about real variables that implies the one about complex variables.
+    """Return the statement about real variables that implies the statement about complex variables.
 
     Raises:
         GiveUp: if a side is not meromorphic in all variables.
@@ -115,8 +116,8 @@ def check_complex(
     Args:
         data: the content of the file.
         program: the program of the file.
-        replay: checks a proof about real numbers, and raises if it does not hold.
-        deadline: on the count of `symgrad.checker.clock`.
+        replay: checks a proof about real numbers, and raises an error if it does not hold.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Returns:
         ``"proved"`` or ``"refuted"``, the reason, the excluded sets, and the witness of a refutation.

@@ -43,7 +43,7 @@ def replay_case(
 
 
 def common_exclusions(first: Functions, second: tuple[Functions, Element | None]) -> tuple[str, ...]:
-    """Return the points that two proofs exclude both; the second shifts the only angle, so they share no pole.
+    """Return the points that both of two proofs exclude; the second one shifts the only angle, so they share no pole.
 
     Raises:
         GiveUp: if the second proof is not of this kind.
