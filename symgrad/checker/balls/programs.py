@@ -115,7 +115,7 @@ def evaluate(
 
 
 def _is_defined_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
-    """Tell whether a power, or a function of an order, is defined for exponents or orders near an integer, too."""
+    """Tell whether a power or a Bessel function stays defined if its integer exponent or order changes a little."""
     whole, other = step.args[::-1] if step.op == "pow" else step.args
     base = values[other]
     return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))

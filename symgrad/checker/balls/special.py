@@ -187,7 +187,7 @@ def _ive(n: Value, x: Value) -> Value:
 
 
 def _has_real_integrand(phi: Value, m: Value) -> bool:
-    """Tell whether 1 - m*sin(t)**2 is certainly positive from 0 to phi: m < 1, or phi is short of the first zero."""
+    """Tell whether 1 - m*sin(t)**2 is certainly positive for t from 0 to phi: m < 1, or its first zero is after phi."""
     if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < ARGUMENT_BOUND):
         return False
     if m < 1:

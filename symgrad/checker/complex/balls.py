@@ -236,7 +236,7 @@ _OPS: dict[str, Callable[..., Value]] = {
 
 
 def _is_differentiable(op: str, args: Sequence[Value], moving: Sequence[int]) -> bool:
-    """Tell whether a function certainly has a derivative at its arguments, by those that depend on the variable."""
+    """Tell whether a function certainly has a derivative with respect to its arguments that depend on the variable."""
     if op in {"log", "sqrt"} and moving[0]:
         return _off_cut(args[0])
     if op == "pow" and any(moving):

@@ -38,7 +38,8 @@ __all__ = ["RealStatement", "check_complex", "real_statement", "replay_complex"]
 _BITS = 256
 
 RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
-"""A program, two steps that are to be equal, the variable of differentiation or False, and steps to be defined."""
+"""A program, two steps that should be equal, the variable of differentiation or False, and steps that must be
+defined."""
 
 PointAndValues: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
 """A point, and the text of the two sides there."""

@@ -53,7 +53,7 @@ class ComplexExtensionField:
     field: FractionField
     oracle: Oracle
     ring: ExtensionField = dataclasses.field(init=False)
-    """Only its arithmetic is used: its signs are those of real numbers."""
+    """Only the arithmetic of this class is used: its signs are those of real numbers."""
     turns: int = 4
     omega: Element = dataclasses.field(init=False)
     bases: list[ComplexBase] = dataclasses.field(default_factory=list[ComplexBase])
@@ -67,11 +67,11 @@ class ComplexExtensionField:
     positive: dict[int, tuple[int, Fraction]] = dataclasses.field(
         default_factory=dict[int, tuple[int, Fraction]]
     )
-    """Generators, by position, that are positive at every point: base and exponent; the base -1 is E."""
+    """Generators that are positive at every point, by position: base and exponent; the base -1 is E."""
     roots: dict[int, tuple[int, Fraction]] = dataclasses.field(
         default_factory=dict[int, tuple[int, Fraction]]
     )
-    """Generators, by position, that are exp(log(h)*r): the place of the base h, and r."""
+    """Generators that are exp(log(h)*r), by position: the place of the base h, and r."""
 
     def __post_init__(self) -> None:
         self.ring = ExtensionField(self.field, self.oracle)

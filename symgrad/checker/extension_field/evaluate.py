@@ -18,7 +18,7 @@ from symgrad.support.traversal import postorder, walk
 __all__ = ["COMPARISONS", "branch_on_comparison", "reachable_steps", "evaluate_steps"]
 
 COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
-"""For each ordering, the sign of the difference of its arguments where it is true."""
+"""For each ordering, the sign that the difference of its arguments has where the ordering is true."""
 _ROUNDING = {"floor", "ceil", "round", "sign"}
 _INTEGRAL = {"add", "mul", "neg", "maximum", "minimum", "abs", "stop_gradient"}
 _LOGIC: dict[str, Callable[..., bool]] = {

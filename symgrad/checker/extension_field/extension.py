@@ -101,7 +101,7 @@ class ExtensionField(Zeros):
     """The poles of the tangents that represent sines and cosines, as conditions."""
 
     def left_out(self) -> tuple[str, ...]:
-        """Return the excluded thin sets, as conditions: zeros of divisors, poles, and zeros whose sign was used."""
+        """Return the excluded thin sets, as conditions: zeros of divisors, poles, and zeros of what has a used sign."""
         return tuple(dict.fromkeys([*self._divisors(self.field.factors), *self.poles, *self.assumed]))
 
     def exclusions_at_pole(self, pole: str) -> tuple[str, ...]:

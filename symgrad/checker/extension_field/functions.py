@@ -412,4 +412,4 @@ def _clip(k: Functions, u: Element, low: Element, high: Element) -> Element:
 
 
 FUNCTION_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY, "clip": _clip})
-"""For each op, the function that maps the elements of its arguments to that of its result."""
+"""For each op, the function that maps the elements of its arguments to the element of its result."""

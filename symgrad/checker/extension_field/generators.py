@@ -57,18 +57,18 @@ class Generators:
     bounds: dict[int, RationalInterval] = dataclasses.field(
         init=False, default_factory=dict[int, RationalInterval]
     )
-    """For a position, the bounds of the generator; None is no bound."""
+    """The bounds of the generator at each position; None is no bound."""
     meaning: dict[int, tuple[str, int]] = dataclasses.field(
         init=False, default_factory=dict[int, tuple[str, int]]
     )
-    """For a position, the kind of the generator, and its place in the list of that kind."""
+    """The kind of the generator at each position, and its place in the list of this kind."""
 
     parities: list[tuple[Poly, Element]] = dataclasses.field(
         init=False, default_factory=list[tuple[Poly, Element]]
     )
     """Integer-valued monomials m, and (-1)**m."""
     signs: list[tuple[Poly, Poly]] = dataclasses.field(init=False, default_factory=list[tuple[Poly, Poly]])
-    """Generators of undecided signs, and the polynomials whose signs they are."""
+    """Generators that are undecided signs, each with the polynomial whose sign it is."""
 
     def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
         made = self.field.generator(name)

@@ -278,4 +278,4 @@ _BINARY: dict[str, Callable[[Functions, Element, Element], Element]] = {
     "spherical_jn": _spherical,
 }
 SPECIAL_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY})
-"""For each op, the function that maps the elements of its arguments to that of its result."""
+"""For each op, the function that maps the elements of its arguments to the element of its result."""

@@ -114,7 +114,7 @@ class Powers(ExtensionField):
         return F.mul(result, self._root_power(at, known))
 
     def _terms(self, e: Element) -> list[Element]:
-        """Split a fraction into the terms of its polynomial part, and those of the remainder over the denominator."""
+        """Split a fraction into the terms of its polynomial part and those of its remainder over the denominator."""
         F = self.field
         parts = [(e.num, e.den)]
         lower = F.denominator(e)

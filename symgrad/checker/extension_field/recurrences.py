@@ -105,4 +105,4 @@ _UNARY: dict[str, Callable[[Functions, Element], Element]] = {
 BESSEL_AND_ERROR_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType(
     {**_UNARY, **{name: _bessel(name) for name in _SIGNS}}
 )
-"""For each op, the function that maps the elements of its arguments to that of its result."""
+"""For each op, the function that maps the elements of its arguments to the element of its result."""

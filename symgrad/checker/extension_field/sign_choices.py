@@ -20,7 +20,7 @@ __all__ = ["Weights", "empty", "undecided_signs", "sign_choices", "positive_quan
 
 
 Weights = Callable[[ExtensionField, Sequence[Poly]], "Sequence[Fraction] | None"]
-"""Proposes nonnegative weights with which the sum of positive quantities cannot be positive."""
+"""Proposes nonnegative weights such that the weighted sum of the positive quantities cannot be positive."""
 
 
 def undecided_signs(k: ExtensionField, difference: Element) -> list[tuple[Poly, Poly]]:

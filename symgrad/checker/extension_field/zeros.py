@@ -39,7 +39,7 @@ class Zeros(Generators):
         return all(pieces) and (bool(a.den) or not any(piece.is_constant() for piece in pieces))
 
     def _sign_pieces(self, h: Poly) -> list[Poly]:
-        """Return a polynomial for each choice of its signs: if all are nonzero, it vanishes on no open set."""
+        """Return a polynomial for each choice of its signs: if none of these is zero, it vanishes on no open set."""
         nothing = [self.field.ring.constant(0)]
         own = {p for p, d in enumerate(h.degrees()) if d > 0}
         every = self.dependencies(own)

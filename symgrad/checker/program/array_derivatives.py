@@ -14,7 +14,8 @@ from symgrad.checker.program.steps import ProofStep
 __all__ = ["ARRAY_DERIVATIVES"]
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, Sequence[int | None]], int | None]"
-"""Map a builder, the position of an op, its step and the tangents of its arguments (None: zero) to its tangent."""
+"""A function that maps a builder, the position of an op, its step and the tangents of its arguments (None: zero) to the
+tangent of the op."""
 
 
 def _on(reads: Callable[[StepBuilder, int, ProofStep, int], int]) -> _Rule:

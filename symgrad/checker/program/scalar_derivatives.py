@@ -16,7 +16,8 @@ from symgrad.support.errors import UsageError
 __all__ = ["PIECEWISE_OPS", "LOCALLY_CONSTANT_OPS", "SCALAR_DERIVATIVES", "FormulaTerm", "piecewise_tangent"]
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, int], int | None]"
-"""Map a builder, the position of a function, its step and the tangent of one argument to a summand of the tangent."""
+"""A function that maps a builder, the position of a function, its step and the tangent of one argument to a summand of
+the tangent."""
 
 _TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
 _INTEGER_VALUED = ("sign", "floor", "ceil", "round", "argmax", "argmin", "one_hot", "iota", "eye")
