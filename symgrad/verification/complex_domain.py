@@ -112,7 +112,7 @@ class _Points:
     """Decimal digits to which the sides agree; None where both are exact."""
     witness: _Witness | None = None
     on_a_cut: _Witness | None = None
-    """A point on a branch cut of a function at which the sides differ: other witnesses are better."""
+    """A point on a branch cut of a function at which the sides differ; a witness elsewhere is better."""
     tried: int = 0
     late: bool = False
 

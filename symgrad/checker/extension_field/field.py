@@ -280,7 +280,7 @@ class FractionField:
         return not self._degrees_differ(a, b) and self.is_zero(self.sub(a, b))
 
     def _degrees_differ(self, a: Element, b: Element) -> bool:
-        """Tell whether two fractions differ in the degree of a generator without a relation: then they are unequal."""
+        """Tell whether two fractions differ in the degree of a generator without relations: then they are unequal."""
         if not a.num or not b.num:
             return False
         bound = {p for _, _, zero in self.relations for p, e in enumerate(zero.degrees()) if e}

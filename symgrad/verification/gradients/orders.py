@@ -27,7 +27,7 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["decide_all_orders", "decide_orders"]
 
 _FOR_ALL = 0.4
-"""Fraction of the time for the comparison of both functions."""
+"""Share of the time for the comparison of both functions."""
 
 
 def decide_orders(

@@ -181,7 +181,7 @@ def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
 
 
 _NEXT = {3: 5, 4: 6, 5: 7, 6: 10, 7: 3, 9: 11}
-"""Other lengths, all of them different: none is a square, whose root would be an integer."""
+"""Other lengths, all different: none is a square, because its root would be an integer."""
 
 
 class _Elsewhere:

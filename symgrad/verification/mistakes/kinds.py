@@ -38,7 +38,7 @@ OF_ALGEBRA = {
     "sum-of-a-product": "the sum of products counts as the product of the sums",
     "sum-of-a-power": "the sum of powers counts as the power of the sum",
 }
-"""Slugs of mistakes that are made in rewriting alone."""
+"""Names of the mistakes that are made only in rewriting."""
 
 KINDS = {
     "forgot-inner-derivative": "the chain rule without the derivative of the inner function",

@@ -34,7 +34,7 @@ _NEGLIGIBLE = 1e-9
 """Values below this fraction of the largest count as zero."""
 
 _MODERATE, _LARGE = 1e12, 1e200
-"""Bounds of values at which claims are compared: the second for claims that exceed the first everywhere."""
+"""Bounds of values at which claims are compared; the second is for claims that exceed the first everywhere."""
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

@@ -41,7 +41,8 @@ STYLES: tuple[Style, ...] = (
 
 _PRIMES = (101, 127, 139, 257, 311, 397, 503, 613, 719, 839, 941, 997)
 _LARGE_PRIMES = (10_007, 99_991, 1_000_003)
-"""Denominators of some numbers: a formula that vanishes at all simple fractions, as sin(720*pi*x), does not there."""
+"""Denominators of some numbers: a formula such as sin(720*pi*x), which vanishes at all simple fractions, does not
+vanish there."""
 
 _SHORT = (1, 2, 4, 8, 10, 16, 64)  # denominators of short numbers
 _SCALE = Fraction(1000)

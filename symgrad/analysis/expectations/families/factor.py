@@ -198,7 +198,7 @@ def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
 
 
 def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
-    """Split a factor into expectations with one complex rate each: yield coefficient, factor, and the part to take.
+    """Split a factor into expectations with one complex rate each: yield a coefficient, a factor, and the part to take.
 
     Products of cosines and sines become sums: 2*cos(a)*cos(b) = cos(a - b) + cos(a + b).
     """

@@ -193,7 +193,7 @@ class _SampleSums:
         return Sampled(value * self.count / (self.count - 1), half, notes)
 
     def _doubts(self, order: float, what: str) -> tuple[str, ...]:
-        """Return a warning if Hill's estimator (1975) finds a heavy tail: x**-(a + 1) has only moments below a."""
+        """Return a warning if Hill's estimator (1975) finds a heavy tail: x**-(a + 1) has moments only below a."""
         if self.lost:
             return (f"{self.lost} of {self.count} draws have no value",)
         lightest = math.inf

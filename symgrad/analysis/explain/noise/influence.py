@@ -39,7 +39,7 @@ def _is_array(step: Pullback) -> bool:
 
 
 def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
-    """Return the same for scalars, where the gradient is affine in every coefficient: no path passes an equation twice.
+    """Return the same for scalars: the gradient is affine in every coefficient, as no path passes an equation twice.
 
     A zero coefficient passes nothing on, not even to an infinite factor: guards are strong zeros.
     """

@@ -90,7 +90,7 @@ class PrecisionPair:
         return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
 
     def doubt(self, coarse: Any, fine: Any) -> Any:
-        """Return a bound on the error of a value: half its digits, and many times the difference to the finer one."""
+        """Return a bound on the error of a value: half its digits, and many times its difference from the finer one."""
         return self.margin * abs(coarse) + _DOUBTFUL * abs(coarse - fine)
 
     def differ(self, a: Any, b: Any) -> bool:

@@ -232,7 +232,9 @@ class _NoiseQuery:
                 how = "any two draws are proved to give the same gradient"
             if how:
                 return self._verdict(False, how, self._cancels(reading), reading)
-        evidence = self._evidence(straddle=True)  # across ties; the engine found no proof against it
+        evidence = self._evidence(
+            straddle=True
+        )  # points across ties; the engine found no proof that noise is absent
         if evidence is not None or draws.same is False:
             how = "two draws give different gradients"
             return self._verdict(True, how, "", reading, evidence, draws.witness)
