@@ -20,8 +20,8 @@ def with_custom_pullback(value: Expr, pulled: Iterable[tuple[Expr, Any]], cotang
 
     Args:
         value: the value of the function.
-        pulled: each argument with the cotangent that is pulled back to it: an expression, or an array of zeros.
-        cotangent: the symbol of the cotangent of the value.
+        pulled: each argument with the cotangent that arrives at it: an expression, or an array of zeros.
+        cotangent: the symbol that stands for the cotangent of the value.
         what: ``"gradient"`` or ``"derivative"``, for messages.
 
     Raises:
