@@ -71,7 +71,7 @@ def without_guards_of_zero(node: Node, known: Conditions) -> Node:
 
 
 def hoist_conditions(node: Node) -> Node:
-    """Return a node in which no choice repeats a condition around it: `where(c, where(c, a, 0), 0)` is `where(c, a, 0)`."""
+    """Return a node in which no choice repeats a condition that surrounds it: `where(c, where(c, a, 0), 0)`."""
     for choice in [n for n in topological([node]) if n.op is where]:
         condition, yes, no = choice.args
         inner = _where_it_holds(yes, condition)
