@@ -1,4 +1,4 @@
-"""Errors of the lexer, each with its cure: words, characters and operators of other notations."""
+"""Errors of the lexer, each with its cure: words, characters and operators from other notations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _WRONG_OPERATORS = {
 
 
 def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
-    """Raise the error for a name that is a word of Python or not in plain letters."""
+    """Raise the error for a name that is a keyword of Python, or is not in plain letters."""
     if value in FORBIDDEN:
         total = sum_over(lexer.source.text, start) if value == "for" else None
         raise lexer.error(
@@ -233,7 +233,7 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
         return lexer.error(
             ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
         )
-    if "\ud800" <= value <= "\udfff":  # a surrogate for an undecodable byte
+    if "\ud800" <= value <= "\udfff":  # a surrogate that stands for an undecodable byte
         return lexer.error(
             ProgramSyntaxError, f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8"
         )
@@ -322,7 +322,7 @@ def attribute(lexer: LexerState, start: int) -> SymgradError:
 
 
 def _as_function(text: str, start: int, name: str, arguments: str, *, opens: bool) -> str | None:
-    """Return the cure for the method whose dot is at a place, from the surrounding tokens."""
+    """Return the cure for the method whose dot is at a place, given the surrounding tokens."""
     array = operand_before(text, start)
     if name not in _FUNCTIONS.split() or array is None or not opens:
         return None
@@ -331,7 +331,7 @@ def _as_function(text: str, start: int, name: str, arguments: str, *, opens: boo
 
 
 def _digits(value: str) -> int:
-    """Return an upper bound of the digits of a number literal without its exponent."""
+    """Return an upper bound of the number of digits of a number literal without its exponent."""
     mantissa, _, exponent = value.lower().partition("e")
     digits = len(mantissa)
     if len(exponent) > 18:

@@ -1,4 +1,4 @@
-r"""Conditions, choices between values, matrices of values."""
+r"""Conditions, choices between values, and matrices of values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_CONDITIONS = {
 
 
 class ChoiceRules(NormRules):
-    """The rules of conditions and of rows."""
+    """The rules for conditions and for rows."""
 
     def _chain(self, tree: Chain) -> Steps[Term]:
         sides = yield self.values(tree.sides)

@@ -1,4 +1,4 @@
-r"""What stands in brackets: values, lists, norms, absolute values, inner products."""
+r"""Brackets: values, lists, norms, absolute values, inner products."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["NormRules"]
 
 
 class NormRules(FactorRules):
-    """The rules of brackets."""
+    """The rules for brackets."""
 
     def _bracket(self, tree: Bracket) -> Steps[Term]:
         kind, items = tree.kind, list(tree.items)
@@ -124,7 +124,7 @@ class NormRules(FactorRules):
                 )
             if rank == 2 and below is None:
                 self.read_as(tree, "the Frobenius norm", r"a norm of your own, written out")
-            if squared:  # a sum of squares, without the root's kink
+            if squared:  # this is a sum of squares, without the kink of the root
                 two = self.parameter(2, tree)
                 squares = self.kept(self.make(OPS["pow"], [plain, two], tree.start, tree.end))
                 return self.kept(self.build(build.total, [squares], tree.start, tree.end))

@@ -1,4 +1,4 @@
-r"""Letters that mean something by themselves: indicators, identity matrices, ones; and those that are refused."""
+r"""Letters with a meaning of their own: indicators, identity matrices, ones; and letters that are refused."""
 
 from __future__ import annotations
 
@@ -28,16 +28,19 @@ _BLACKBOARD = {
 
 
 class IdentityTerm(Term):
-    """The identity matrix, perhaps times a number (its node), whose size what stands beside it says."""
+    """The identity matrix, perhaps times a number (its node); its neighbour determines its size."""
 
     __slots__ = ()
 
 
 class SpecialRules(ComposedRules):
-    """The rules of letters with a meaning."""
+    """The rules for letters with a meaning of their own."""
 
     def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
-        """Return an indicator, an identity matrix, an array of ones, and how many factors it took; None otherwise."""
+        """Return an indicator, an identity matrix or an array of ones, and the number of factors it takes.
+
+        Otherwise None.
+        """
         base = factor.base if isinstance(factor, Scripted) else factor
         if isinstance(base, Command) and base.name == "partial":
             raise self.refuse(
@@ -116,12 +119,12 @@ class SpecialRules(ComposedRules):
         return self.kept(self.make(OPS["where"], [condition, one, nothing], tree.start, tree.end))
 
     def _filled(self, name: str, factor: Scripted) -> Steps[Term]:
-        """Return an array of zeros or ones, with the shape below."""
+        """Return an array of zeros or ones, with the shape in the subscript."""
         found = yield self._shaped(name, factor.below or (), [], factor.start, factor.end)
         return found if factor.above is None else (yield self.raised(found, factor.above, factor))
 
     def _is_current(self, factor: Tree) -> bool:
-        """Tell whether I with a subscript is no identity matrix: I_0, which has no size, and I_1 where I is a value."""
+        """Tell whether I with a subscript is not an identity matrix: I_0, which has no size, or I_1 if I is a value."""
         return isinstance(factor, Scripted) and (
             factor.below_text == "0" or self.is_quantity("I", factor, alone=False)
         )

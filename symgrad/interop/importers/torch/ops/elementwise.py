@@ -251,7 +251,7 @@ def clamp_max(self: Any, max: Any) -> Expr:
 @aten("softplus")
 def softplus(self: Any, beta: Any = 1, threshold: Any = 20) -> Expr:
     found = f.softplus(self) if beta == 1 else f.softplus(beta * self) / beta
-    # Above the threshold torch returns the argument itself. From 20 on, the two are equal up to the last digit of float32.
+    # Above the threshold torch returns the argument itself. From 20 on, both agree in float32.
     return found if threshold >= 20 else f.where(beta * self > threshold, self, found)
 
 
