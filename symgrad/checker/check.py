@@ -183,7 +183,7 @@ def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
         raise UsageError("a claim about a derivative has 'wrt', and no other claim has it")
     complexes = [s for s in program.symbols if s.kind == "complex"]
     if bool(complexes) > ("domain" in data):
-        raise UsageError("a variable that is no real number, integer or truth value")
+        raise UsageError("a variable that is not a real number, an integer or a truth value")
     check_shapes(program)
     return program, a, b
 
@@ -254,9 +254,9 @@ def _check_cases(c: _Claim) -> CheckResult:
         excluded += left_out
     wanted = "apart" if data["status"] == "apart" else "proved"
     if not {wanted} <= set(found) <= {wanted, "empty"}:
-        raise GiveUp("the difference is not what is claimed in every case")
+        raise GiveUp("in some case the difference is not the claimed number")
     if wanted == "apart" and excluded:
-        raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
+        raise GiveUp("both sides may be defined only at points for which the proof claims nothing")
     return _check_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
 
 
@@ -272,12 +272,12 @@ def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckRes
     )  # fmt: skip
     both = paired_entries(left, right)
     if not all_certain(rest) or not both:
-        raise GiveUp("at the point that is given one of the two is not defined")
+        raise GiveUp("at the given point one of the two sides is not defined")
     if data["status"] != "apart" and any(disjoint(x, y) for _, x, y in both):
-        raise GiveUp("at the point that is given the two sides differ")
+        raise GiveUp("at the given point the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
     if left_out and data.get("sizes") != "all" and not is_defined_around(program, wanted, point, sizes):
-        raise GiveUp("the given point may be one of those that are excluded")
+        raise GiveUp("the given point may be an excluded point")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)
     if differs_at_samples(
@@ -303,13 +303,13 @@ def _check_witness(c: _Claim) -> CheckResult:
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
     values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
-        raise GiveUp("the two balls are not disjoint at the point that is given")
+        raise GiveUp("at the given point the two balls are not disjoint")
     # For a derivative with respect to an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
     if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
         index = entry
         del readable[c.direction]
-    why = "two disjoint balls at the point that is given"
+    why = "the two balls are disjoint at the given point"
     return CheckResult("refuted", why, difference=Difference(readable, index, values))
 
 

@@ -209,7 +209,7 @@ def _prove(
     if not points.agreeing:
         points.search(1)
     if not points.agreeing:
-        return "no point is found at which both sides are defined"
+        return "no point was found at which both sides are defined"
     data, excluded, why = found
     sample = {"point": {name: z.to_json() for name, z in next(iter(points.agreeing.values())).items()}}
     return Verdict(

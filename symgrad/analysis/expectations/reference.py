@@ -102,8 +102,8 @@ def gradient_of_mean(
     """
     read = {w: [u.name for u in over if u in set(topological([w]))] for w in wrt}
     if any(read.values()):
-        another = "another one of what one differentiates by is random"
-        reads = "is random, and what one differentiates by depends on it"
+        another = "another variable of the derivative is random"
+        reads = "is random, and a variable of the derivative depends on it"
         return [_none(f"{read[w][0]} {reads}" if read[w] else another) for w in wrt]
     (value,) = canonical([y], drop_stops=True).nodes
     (mean,) = expectation([value], over, options)
@@ -116,7 +116,9 @@ def gradient_of_mean(
             Reference(Moment("closed form", g, notes=mean.notes, conditions=mean.conditions)) for g in found
         ]
     if any(set(wrt) & set(topological(parameters_of(u)[1])) for u in over):
-        reason = "the mean of y has no closed form, and a distribution depends on what one differentiates by"
+        reason = (
+            "the mean of y has no closed form, and a distribution depends on a variable of the derivative"
+        )
         return [_none(reason)] * len(wrt)
     return _mean_of_gradients(value, wrt, over, options)
 
@@ -127,7 +129,7 @@ def _mean_of_gradients(
     """Return the means of the gradients, plus the contributions of jumps whose place in a random input moves."""
     naming = Naming({})
     if overlooks_jumps(value, wrt, over):
-        return [_none("there are more jumps than are looked at, and some may move")] * len(wrt)
+        return [_none("there are more jumps than are examined, and some may move")] * len(wrt)
     jumps = moved_jumps(value, wrt, over, naming, possible=True)
     gradients = list(pull_back([value], [as_node(1)], wrt).gradients)
     found: list[Reference] = []
@@ -136,11 +138,11 @@ def _mean_of_gradients(
         terms = [jump.terms[naming.text(w)] for jump in moved]
         unknown = [jump for jump, term in zip(moved, terms, strict=True) if term is None]
         if unknown:
-            reason = f"the jump of {unknown[-1].choice} moves, and what it contributes has no formula"
+            reason = f"the jump of {unknown[-1].choice} moves, and its contribution has no formula"
             found.append(_none(reason))
             continue
         (moment,) = expectation([sum((full(term, g.shape) for term in terms), g)], over, options)
-        notes = tuple(f"with what the jump of {jump.choice} contributes" for jump in moved)
+        notes = tuple(f"with the contribution of the jump of {jump.choice}" for jump in moved)
         found.append(Reference(moment, notes))
     return found
 

@@ -133,9 +133,9 @@ def check_complex(
         left, right = _values_at(s, point, precision)
         with context.workprec(precision):
             if not disjoint(left, right):
-                raise GiveUp("the two balls are not disjoint at the point that is given")
+                raise GiveUp("at the given point the two balls are not disjoint")
             found = point, distinct_texts(left, right)
-        return "refuted", "two disjoint balls at the complex point that is given", (), found
+        return "refuted", "the two balls are disjoint at the given complex point", (), found
     _values_at(s, _point(s, data["sample"]["point"]), _BITS)
     if "real" in data:
         statement = real_statement(program, data["a"], data["b"], wrt)
@@ -164,5 +164,5 @@ def _values_at(s: ComplexStatement, point: Mapping[str, Gaussian], precision: in
     wanted = [s.a, s.b, *s.defined]
     found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)
     if any(v is None for v in found):
-        raise GiveUp("at the point that is given one of the two is not defined")
+        raise GiveUp("at the given point one of the two sides is not defined")
     return found[0], found[1]

@@ -55,10 +55,10 @@ _TRUTHS = frozenset({"eq", "ne", "and_", "or_", "xor", "not_", "where"})
 _REASONS = {
     **dict.fromkeys(_ORDERED, "complex numbers have no order"),
     **dict.fromkeys(_TRUTHS, "conditions are about real numbers here"),
-    "cbrt": "for real numbers it is the real root, which no branch of the complex one is",
+    "cbrt": "for real numbers it is the real root, which is not a branch of the complex root",
     "lgamma": "for real numbers it is the logarithm of an absolute value, which has no derivative",
     **dict.fromkeys(("hypot", "atan2"), "it is a function of two real numbers"),
-    **dict.fromkeys(("erfinv", "erfcinv", "expi"), "its branches have no common convention"),
+    **dict.fromkeys(("erfinv", "erfcinv", "expi"), "there is no common convention for its branches"),
 }
 _CURES = {"cbrt": "write u**(1/3) for the principal root", "lgamma": "write log(gamma(u)) or gamma(u)"}
 
@@ -274,14 +274,14 @@ def _expand_definitions(program: ProofProgram, wanted: Sequence[int], into: Step
 def _refuse(program: ProofProgram, step: ProofStep) -> None:
     if step.shape or any(program.steps[a].shape for a in step.args):
         raise UsageError(
-            "verdicts about complex numbers are about single ones, not arrays",
+            "verdicts about complex numbers are about single numbers, not arrays",
             cure="state the claim for one entry",
         )
     if step.kind == "bool" and step.op in ("symbol", "number"):
-        raise UsageError("a truth value is no complex number", cure="leave the domain real")
+        raise UsageError("a truth value is not a complex number", cure="leave the domain real")
     if step.op not in _PRIMITIVES and step.op not in _DEFINITIONS:
         raise UsageError(
-            f"'{step.op}' is no function of complex numbers: {_REASONS.get(step.op, 'it has no such meaning here')}",
+            f"'{step.op}' is not a function of complex numbers: {_REASONS.get(step.op, 'it is undefined for them')}",
             expected="functions with a principal branch",
             cure=_CURES.get(step.op, "leave the domain real"),
         )

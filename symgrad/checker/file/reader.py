@@ -62,7 +62,7 @@ def read_proof(content: bytes) -> dict[str, Any]:
     except RecursionError:
         raise _refuse("it nests too deeply", f"at most {FILE_DEPTH} levels") from None
     except UnicodeDecodeError as error:
-        raise _refuse(f"it is not JSON: no UTF-8 at byte {error.start}", "JSON") from None
+        raise _refuse(f"it is not JSON: invalid UTF-8 at byte {error.start}", "JSON") from None
     except ValueError as error:
         raise _refuse(f"it is not JSON: {error}", "JSON") from None
     check_structure(data)

@@ -197,7 +197,7 @@ def _string(own: Mapping[str, Any], _schema: Any) -> Check:
         if len(value) < least or (most is not None and len(value) > most):
             return Fault(f"a text of {len(value)} characters", f"{least} to {most} characters")
         if pattern is not None and pattern.search(value) is None:
-            return Fault(f"{_text(value)} is not of the form that is due here", f"the form {own['pattern']}")
+            return Fault(f"{_text(value)} does not have the required form", f"the form {own['pattern']}")
         return None
 
     return check
@@ -236,7 +236,9 @@ def _object(own: Mapping[str, Any], schema: Callable[[Any], Check]) -> Check:
             return None
         entries = cast("dict[Any, Any]", value)
         for key, item in entries.items():
-            fault = Fault("a key that is no text", "text") if type(key) is not str else names(key, depth + 1)
+            fault = (
+                Fault("a key that is not a text", "text") if type(key) is not str else names(key, depth + 1)
+            )
             fault = fault or known.get(key, others)(item, depth + 1)
             if fault is not None:
                 fault.reversed_path.append(key)

@@ -229,9 +229,9 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
         if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
             raise UsageError(f"'{name}' is declared symmetric and is no square matrix")
         if s.ends != (None, None) and s.kind != "int":
-            raise UsageError(f"'{name}' lies between lengths, and is no integer")
+            raise UsageError(f"'{name}' has lengths as bounds, but is not an integer")
         if s.kind in ("bool", "complex") and interval[1:] != (None, None):
-            raise UsageError(f"'{name}' has bounds, and is no real number and no integer")
+            raise UsageError(f"'{name}' has bounds, but is neither a real number nor an integer")
         if s.drawn is not None and (support(s.drawn) != interval or s.ends != (None, None)):
             raise UsageError(f"'{name}' may have other values than its distribution, {s.drawn.family}, has")
     if len({s.name for s in symbols}) < len(symbols):
@@ -259,4 +259,4 @@ def _check_steps(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> N
         if step.op == "symbol":
             symbol = symbols.get(step.params[0]) if len(step.params) == 1 else None
             if symbol is None or (symbol.shape, symbol.kind) != (step.shape, step.kind):
-                raise UsageError(f"step {i} reads a variable that is declared otherwise")
+                raise UsageError(f"step {i} reads a variable whose declaration is different")

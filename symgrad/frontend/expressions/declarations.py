@@ -319,7 +319,7 @@ _DOMAIN_SPELLINGS = {
     "r": "real",
     "integer": "int",
     "integers": "int",
-    "range": "int(0, n - 1), to which both ends belong",
+    "range": "int(0, n - 1), which includes both ends",
     "ints": "int",
     "boolean": "bool",
     "pos": "positive",

@@ -67,7 +67,7 @@ class Intervals(Scope):
                 DeclarationError,
                 "the interval is empty",
                 name,
-                expected="low <= high, for both ends belong to it" if whole else "low < high",
+                expected="low <= high, because both ends are included" if whole else "low < high",
                 cure="exchange the ends",
             )
             return domain

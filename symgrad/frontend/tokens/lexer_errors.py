@@ -30,7 +30,7 @@ _OTHER_WORDS = """
     as assert async await break class continue del elif except finally global nonlocal pass raise try with yield
 """
 FORBIDDEN = {
-    "lambda": "as a name write lam; a function is written where it is used",
+    "lambda": "as a name write lam; in place of a function, write its formula where it is used",
     "import": "all functions are known without importing them",
     "from": "all functions are known without importing them",
     "def": "write the formula as an assignment: y = ...",
@@ -72,7 +72,7 @@ _SYMBOLS = {
     "∼": "write ~",
     "$": "write the formula without dollar signs",
     "?": "write a if c else b to choose",
-    "!": "write gamma(n + 1) for a factorial, not c for a negation",
+    "!": "write gamma(n + 1) for a factorial, or (not c) for a negation",
     "{": None,
     "}": None,
     ".": None,
@@ -283,8 +283,8 @@ _FUNCTIONS = """
 _METHODS = {
     **{name: f"write {name}(x)" for name in _FUNCTIONS.split()},
     "transpose": "write x.T, or transpose(x, (1, 0, 2))",
-    "shape": "use the names of sizes: n of X : real[n, 5] is a number",
-    "size": "use the names of sizes: n of X : real[n, 5] is a number",
+    "shape": "use the name of the size: with X : real[n, 5], the name n is a number",
+    "size": "use the name of the size: with X : real[n, 5], the name n is a number",
     "ndim": "the number of axes is in the declaration",
     "flatten": "write reshape(x, (-1,))",
     "ravel": "write reshape(x, (-1,))",

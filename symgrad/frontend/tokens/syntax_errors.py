@@ -115,7 +115,7 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
         if power is not None:
             return refuse(
                 f"'(' follows '{before}' without an operator",
-                expected="the power behind the value: sin(x)**2",
+                expected="the power after the value: sin(x)**2",
                 cure=f"write {power}",
             )
         begun = text[line_start:start].strip()

@@ -50,13 +50,13 @@ def not_covered(name: str, problems: Sequence[Problem]) -> UnsupportedError:
     for p in problems:
         if p.what:
             lines[f"{p.place}: {p.what}" + (f" (try: {p.cure})" if p.cure else "")] = None
-    return UnsupportedError(f"{name} has operations that symgrad has not:\n  " + "\n  ".join(lines))
+    return UnsupportedError(f"{name} has operations that symgrad does not have:\n  " + "\n  ".join(lines))
 
 
 def depends_on_data(name: str, file: str, traceback: TracebackType | None, cure: str) -> UnsupportedError:
     """Return the error for a function that branches on a value."""
     return UnsupportedError(
-        f"{name} decides by a value that is not known while it is read{line_in(file, traceback)}",
+        f"{name} branches on a value that is not known while it is read{line_in(file, traceback)}",
         expected="control flow by shapes and Python's own values",
         cure=cure,
     )
@@ -71,7 +71,7 @@ def needs_number(what: str, said: str, framework: str, at: Location | None = Non
         f"{what} needs the number of a size that is a name: {framework} says '{said[:200]}'",
         at=at,
         expected="operations that are the same for all sizes",
-        cure="read it for the sizes that it has",
+        cure="import it with numbers as sizes",
     )
 
 

@@ -359,7 +359,7 @@ def _sample(mark: str, x: float, y: float) -> str:
 def _captions(highlight: Highlight, shown: Picture) -> list[str]:
     captions = list(highlight.captions)
     if len(shown.boxes) < shown.total:
-        around = "the neighbourhood of the path" if highlight.paths else "what is nearest to the output"
+        around = "the neighbourhood of the path" if highlight.paths else "the part nearest to the output"
         captions.append(f"{len(shown.boxes)} of {shown.total} equations are drawn: {around}.")
     captions += [
         f"Dotted: {e.skipped} equations of the path are not drawn." for e in shown.edges if e.skipped

@@ -84,7 +84,7 @@ def decide_functions(
         seconds: the time limit.
     """
     if any(n.op is with_slope for n in topological([a, b])):
-        return FunctionsOfCopies(why="a custom gradient is what it says it is, and no function has it")
+        return FunctionsOfCopies(why="a custom gradient need not be the derivative of any function")
     copies, twins = frozen_copy([a, b], flat=True)
     by = {*inputs}
     # Other inputs are constant: they equal their frozen copies.

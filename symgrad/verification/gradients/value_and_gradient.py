@@ -34,11 +34,11 @@ __all__ = ["decide_both", "decide_slopes", "moved_inputs", "slopes", "combine_ve
 _VALUES = 0.5  # share of the time for the decision about the values
 _SOON = 0.7  # seconds before canonical forms are compared
 _IN_TIME = 0.9  # a decision within this share of its time was not cut short
-_IN_GENERAL = "whatever the values are that both sides compute alike"
+_IN_GENERAL = "for arbitrary values of the expressions that both sides share"
 _ARITHMETIC = frozenset({"add", "mul", "div", "neg", "pow", "einsum", "mean", "broadcast_to", "reshape"})
-_AS_WRITTEN = "by their canonical form, which is the same"
-_AS_DERIVED = "by the canonical form of the formulas that `grad` gives, which is the same"
-_AT_KINKS = "with the slopes that are taken at kinks: all points tried are at one"
+_AS_WRITTEN = "because both have the same canonical form"
+_AS_DERIVED = "because the formulas that `grad` returns have the same canonical form"
+_AT_KINKS = "with the slopes that are used at kinks: all points tried are at a kink"
 _LISTED = 3  # orders that are listed one by one
 _POINTS = 8  # points at which derivatives are tested for being conventional
 

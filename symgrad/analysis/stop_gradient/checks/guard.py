@@ -35,14 +35,14 @@ def find(query: LintQuery) -> Iterator[Sighting]:
             continue
         (repaired,) = substitute([query.y], {n: whole})
         bounded = OPS["sqrt"](OPS["maximum"](e, zero))
-        beside = ", and a NaN gradient in JAX" if "JAX" in query.frameworks else ""
+        beside = ", but a NaN gradient in JAX" if "JAX" in query.frameworks else ""
         yield Sighting(
             n,
-            f"{query.body(n)} has no value where {query.text(e)} < 0: the guard stands behind the root",
+            f"{query.body(n)} has no value where {query.text(e)} < 0: the guard comes after the root",
             f"{query.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
             "is not negative, and the guard does nothing",
             repaired,
-            query.code_text(f"write {{}}; {{}} has this value{beside}", whole, bounded, common=e),
+            query.code_text(f"write {{}}; {{}} has the same value{beside}", whole, bounded, common=e),
             query.same_but_for(n, whole, _SECONDS),
         )
 

@@ -105,7 +105,7 @@ def _same(n: Node, exact: Node, terms: Sequence[Node]) -> Verdict:
     inputs = {e: symbol(Declaration(f"t{i}", REAL, shape=e.shape)) for i, e in enumerate(terms, 1)}
     first, second = substitute([n, exact], inputs)
     verdict = decide_all_orders(first, second, list(inputs.values()), None, _SECONDS)
-    return replace(verdict, why=f"{verdict.why}, whatever the terms of the sum are")
+    return replace(verdict, why=f"{verdict.why}, for all values of the terms of the sum")
 
 
 def _rounds(query: LintQuery, n: Node, value: Node) -> str | None:

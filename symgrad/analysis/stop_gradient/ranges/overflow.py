@@ -70,15 +70,15 @@ def _reason(query: LintQuery, loss: Loss) -> str:
     if loss.row.limit:
         first = f"{text} is infinite, and is multiplied by 0"
     elif vanishes and size:
-        first = f"the first to leave the range of floats is {text}: it becomes 0, and is {size} there"
+        first = f"the first value to leave the range of floats is {text}: it becomes 0, and is {size} there"
     elif vanishes:
         first = f"{text} is rounded to 0 there, and is not 0"
     else:
-        first = f"the first to leave the range of floats is {text}: it is {size or 'too large'} there"
+        first = f"the first value to leave the range of floats is {text}: it is {size or 'too large'} there"
     if loss.unused:
         return f"{first}; the program takes another value there, and its backward pass is 0 times infinity"
     if loss.by is None:
-        return f"{first}; symgrad computes a value as it is written, too"
+        return f"{first}; symgrad also computes values as they are written, so it has the same problem"
     return f"{first}; symgrad writes derivatives in stable forms"
 
 

@@ -84,7 +84,7 @@ class ChoiceRules(NormRules):
             self.read_as(tree, "cases of which the last holds otherwise", r"\text{otherwise} in the last row")
         elif rest is not None:
             raise self.refuse(
-                "cases with one row say not what holds otherwise",
+                "cases with one row do not say what holds otherwise",
                 tree,
                 expected=r"a last row with \text{otherwise}",
                 cure="add the other value",

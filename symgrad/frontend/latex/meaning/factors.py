@@ -164,7 +164,10 @@ class FactorRules(SpecialRules):
         if big is not None:
             if body is None:
                 raise self.refuse(
-                    f"{self.text_of(factor)} of nothing", factor, "a value behind it", "write what it is over"
+                    f"{self.text_of(factor)} of nothing",
+                    factor,
+                    "a value after it",
+                    "write the formula to which it applies",
                 )
             return (yield self.big(big, factor, body))
         written = self.derivative_of(factor)
@@ -201,7 +204,10 @@ class FactorRules(SpecialRules):
 
     def _of_nothing(self, tree: Tree) -> Exception:
         return self.refuse(
-            f"{self.text_of(tree)} of nothing", tree, "what is differentiated, behind it", "write it behind"
+            f"{self.text_of(tree)} of nothing",
+            tree,
+            "the formula to differentiate, after it",
+            "write it behind",
         )
 
     def _big_name(self, factor: Tree, base: Tree, rest: tuple[Tree, ...]) -> str | None:

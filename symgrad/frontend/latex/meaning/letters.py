@@ -173,7 +173,7 @@ class LetterRules(ProgramReader):
                 return found
         if spelled is None:
             raise self.refuse(
-                "this is no name", tree, "a letter with accents and a subscript", "write it plainly"
+                "this is not a name", tree, "a letter with accents and a subscript", "write it plainly"
             )
         if self.strict:
             raise self._unknown(spelled, tree)

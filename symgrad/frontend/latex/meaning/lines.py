@@ -66,7 +66,7 @@ class LatexReader(FormulaRules):
             raise self.refuse(
                 "a chain of equations is a derivation, and defines nothing",
                 Tree(others[1].start, line.end),
-                expected="one = in a line: name = expression",
+                expected="a single equals sign in a line: name = expression",
                 cure="keep one right-hand side",
             )
         self.define_line(left, others[0], Tree(line.start, line.end))
@@ -164,7 +164,7 @@ class LatexReader(FormulaRules):
         words = [base_of(item) for item in bracket.items]
         if any(w is None for w in words) or any(spelled_name(i) is None for i in bracket.items):
             raise self.refuse(
-                "the arguments of a function that is defined are names",
+                "the parameters in the definition of a function must be names",
                 bracket,
                 expected="f(x, y) = expression",
                 cure="write names between the brackets",
@@ -184,7 +184,9 @@ class LatexReader(FormulaRules):
         known = [self.known.find(w.text) for w in parameters]
         arguments = tuple(n or w.text for n, w in zip(known, parameters, strict=True))
         if len(set(arguments)) < len(arguments):
-            raise self.refuse("two parameters of one name", whole, "different names", "choose another name")
+            raise self.refuse(
+                "two parameters have the same name", whole, "different names", "choose another name"
+            )
         if not self.strict or all(n is not None for n in known):
             value = self.read(right)  # names are read as they are, so that the function also has a value
             self._assign(name, value, tree)

@@ -57,14 +57,14 @@ class NormRules(FactorRules):
             count = self.size_here(self.add((yield self.value(last)), self.parameter(1, last)), last)
             if not isinstance(tree.items[0], NumberTree) or tree.items[0].text != "0":
                 raise self.refuse(
-                    "a list that begins not with 0", tree, r"(0, \ldots, n - 1)", "add a number"
+                    "a list that does not begin with 0", tree, r"(0, \ldots, n - 1)", "add a number"
                 )
             return self.kept(self.build(lambda: build.arange(count), [], tree.start, tree.end))
         values = yield self.values(tree.items)
         rank = max(len(v.node.shape) for v in values)
         if rank:
             raise self.refuse(
-                "a list of arrays is no value", tree, "numbers", r"write \operatorname{concatenate}(a, b)"
+                "a list of arrays is not a value", tree, "numbers", r"write \operatorname{concatenate}(a, b)"
             )
         return self.call_of(
             "stack", [ItemList(tuple(values), tree.start, tree.end, False)], tree.start, tree.end

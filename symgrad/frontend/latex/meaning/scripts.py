@@ -59,9 +59,9 @@ class ScriptRules(LetterRules):
                 found = yield self.entry(found, tree)
             if tree.primes:
                 raise self.refuse(
-                    "a prime behind a formula",
+                    "a prime after a formula",
                     tree,
-                    expected="a prime behind the name of a function: f'(x)",
+                    expected="a prime after the name of a function: f'(x)",
                     cure=r"write \frac{d}{dx}\left(...\right)",
                 )
         return found if above is None else (yield self.raised(found, above, tree))
@@ -183,7 +183,7 @@ class ScriptRules(LetterRules):
         raise self.refuse(
             f"nothing says by what {self.text_of(tree)} is differentiated",
             tree,
-            expected="a defined function before the prime, and its argument behind it",
+            expected="a defined function before the prime, and its argument after it",
             cure=f"write the argument, or declare a name: {spelled_name(tree)} : real",
             cls=UnknownNameError,
         )

@@ -15,14 +15,14 @@ __all__ = ["IdentityTerm", "SpecialRules"]
 
 _BLACKBOARD = {
     "E": (
-        "an expectation says not over what",
+        "an expectation does not say over what",
         r"write a mean over an index, \frac{1}{n} \sum_{i}, or the mean itself",
     ),
     "P": (
         "probabilities of events are not read",
         "write the density or the distribution function as a formula",
     ),
-    "V": ("a variance says not over what", r"write \operatorname{var}(x) of an array"),
+    "V": ("a variance does not say over what", r"write \operatorname{var}(x) of an array"),
     "R": ("a set is no number", "declare what is in it: x : real[n]"),
 }
 
@@ -106,7 +106,7 @@ class SpecialRules(ComposedRules):
         bracket = self.call_bracket(after)
         if bracket is None or len(bracket.items) != 1:
             raise self.refuse(
-                f"{self.text_of(factor)} says neither a condition nor a size",
+                f"{self.text_of(factor)} has neither a condition nor a size",
                 factor,
                 expected=r"\mathbb{1}[x > 0], or \mathbf{1}_{n} for an array of ones",
                 cure=r"write the condition in brackets, or the size below",

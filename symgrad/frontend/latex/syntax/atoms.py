@@ -147,9 +147,7 @@ class AtomRules(Cursor, ABC):
         first = self.take()
         if self.is_sign("}"):
             if self.is_sign("_", 1) or self.is_sign("^", 1):
-                raise self.refuse(
-                    "an index stands before what it belongs to", first, cure="write it behind the name"
-                )
+                raise self.refuse("an index stands before its name", first, cure="write it after the name")
             self.take()
             if (token := self.peek()) is None or not self.begins_atom(token):
                 raise self.missing_operand(token)

@@ -114,7 +114,7 @@ class BracketRules(MarkRules):
                 r"\left. opens nothing",
                 first,
                 expected=r"a bar with a value below it at its end, \right|_{x=1}",
-                cure=r"write the bar, or a bracket behind \left",
+                cure=r"write the bar, or a bracket after \left",
             )
         self.take()
         bar = self.delimiter(token)

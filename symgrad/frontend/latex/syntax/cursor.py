@@ -93,7 +93,7 @@ class Cursor:
         what: str,
         token: LatexToken,
         expected: str | None = None,
-        cure: str = "write it out, or look at docs/latex.md for what is read",
+        cure: str = "write it out, or see docs/latex.md for the supported commands",
         *,
         cls: type[ProgramSyntaxError] = ProgramSyntaxError,
     ) -> ProgramSyntaxError:

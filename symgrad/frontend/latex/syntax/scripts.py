@@ -52,7 +52,7 @@ class MarkRules(AtomRules):
                 raise self.refuse(
                     f"two {which} at one place",
                     token,
-                    expected="one, or braces around what the second belongs to",
+                    expected="one, or braces around the base of the second",
                     cure="write {x^a}^b for a power of a power, or (x^a)^b"
                     if token.text == "^"
                     else "write both in one pair of braces, x_{a, b}",

@@ -133,7 +133,7 @@ REFUSED = {
     **dict.fromkeys(("Re", "Im", "imath", "jmath", "overline{z}"), (
         "complex numbers are not read", "write the real and the imaginary part as two real names")),
     **dict.fromkeys(("gcd", "hom", "ker", "dim", "deg"), (
-        "this function is not one of numbers that have a derivative", "pass its value as an input")),
+        "this function has no derivative", "pass its value as an input")),
     **dict.fromkeys(("oplus", "ominus", "wr", "amalg", "bigoplus", "bigotimes"), (
         "this sign has no meaning here", r"write \odot for products entry by entry, \otimes for Kronecker's product")),
     **dict.fromkeys(("aleph", "wp", "beth"), (

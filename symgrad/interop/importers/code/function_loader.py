@@ -130,7 +130,8 @@ def _function(module: ModuleType, tree: ast.Module, file: str, name: str) -> Cal
             ) from None
     if isinstance(found, type):
         raise UsageError(
-            f"'{name}' is a class", cure="name an object of it, or a function that makes one and calls it"
+            f"'{name}' is a class",
+            cure="name an object of this class, or a function that makes one and calls it",
         )
     if not callable(found):
         raise UsageError(f"'{name}' is a value of type {type(found).__name__}", expected="a function")
@@ -189,7 +190,7 @@ def locate_errors(file: str, what: str) -> Generator[None]:
         raise UnsupportedError(
             f"{what}: it ends the process",
             at=_location(file, error.__traceback__),
-            cure="put what a script does behind: if __name__ == '__main__':",
+            cure="put the commands of a script after: if __name__ == '__main__':",
         ) from None
     except SymgradError as error:
         at = None if isinstance(error, FileError) else _location(file, error.__traceback__)

@@ -64,7 +64,7 @@ def parse_arguments(found: LoadedFunction, specs: str | None) -> Arguments:
         )
     if "self" in missing:
         raise UsageError(
-            f"{found} is a method, of no object", cure="name that of an object: FILE::object.method"
+            f"{found} is a method without an object", cure="name the method of an object: FILE::object.method"
         )
     if missing:
         example = "; ".join(f"{name} : real" for name in missing)

@@ -63,7 +63,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         walk.itself.add(key)
         return values
     if [other[0] for other in walk.inside].count(source) > _NESTED:
-        raise UnsupportedError("a derivative of its own that calls the function itself, of other values")
+        raise UnsupportedError("a custom derivative that calls the function itself at other values")
 
     call = equation_function(equation)
 
@@ -120,7 +120,7 @@ def _require_derivative(value: Expr, args: Sequence[Expr], pulled: Sequence[Expr
         for mine, theirs in zip(found[: len(args)], found[len(args) :], strict=True):
             if not np.allclose(np.broadcast_to(mine, theirs.shape), theirs, rtol=1e-8, atol=1e-12):
                 raise UnsupportedError(
-                    "a derivative of its own that calls the function itself and is not the function's derivative",
+                    "a custom derivative that calls the function itself and is not the function's derivative",
                     cure="stop_gradient(value) where the rule reads the value",
                 )
 

@@ -142,7 +142,7 @@ class JaxprReader:
             named = _named_sizes(equation)
             if named:
                 what = f"{name} of sizes with names, {', '.join(named)}"
-            self._problem(name, what, "read it for the sizes that it has" if named else None, equation, given)
+            self._problem(name, what, "import it with numbers as sizes" if named else None, equation, given)
         else:
             if len(self.problems) == before:
                 for value, v in zip(found, equation.outvars, strict=False):

@@ -79,7 +79,7 @@ def _read(part: ast.expr, whole: str) -> Size:
         case ast.Call(func=ast.Name(id="floordiv"), args=[top, ast.Constant(value=int(by))]) if by > 0:
             return size_ceildiv(size_sum([_read(top, whole), 1 - by]), by)
         case _:
-            raise UnsupportedError(f"a size {whole}", cure="read it for the sizes that it has")
+            raise UnsupportedError(f"a size {whole}", cure="import it with numbers as sizes")
 
 
 def value_of(dim: Any) -> Any:

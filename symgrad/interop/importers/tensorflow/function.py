@@ -185,7 +185,7 @@ class _SourceFunctionReader:
             raise UnsupportedError(
                 f"'{name}' of shape {shape}",
                 expected="sizes in numbers",
-                cure="read it for the sizes that it has",
+                cure="import it with numbers as sizes",
             )
         domain = self.graphs.domain_of(dtype)
         if domain is None:
@@ -290,7 +290,7 @@ def _sized(e: Expr) -> Expr:
         raise UnsupportedError(
             f"the size {named} of '{e}'",
             expected="sizes in numbers: TensorFlow computes shapes as tensors, which a program has not",
-            cure="read it for the sizes that it has",
+            cure="import it with numbers as sizes",
         )
     return e
 

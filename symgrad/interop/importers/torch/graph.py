@@ -318,7 +318,7 @@ def _of_kind(found: Any, meta: Any) -> Any:
     return found > 0 if moved and isinstance(meta, torch.Tensor) and meta.dtype is torch.bool else found
 
 
-_NUMBERS = "read it for the sizes that it has"
+_NUMBERS = "import it with numbers as sizes"
 
 # Asserts and similar calls, which have no value.
 _CHECKS = (

@@ -117,4 +117,4 @@ class SizeNames:
             return size_product([parts[0]] * parts[1])
         if type(e).__name__ in ("Max", "Min") and len(parts) == 2:
             return (size_max if type(e).__name__ == "Max" else size_min)(*parts)
-        raise UnsupportedError(f"a size {e}", cure="read it for the sizes that it has")
+        raise UnsupportedError(f"a size {e}", cure="import it with numbers as sizes")

@@ -126,5 +126,5 @@ def integer_size(size: Any) -> int:
         RefusedError: if the size is named.
     """
     if not isinstance(size, int):
-        raise RefusedError(f"of the size {size}", cure="read it for the sizes that it has")
+        raise RefusedError(f"of the size {size}", cure="import it with numbers as sizes")
     return size

@@ -77,7 +77,7 @@ def _softmax_input(node: Node) -> Node | None:
     "diagonal-softmax-jacobian-only",
     ("div", "softmax"),
     12,
-    "the diagonal of the Jacobian alone of the softmax {0}",
+    "only the diagonal of the Jacobian of the softmax {0}",
 )
 def _diagonal(s: Site) -> Iterator[Wrong]:
     u = _softmax_input(s.node)
@@ -170,7 +170,7 @@ def _lose_path(s: Site) -> Iterator[Wrong]:
     "missing-term",
     (),
     11.6,
-    says="the terms beside the one that goes through {held} in {0} are missing",
+    says="all terms except the one that goes through {held} in {0} are missing",
 )
 def _keep_path(s: Site) -> Iterator[Wrong]:
     """Keep only the contribution through one argument."""

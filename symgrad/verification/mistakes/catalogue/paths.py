@@ -52,7 +52,7 @@ mistake(ROWS, "forgot-inner-derivative", (), 27, "forgetting the inner derivativ
     "forgot-inner-derivative",
     (),
     24,
-    "taking the derivative by {0} for the one that is asked",
+    "taking the derivative with respect to {0} instead of the requested one",
     paired=False,
 )
 def _jump_from(s: Site) -> Iterator[Wrong]:

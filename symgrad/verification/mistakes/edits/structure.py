@@ -127,10 +127,12 @@ def _bracketed(text: str) -> str:
 
 _SUM = "the claim lacks a sum over all of {0}"
 _TIMES, _PLUS, _MINUS = (f"the claim is the right derivative {w}" for w in ("times", "plus", "minus"))
-_TWIN = "the claim is the derivative by a symmetric {held}, each entry counted with its twin"
+_TWIN = (
+    "the claim is the derivative with respect to a symmetric {held}, each entry counted with its mirror image"
+)
 _ONE, _ALL = (
-    "the claim is right of a symmetric {held} alone",
-    "the claim is right of symmetric matrices alone",
+    "the claim is right only for a symmetric {held}",
+    "the claim is right only for symmetric matrices",
 )
 
 
@@ -201,7 +203,7 @@ def _other_derivative(d: RightDerivation, claim: Node, right: Array, claimed: Ar
     lanes = d.sampled.lanes
     for node, bar in d.bars.items():
         if node is not d.wrt and not node.args and node.shape == d.wrt.shape:
-            says = "the claim is the derivative by {held}"
+            says = "the claim is the derivative with respect to {held}"
             found = Deviation("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
             if agree(d.vector(bar), claimed, right, lanes=lanes):
                 yield found

@@ -64,7 +64,7 @@ class BigRules(ApplicationRules):
                 raise self.refuse(
                     f"{self.text_of(tree)} over nothing",
                     tree,
-                    expected=r"an index below, \sum_{i}, or an array behind",
+                    expected=r"an index below, \sum_{i}, or an array after it",
                     cure="write the index below the sign",
                 )
             return self._reduced(name, value, [], [], tree, end)
@@ -153,7 +153,7 @@ class BigRules(ApplicationRules):
                 room = size_sum([shape[axis], size_product([-1, r.length]), -shift])
                 if shift < 0 or (isinstance(room, int) and room < 0):
                     raise ShapeError(
-                        f"the index '{r.word.text}' leads outside of an axis of length {shape[axis]}",
+                        f"the index '{r.word.text}' leads outside an axis of length {shape[axis]}",
                         expected="positions of the axis",
                         cure="change the limits of the sum, or the index",
                     )
@@ -222,7 +222,7 @@ class BigRules(ApplicationRules):
         value = yield self.value(above)
         if isinstance(above, Word) and value.node.op.name == "symbol":
             raise self.refuse(
-                f"the upper limit '{above.text}' is a number, and no size of an axis",
+                f"the upper limit '{above.text}' is a variable, and not the size of an axis",
                 above,
                 expected="a whole number, or the name of a size: n of x : real[n]",
                 cure=f"declare it: {above.text} : size",

@@ -193,7 +193,7 @@ class ApplicationRules(AppliedRules):
         if tree.base is not bracket:
             value = yield self._behind(value, tree.base, bracket)
         if tree.primes:
-            raise self.refuse("a prime behind a call", tree, "f'(x)", "write the prime before the bracket")
+            raise self.refuse("a prime after a call", tree, "f'(x)", "write the prime before the bracket")
         if tree.below is not None or tree.below_text:
             value = yield self.entry(value, tree)
         return value if tree.above is None else (yield self.raised(value, tree.above, tree))
@@ -256,7 +256,7 @@ class ApplicationRules(AppliedRules):
                 raise self.refuse(
                     f"'{self.text_of(tree)}' is a name, and no function",
                     tree,
-                    expected="one value in brackets behind a factor",
+                    expected="one value in brackets after a factor",
                     cure=f"define it: {self.text_of(tree)}(a, b) = ...",
                     cls=UnknownFunctionError,
                 )
