@@ -12,6 +12,7 @@ from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, facts_in
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.layout.order import order_definitions
 from symgrad.apps.review.layout.passages import DocumentForm, form_of, passages
+from symgrad.apps.review.layout.quantities import plain_numbers
 from symgrad.apps.review.layout.statements import ChainText, statements
 from symgrad.apps.review.reviewer import Reviewer
 from symgrad.apps.review.steps import ReviewRecord
@@ -116,21 +117,23 @@ def review(
     seconds = validate_seconds(time_limit)
     chosen = checked_options(options)
     known = form_of(text, name) if form is None else form
-    source = Source(text, name)
+    source, plain = Source(text, name), plain_numbers(text)
     # What readers do not see holds from the first line on, wherever it stands.
-    found = list(statements(text, sorted(passages(text, known), key=lambda p: p.kind != "option")))
+    found = list(statements(plain.text, sorted(passages(text, known), key=lambda p: p.kind != "option")))
     if not any(s.relations for s in found):
         raise ProgramSyntaxError(
             "the document has no equation" if found else "the document has no formula",
             expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
             cure="write a step such as dL/dw = 2*w",
         )
-    first = _read(source, known, found, seconds, chosen)
+    first = _read(source, known, found, seconds, chosen, plain.units)
     if first.status != "refuted":
         return first
     others = {m[1]: m[2] for a in first.assumptions for m in [_OTHERWISE.search(a.text)] if m is not None}
     for option, value in others.items():
-        first = _unless_otherwise(first, _read(source, known, found, seconds, {**chosen, option: value}))
+        first = _unless_otherwise(
+            first, _read(source, known, found, seconds, {**chosen, option: value}, plain.units)
+        )
     return first
 
 
@@ -152,16 +155,21 @@ def _read(
     found: Sequence[ChainText],
     seconds: float,
     chosen: Mapping[str, Any],
+    units: Mapping[int, str],
 ) -> Review:
     """Return what becomes of the statements of a document in one reading of what is ambiguous."""
     order, facts = list(range(len(found))), facts_in(source.text)
-    reviewer = _reviewed(source, found, order, facts, seconds, chosen)
+    reviewer = _reviewed(source, found, order, facts, seconds, chosen, units)
     for _ in range(_READINGS):
         if not (reviewer.late or reviewer.again):
             break
         order = order_definitions(order, reviewer.late, found)
         before = reviewer.names.unread
-        reviewer = _reviewed(source, found, order, facts, seconds, chosen, before)
+        reviewer = _reviewed(source, found, order, facts, seconds, chosen, units, before)
+    if units:
+        line, _ = source.line_column(min(units))
+        said = ", ".join(dict.fromkeys(units[at] for at in sorted(units)))
+        reviewer.names.assume(f"units behind numbers are left out: {said}", line, stated=False)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
     return Review(source, form, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
 
@@ -173,12 +181,13 @@ def _reviewed(
     facts: DocumentFacts,
     seconds: float,
     options: Mapping[str, Any],
+    units: Mapping[int, str],
     unread: Mapping[str, int] | None = None,
 ) -> Reviewer:
     """Return what became of statements that are read in an order."""
     reviewer = Reviewer(source, facts, seconds, options)
     reviewer.names.unread.update(unread or {})
-    reviewer.expect(found)
+    reviewer.expect(found, units)
     for k in steps("documents", "reviewing", order):
         reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
     return reviewer

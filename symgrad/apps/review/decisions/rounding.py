@@ -23,17 +23,20 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Decimal", "Rounding", "decimals_in"]
+__all__ = ["Decimal", "Rounding", "decimals_in", "numbers_in", "unit_factor"]
 
 # A letter may follow at once, as in 0.333x. Digits that a comma parts are not read here.
 _DECIMAL = re.compile(r"(?<![\w.,])(?P<digits>\d+\.\d*|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?(?![.\d])")
 _INTEGER = re.compile(r"(?<![\w.,])(?P<digits>\d+)(?![\w.,])")
+_NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?")
 _SECONDS = 1.0
 _SLACK = Fraction(11, 10)  # where a formula is not linear in a decimal
 _DOUBTFUL = 4
 """How many times the rounding of its decimals a side may be off before that can have no other reason than a mistake."""
 _INHERITED = 10
 """The same where lines above have rounded, too, and a line may go on with what they wrote."""
+_FACTORS = (*(10.0**k for k in range(1, 13)), 60.0, 3600.0, 24.0, 86400.0, 3.6)
+_CLOSE = 0.01
 _FEW = 3  # digits from which on a small difference is doubtful
 
 
@@ -80,6 +83,20 @@ def decimals_in(text: str, *, whole: bool = False) -> list[Decimal]:
     return [d for d in found if d.value]
 
 
+def numbers_in(text: str) -> list[Fraction]:
+    """Return the numbers of a formula, in their order.
+
+    Example:
+        >>> [str(n) for n in numbers_in("pi*0.02^2/4 + 3x")]
+        ['1/50', '2', '4', '3']
+    """
+    return [
+        Fraction(m["digits"]) * Fraction(10) ** int(m["exponent"] or 0)
+        for m in _NUMBER.finditer(text)
+        if abs(int(m["exponent"] or 0)) < 400
+    ]
+
+
 class Rounding:
     """Decides claims whose decimals are read as rounded.
 
@@ -89,6 +106,7 @@ class Rounding:
 
     def __init__(self) -> None:
         self.seen = False
+        self._written: dict[str, Decimal] = {}  # numbers that were rounded, as they are written
 
     def judged(
         self, left: Node, right: Node, text: str, *, about: bool = False
@@ -117,6 +135,12 @@ class Rounding:
             True
         """
         decimals = decimals_in(text, whole=about)
+        known = [
+            d
+            for said, d in self._written.items()
+            if re.search(rf"(?<![\d.]){re.escape(said)}(?![\d.])", text)
+        ]
+        decimals += [d for d in known if d not in decimals]
         found = _with_unknowns(right, decimals)
         if found is None:
             return None
@@ -133,11 +157,16 @@ class Rounding:
         if exact is not None and all(_is_rounded(exact[r], d) for r, d in unknowns.items()):
             claim = equal(Expr(left), Expr(substitute([rounded], exact)[0]), time_limit=_SECONDS)
             if claim.status in ("proved", "supported"):
-                values = [f"{_decimal_text(d)} is {_value_text(exact[r], d)}" for r, d in unknowns.items()]
-                said = f"{', '.join(values)}, rounded"
-                if min(d.digits for d in unknowns.values()) < fewest:
+                values = [
+                    f"{_decimal_text(d)} is {_value_text(exact[r], d)}"
+                    for r, d in unknowns.items()
+                    if not exact[r].is_number(d.value)
+                ]
+                said = f"{', '.join(values)}, rounded" if values else None
+                if said is not None and min(d.digits for d in unknowns.values()) < fewest:
                     return Verdict("undecided", f"{said} to one digit, if it is meant so"), None
                 self.seen = True
+                self._written.update((_decimal_text(d), d) for d in unknowns.values())
                 why = "the decimals are read as rounded to the digits that are written"
                 return Verdict(claim.status, why, points=claim.points), said
         off, most = _distance(left, rounded, unknowns)
@@ -180,6 +209,26 @@ class Rounding:
                 self.seen = True
                 return found
         return None
+
+
+def unit_factor(left: Node, right: Node) -> str | None:
+    """Return by what factor of units numbers differ: 1000 of 0.005 and 5, of metres and millimetres.
+
+    Example:
+        >>> unit_factor(number(Fraction(1, 200)), number(5)), unit_factor(number(2), number(3))
+        ('1000', None)
+    """
+    if symbols_of([left, right]) or left.shape or right.shape:
+        return None
+    try:
+        one, other = abs(float(Expr(left))), abs(float(Expr(right)))
+    except SymgradError:
+        return None
+    if not (one and other and isfinite(one) and isfinite(other)):
+        return None
+    ratio = max(one, other) / min(one, other)
+    found = [f for f in _FACTORS if abs(ratio / f - 1) < _CLOSE]
+    return f"{found[0]:.0f}" if found else None
 
 
 def _others(conditions: Sequence[Condition], unknown: Node) -> set[Node]:

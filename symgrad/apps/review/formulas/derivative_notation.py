@@ -193,7 +193,9 @@ class _Finder:
 
     def _spaced_quotient(self, k: int) -> DerivativeText | None:
         """Return d ln(K)/dT, d(x**2)/dx: a d by itself before what is differentiated, up to its quotient."""
-        if self._text_at(k) not in ("d", "∂") or self._known(self._text_at(k)):
+        if self._text_at(k) not in ("d", "∂") or (
+            self._known(self._text_at(k)) and self._text_at(k + 1) != "("
+        ):
             return None
         depth = 0
         first = k + 2 if self._text_at(k + 1) == "*" else k + 1  # as a product is read before

@@ -225,6 +225,8 @@ class _Rewriter:
         if right.kind == "number":
             return False
         if right.text in ("(", "abs("):
+            if self._is_above(k - 1):
+                return False
             if left.kind == "name":
                 letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
                 greek = (left.text in GREEK or letter) and not self._is_own(left.text)
@@ -313,6 +315,15 @@ class _Rewriter:
     def _acts(self, k: int) -> bool:
         """Tell whether a name is the end of d/dx, which acts on what follows."""
         return k > 1 and self._text_at(k - 1) == "/" and _D.fullmatch(self._text_at(k - 2)) is not None
+
+    def _is_above(self, k: int) -> bool:
+        """Tell whether a d is the one above in d(x**2)/dx, also where a name is d."""
+        if self._text_at(k) not in ("d", "∂") or self._text_at(k + 1) != "(":
+            return False
+        end = self._pairs.get(k + 1, len(self._tokens))
+        below = self._text_at(end + 2)
+        named = self._known(below) or not self._known(below[1:])
+        return self._text_at(end + 1) == "/" and below[:1] == self._text_at(k) and not named
 
     def _last_power(self, k: int) -> int:
         """Return the sign of a power whose exponent is a number that ends at a token, as 2 of e^2x; -1 for none."""

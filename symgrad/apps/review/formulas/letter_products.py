@@ -8,14 +8,32 @@ from collections.abc import Callable, Iterable
 from symgrad.apps.review.layout.statements import ChainText
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["DocumentLetters"]
+__all__ = ["CALLED", "DocumentLetters", "differentiated_names"]
 
 _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
 _DIFFERENTIAL = re.compile(r"[d∂]([^\W\d_])")
 _HEAD = re.compile(r"\s*[^\W\d]\w*\s*\(([^()]*)\)\s*")
 _OWN_E = re.compile(r"[d∂]e\b|\be['_(\[]")
+CALLED = re.compile(
+    r"(?<![\w.])\\?(?P<name>[^\W\d]\w*(?:_\{\w+\})?)'*(?:\\left|\\[bB]igg?l?)?\((?:\s|\\,)*"
+    r"(?P<argument>[-+−]?\d+(?:\.\d*)?|[^\W\d_])(?:\s|\\,)*(?:\\right|\\[bB]igg?r?)?\)"
+)
+_DIFFERENTIATED = re.compile(
+    r"(?:(?<![^\W\d_])[d∂]|\\partial\s*\{?)\\?([^\W\d]\w*)\s*\}?\s*(?:/|\{)\s*\(?\s*(?:[d∂]|\\partial)"
+    r"|\\d?dot\s*\{?\s*\\?([^\W\d]\w*)|(?<!\w)([^\W\d]\w*)'"
+)
 _FACTORS = 4  # letters of a product without signs
+
+
+def differentiated_names(text: str) -> set[str]:
+    r"""Return the names whose derivatives stand in a formula.
+
+    Example:
+        >>> sorted(differentiated_names(r"m \ddot x + \frac{dv}{dt} + y' = dL/dw"))
+        ['L', 'v', 'x', 'y']
+    """
+    return {name for names in _DIFFERENTIATED.findall(text) for name in names if name}
 
 
 class DocumentLetters:
@@ -26,6 +44,8 @@ class DocumentLetters:
 
     Attributes:
         euler: whether e is Euler's number: nothing defines it or differentiates by it.
+        differentiated: names whose derivatives stand in the document.
+        arguments: numbers and letters that stand alone in brackets right behind names: 0 and t of P(0) and P(t).
     """
 
     def __init__(self, statements: Iterable[ChainText] = ()) -> None:
@@ -33,8 +53,14 @@ class DocumentLetters:
         self._called: set[str] = set()
         self._variables: set[str] = set()
         self.euler = True
+        self.differentiated: set[str] = set()
+        self.arguments: dict[str, set[str]] = {}
         for statement in statements:
             for k, side in enumerate(statement.sides):
+                self.differentiated.update(differentiated_names(side.text))
+                for call in CALLED.finditer(side.text):
+                    name = call["name"].replace("{", "").replace("}", "")
+                    self.arguments.setdefault(name, set()).add(call["argument"])
                 if side.notation != "symgrad":
                     continue
                 names = _NAME.findall(side.text)

@@ -159,6 +159,12 @@ class NotationReader:
         return None
 
     def _called(self, call: DocumentCall, text: str, start: int) -> Node:
+        if call.name not in self._names.values:  # a function of itself
+            raise UnknownNameError(
+                f"'{call.name}' is called, and nothing above says what it is",
+                at=Location(Source(""), call.span),
+                expected=f"{call.name}(...) = ... above",
+            )
         arguments = [self._part(a, text, start) for a in call.arguments]
         return self._applied(self._names.values[call.name], call.name, arguments, call.span)
 

@@ -51,7 +51,7 @@ def derivative_at_constant(names: DocumentNames, y: Node, x: Node, constant: Seq
     Args:
         names: of the document.
         y: an input, or a formula.
-        x: the input that it is by.
+        x: the input that it is by, or a formula of the first.
         constant: the names that are constant.
 
     Returns:
@@ -61,10 +61,12 @@ def derivative_at_constant(names: DocumentNames, y: Node, x: Node, constant: Seq
         UnknownNameError: for an input that no equation above relates to x.
     """
     if constant and y.op is SYMBOL and y is not x and y not in names.implied:
+        if x.op is not SYMBOL and y in symbols_of([x]) and not (x.shape or y.shape):
+            return (1 / derivative(Expr(x), (Expr(y),))).canonical().node  # V of p = n R T/V, by p
         found = _along_a_law(names, y, x)
         if found is None:
             raise UnknownNameError(
-                f"{y.name} is an input here, and no equation above relates it to {x.name}",
+                f"{y.name} is an input here, and no equation above relates it to {names.expr(x)}",
                 expected=f"a formula for {y.name}",
             )
         return found

@@ -20,6 +20,8 @@ from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenD
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, scale_of
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.statements import SideText
+from symgrad.frontend.glyphs import spelled_out
+from symgrad.frontend.latex.meaning.inputs import input_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
@@ -33,6 +35,9 @@ _LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
+_ANY_HEAD = re.compile(
+    r"[\s&$]*\\?(?P<name>[^\W\d]\w*(?:_\{\w+\})?)\s*(?:\(\s*\\?[^\W\d]\w*(?:\s*,\s*\\?[^\W\d]\w*)*\s*\))?[\s&]*"
+)
 _LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern})\s*\)?\s*")
 _LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
 _OWN_PI = re.compile(
@@ -42,6 +47,10 @@ _OWN_PI = re.compile(
 )
 _MOMENT = re.compile(
     rf"\s*(?:\\[a-z]+\s*\{{\s*)?({'|'.join(MOMENTS)})\s*\}}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[]"
+)
+_ANY_MOMENT = re.compile(
+    r"[\s&]*(?:\\(?:mathrm|mathbb|operatorname|text)\s*\{\s*(?:E|Var|Cov|Corr|P|Pr)\s*\}|(?:E|Var|Cov|Pr)(?=\s*(?:\[|\(\s*[A-Z]))"
+    r"|E(?=[XYZ](?:\^|\s*$)))"
 )
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
@@ -138,10 +147,11 @@ class SideReader:
             if found is None or self._names.partial_of(found[0]) is not None:
                 return None
             return DefinedTarget(found[0], alone=found[1])
-        name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
+        spelled = spelled_out(text.text)
+        name, head = _LONE_NAME.fullmatch(spelled), _HEAD.fullmatch(spelled)
         if head is not None and self._is_new_function(head[1]):
             return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
-        starred = _STARRED.fullmatch(text.text)
+        starred = _STARRED.fullmatch(spelled)
         if starred is not None:  # K* = ... on the left is the name of a solution
             return DefinedTarget(f"{starred[1]}_star")
         if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
@@ -155,6 +165,10 @@ class SideReader:
         match = _MOMENT.match(text.text)
         letters = None if match is None else match[1]
         return letters is not None and letters not in self._names and self._names.has_random_inputs
+
+    def is_unknown_moment(self, text: SideText) -> bool:
+        """Tell whether a left side is a moment, E(X^2) or EX, where the document has no random inputs."""
+        return not self._names.has_random_inputs and _ANY_MOMENT.match(text.text) is not None
 
     def without_logarithm(self, left: SideText, right: SideText) -> tuple[SideText, SideText] | None:
         """Return an equation for the logarithm of something as one for that itself: p = exp(f) for log p = f."""
@@ -182,7 +196,9 @@ class SideReader:
         return DefinedTarget(found[0], power=found[1])
 
     def _is_new_function(self, name: str) -> bool:
-        if name in self._names or name in VERBS:
+        # Its derivative stands in an equation above, which reads it.
+        is_free = self._names.is_unknown(name) and name in self.letters.differentiated
+        if (name in self._names and not is_free) or name in VERBS:
             return False
         try:
             parse_expression(f"{name}(1)", {})
@@ -216,6 +232,31 @@ class SideReader:
         self._names.saw(s.name for s in symbols_of([node]))
         return name, ReadSide(right, self._names.expr(node), ())
 
+    def head(self, text: SideText) -> str | None:
+        """Return the name of a left side that is it, or a function of the document with letters as its arguments."""
+        match = _ANY_HEAD.fullmatch(spelled_out(text.text))
+        if match is None:
+            return None
+        name = program_name(match["name"].replace("{", "").replace("}", ""))
+        return name if name in self._names else None
+
+    def forget(self, name: str) -> None:
+        """Take back the meaning of a name, which gets another one."""
+        self._names.forget(name)
+        self._names.functions.pop(name, None)
+        self._papers.forget(name)
+
+    def call(self, name: str) -> None:
+        """Let a value be called that the document writes with arguments: P(0) of P = 500*exp(0.03*t).
+
+        Its argument is the input that it is a function of. What stands in brackets behind another name is a factor.
+        """
+        names = self._names
+        node, found = names.values[name], self.letters.arguments.get(name, set())
+        x = None if node.shape or not found or name in names.functions else input_of(node)
+        if x is not None and (x.name in found or any(not a.isalpha() for a in found)):
+            names.functions[name] = (x.name,)
+
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
 
@@ -246,7 +287,7 @@ class SideReader:
         """Return a side that is no LaTeX in the notation of programs."""
         names = self._names
         return to_notation(
-            text.text.translate(_SIGNS),
+            spelled_out(text.text).translate(_SIGNS),
             names.__contains__,
             names.functions.__contains__,
             names.is_array,

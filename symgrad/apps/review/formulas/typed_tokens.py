@@ -32,7 +32,7 @@ class Typed:
 
 
 _TOKEN = re.compile(
-    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[∇∂]²?_?\w*|[^\W\d²³](?:(?![²³])\w)*)|(?P<prime>'+)"
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[∇∂]²?_?\w*|π(?![_'\d])|[^\W\d²³](?:(?![²³])\w)*)|(?P<prime>'+)"
     r"|(?P<square>[²³])|(?P<power>\*\*|\^)|(?P<compared><=|>=|==|!=|[<>])|(?P<space>\s+)|(?P<open>[(\[{])"
     r"|(?P<close>[)\]}])|(?P<other>.)",
     re.DOTALL,
@@ -130,6 +130,8 @@ def program_name(name: str) -> str:
         >>> program_name("lambda"), program_name("dlambda"), program_name("mu")
         ('lambda_', 'dlambda_', 'mu')
     """
+    if name == "π":
+        return "pi"
     return f"{name}_" if name.removeprefix("d").removeprefix("∂").removeprefix("∇_") == "lambda" else name
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "CONDITION_CUES",
     "EXPLAINED_CUES",
     "EXTREMUM_CUES",
+    "FOLLOWS_CUES",
     "FAMILIES",
     "HELD_CUES",
     "SELF_CUES",
@@ -23,7 +24,9 @@ __all__ = [
     "WITH_CUES",
     "ZERO_CUES",
     "blank_words",
+    "has_indices",
     "is_latex",
+    "with_sums",
 ]
 
 
@@ -97,6 +100,12 @@ FACT_CUES = _any_case(
 EXPLAINED_CUES = _any_case(r"\b(where|here|with|in which|denotes?|let|define)\s*$")
 """Words right before an equation that explains a name of a formula above."""
 
+FOLLOWS_CUES = _any_case(
+    r"(?:\b(?:so|hence|thus|therefore|gives?|giving|yields?|get|obtain|find|implies|solving|rearrang\w+|then)\b|=>|⇒|∴|->|→"
+    r"|\\(?:implies|Rightarrow|therefore|to)\b)[\s,:$&(\\]*(?:that|us)?[\s$]*$"
+)
+"""Words right before an equation that follows from the ones above."""
+
 SELF_CUES = _any_case(
     r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b"
 )
@@ -139,7 +148,13 @@ _RELATIONS = (
 _RELATION = re.compile(_RELATIONS)
 _BEGINS = re.compile(rf"[\s&]*(?!=>){_RELATIONS}")
 _GOES_ON = re.compile(rf"[\s&]*(?!=>)(?:[-+*/@]\s|{_RELATIONS})")
-_LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{")
+# Wide blanks before another equation on the line.
+_GAP = re.compile(r"(?<=[\w)\]}'²³])(?: {3,}|[ ]*\t[ \t]*)(?=[^\W\d][^=<>;\t]*(?<![<>!:])=(?![=>]))")
+_LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{|∑")
+_SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
+# A matrix of that name: its inverse, its definition, the covariance of a distribution.
+_SIGMA = re.compile(r"Σ\s*(?:\^|⁻|:?=|:|')|,\s*Σ\s*\)|[|(]\s*Σ\s*[|)]")
+_INDEXED = re.compile(r"[ᵢⱼₖₗₘₙₜ]|\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 
@@ -217,12 +232,32 @@ def _with_earlier(code: str, start: int, names: Collection[str]) -> tuple[int, s
 
 def _pieces(code: str) -> Iterator[tuple[int, int]]:
     start, outside = 0, _outside(code)
-    for joint in _JOINTS.finditer(outside):
-        if joint.start() > start:
-            yield start, joint.start()
-        start = joint.end()
-    if start < len(code):
-        yield start, len(code)
+    for joint in [*_JOINTS.finditer(outside), None]:
+        end = len(code) if joint is None else joint.start()
+        for gap in _GAP.finditer(outside, start, end):
+            if _RELATION.search(outside, start, gap.start()) is not None:
+                yield start, gap.start()
+                start = gap.end()
+        if end > start:
+            yield start, end
+        start = end if joint is None else joint.end()
+
+
+def with_sums(text: str) -> str:
+    """Return lines of plain text with ∑ for the Σ, or the word, that is a sum: over an index, or before indexed terms.
+
+    Example:
+        >>> with_sums("L = Σ_i x_i"), with_sums("L = sum_i x_i"), with_sums("Σ = A, L = Σ (x)")
+        ('L = ∑_i x_i', 'L = ∑  _i x_i', 'Σ = A, L = Σ (x)')
+    """
+    if _SIGMA.search(text) is not None:
+        return text
+    return _SUM.sub(lambda m: "∑".ljust(len(m[0])), text)
+
+
+def has_indices(line: str) -> bool:
+    """Tell whether a line has entries at indices, or derivatives as quotients: x_i, ∂L/∂p_k."""
+    return _INDEXED.search(line) is not None
 
 
 def is_latex(line: str) -> bool:

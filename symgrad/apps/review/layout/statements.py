@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
-from symgrad.apps.review.layout.prose import FAMILIES, blank_words, is_latex
+from symgrad.apps.review.layout.prose import FAMILIES, blank_words, has_indices, is_latex, with_sums
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -73,7 +73,8 @@ class ChainText:
         return len(self.relations) == len(self.sides)
 
 
-_OTHER = "<= >= != ~= < > ≤ ≥ ≠ ≈ ≃ ≅ ∝ -> →"
+_ARROWS = ("->", "→", r"\to", r"\rightarrow")
+_RELATION_BEHIND = re.compile(r"[^=<>;,]*(?<![<>!])=(?![=>])")
 _NOTATION = re.compile(
     r"""
     (?P<blank>\#[^\n]*)
@@ -144,7 +145,7 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
     for passage in found:
         inner = text[passage.span.start : passage.span.end]
         if passage.kind == "line":
-            for start, lines, latex in _runs(blank_words(inner)):
+            for start, lines, latex in _runs(blank_words(with_sums(inner))):
                 begin = passage.span.start + start
                 notation = "latex" if latex else passage.notation
                 part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
@@ -156,8 +157,9 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
 def _runs(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yield lines of plain text, those of one notation together: where they begin, and whether they are LaTeX."""
     start, end, latex, depth = 0, 0, False, 0
+    sums = "∑" in text
     for line in text.splitlines(keepends=True):
-        if line.strip() and not depth and is_latex(line) != latex:
+        if line.strip() and not depth and (is_latex(line) or (sums and has_indices(line))) != latex:
             if start < end:
                 yield start, text[start:end], latex
             start, latex = end, not latex
@@ -265,13 +267,20 @@ class _Splitter:
                     self._blank(left, right)
             elif kind == "relation" and depth == 0 and not condition:
                 at = Span(self._passage.span.start + left, self._passage.span.start + right)
-                cuts.append(
-                    (left, right, Relation(at, self._text[left:right], _kind(self._text[left:right])))
-                )
+                relation = Relation(at, self._text[left:right], _kind(self._text[left:right]))
+                if relation.text in _ARROWS and self._is_between_equations(cuts, right):
+                    ends = True
+                else:
+                    cuts.append((left, right, relation))
             if ends:
                 yield from self._made(start, left, cuts)
                 start, cuts = right, []
         yield from self._made(start, len(self._text), cuts)
+
+    def _is_between_equations(self, cuts: list[tuple[int, int, Relation]], right: int) -> bool:
+        """Tell whether a sign has an equation on either side, as an arrow for what follows."""
+        behind = _RELATION_BEHIND.match(self._line(right))
+        return any(r.kind == "equal" for *_, r in cuts) and behind is not None
 
     def _line(self, start: int) -> str:
         """Return what stands behind a place on its line."""

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from symgrad.frontend.glyphs import fraction_of, script_of
 from symgrad.frontend.latex.syntax.vocabulary import GREEK, LAYOUTS, MATRICES, SKIPPED
 from symgrad.frontend.limits import NESTING
 from symgrad.support.errors import NestingError, ProgramSyntaxError
@@ -105,6 +106,13 @@ def tokenize(source: Source) -> list[LatexToken]:
         if kind == "space":
             spaced = True
             continue
+        if (
+            kind in ("letter", "sign", "number")
+            and not text.isascii()
+            and _take_glyph(found, text, start, spaced)
+        ):
+            spaced = False
+            continue
         if kind == "letter" and not text.isascii():
             kind, text = _foreign_letter(source, text, start)
         elif kind == "command" and text in _COMMAND_SIGNS:
@@ -157,6 +165,37 @@ def tokenize(source: Source) -> list[LatexToken]:
             cure="add the missing '}'",
         )
     return found
+
+
+def _take_glyph(found: list[LatexToken], text: str, start: int, spaced: bool) -> bool:
+    """Append the tokens of a script for a raised or lowered character, of a fraction for ½; tell whether it is one."""
+    fraction, script = fraction_of(text), script_of(text)
+    if fraction is not None:
+        parts = [
+            ("command", "frac"),
+            *(t for n in fraction for t in (("sign", "{"), ("number", n), ("sign", "}"))),
+        ]
+    elif script is not None:
+        mark, plain = script
+        inner = ("number" if plain.isdigit() else "letter" if plain.isalpha() else "sign", plain)
+        opens = next((k for k in range(len(found) - 1, -1, -1) if found[k].text == "{"), -1)
+        ends = found[-1] if found else None
+        goes_on = ends is not None and (ends.text, ends.end) == ("}", start) and found[opens - 1].text == mark
+        if goes_on and found[opens].start == found[opens - 1].start:  # both stand for one character
+            found.pop()
+            if inner[0] == "number" == found[-1].kind:
+                last = found.pop()
+                found.append(LatexToken("number", last.text + plain, last.start, start + 1))
+                parts = [("sign", "}")]
+            else:
+                parts = [inner, ("sign", "}")]
+        else:
+            parts = [("sign", mark), ("sign", "{"), inner, ("sign", "}")]
+    else:
+        return False
+    for k, (kind, plain) in enumerate(parts):
+        found.append(LatexToken(kind, plain, start, start + 1, spaced and not k))
+    return True
 
 
 def _foreign_letter(source: Source, text: str, start: int) -> tuple[str, str]:

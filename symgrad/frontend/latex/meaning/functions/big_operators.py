@@ -282,6 +282,10 @@ class BigRules(ApplicationRules):
                     if isinstance(word, Word) and size is not None:
                         from_zero = isinstance(item, Chain) and self._is_zero(item.sides[-1])
                         sizes[word.text] = size_sum([size, 1]) if from_zero else size
+                    elif isinstance(item, Word) and self.derives and tree.above is None:
+                        unnamed = f"n_{item.text}"  # the sum does not say how many terms it has
+                        if unnamed in self.sizes or not self.is_known(Word(item.start, item.end, unnamed)):
+                            sizes.setdefault(item.text, unnamed)
         for tree in seen:
             spelled = spelled_name(tree.base)
             if spelled is None or not tree.below:

@@ -1,0 +1,134 @@
+"""Numbers as people write them in text: 720,000 with commas, 9.8 m/s^2 with a unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symgrad.apps.review.layout.english import is_english
+
+__all__ = ["PlainNumbers", "plain_numbers"]
+
+_NAMES = (
+    "µm μm nm mm cm dm km ft mi yd µs μs ns ms min hr kg mg µg μg lb kN MN mN kJ MJ mJ eV keV MeV GeV cal kcal kWh Wh "
+    "kW MW mW kV mV mA µA μA nA Ω kΩ MΩ ohm µF μF nF pF mH nH mT Hz kHz MHz GHz Pa kPa MPa GPa hPa mbar bar atm mol "
+    "mmol kmol mL ml kL mK °C °F psi rpm mph gal dB lm lx Wb"
+)
+_LETTERS = "mshgNJWVACFHTKLlM"
+_UNIT = (
+    rf"(?:{'|'.join(sorted(_NAMES.split(), key=len, reverse=True))}|[{_LETTERS}])"
+    r"(?![a-zA-Zµμ°Ω_'(\[])(?:(?:\^|\*\*)\s?[{(]?\s?[-−]?\d\s?[})]?|[⁻¹²³]+|[-−]?\d(?![\d.]))?"
+)
+_SIGN = r"(?:[ \t]?(?:/|·|⋅|\*|\\cdot)[ \t]?|[ \t]|\\[,;: ]|(?<=\d))"
+_UNITS = rf"{_UNIT}(?:{_SIGN}\(?{_UNIT}\)?)*"
+_NUMBER = (
+    r"(?<![\w.^_{])\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+    r"(?:\s?(?:x|×|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[{(]?[-−]?\d+[)}]?)?"
+)
+_ENDS = r"(?=\s*(?:$|[,;:.)\]$=≈\\&]|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
+_PLAIN = re.compile(rf"{_NUMBER}(?P<space>[ \t]+|)(?P<units>{_UNITS}){_ENDS}", re.MULTILINE)
+_SET = re.compile(
+    rf"{_NUMBER}\s*(?:\\[,;:! ]|~|\s)*\s*"
+    rf"(?P<set>\\(?:mathrm|text|textrm|mathsf|rm|unit|si)\s*\{{\s*(?:\\[,;: ]|~)*(?P<units>{_UNITS})\s*\}}"
+    r"(?:\^\{?[-−]?\d\}?)?(?:\s*/\s*\\(?:mathrm|text)\s*\{[^{}]*\}(?:\^\{?[-−]?\d\}?)?)?)"
+)
+_GROUPED = re.compile(r"(?<![\w.,}])\d{1,3}(?:,\d{3})+(?![\d,])(?=(?P<rest>\.\d+)?)")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainNumbers:
+    """A text with plain numbers in it.
+
+    Args:
+        text: it, as long as the one that was typed.
+        units: what stood behind numbers, by the offsets at which these end.
+    """
+
+    text: str
+    units: dict[int, str]
+
+
+def plain_numbers(text: str) -> PlainNumbers:
+    r"""Return a text with blanks in the place of units behind numbers, and of the commas in numbers.
+
+    A letter is a unit where no formula has it as a name: m of ``h = 9.8 m``, and not of ``p = 2 m`` beside ``m = 3``.
+
+    Args:
+        text: of a document.
+
+    Example:
+        >>> plain_numbers("v = 9.8 m/s, P = 1,250.5 W").text
+        'v = 9.8    , P = 1250.5   '
+        >>> plain_numbers(r"$t = 1.84\,\mathrm{s}$").text.split()
+        ['$t', '=', '1.84\\,', '$']
+        >>> plain_numbers("m = 3, p = 2 m").units
+        {}
+    """
+    shown = _ungrouped(text)
+    found = [(*m.span("set"), m["units"]) for m in _SET.finditer(shown)]
+    found += [
+        (*m.span("units"), m["units"])
+        for m in _PLAIN.finditer(shown)
+        if (not _letters_of(m["units"]) or (m["space"] and _is_of_numbers(shown, m.start())))
+    ]
+    rest = list(shown)
+    for start, end, _ in found:
+        rest[start:end] = " " * (end - start)
+    named = set(_variables("".join(rest)))
+    sure = [f for f in found if not named.issuperset(_letters_of(f[2])) or not _letters_of(f[2])]
+    chosen = found if sure else []
+    characters, units = list(shown), dict[int, str]()
+    for start, end, said in sorted(chosen):
+        if (start, end, said) not in sure and not _is_circular(shown, start, said.strip()):
+            continue
+        characters[start:end] = " " * (end - start)
+        units[len(shown[:start].rstrip(" \t~\\,;:!"))] = " ".join(said.split())
+    return PlainNumbers("".join(characters), units)
+
+
+def _ungrouped(text: str) -> str:
+    """Return a text with 720000 for 720,000, and a blank behind it; arguments in brackets stay apart."""
+    shown = list(text)
+    for match in _GROUPED.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if line.count("(") > line.count(")") or line.count("[") > line.count("]"):
+            continue
+        number = match[0].replace(",", "") + (match["rest"] or "")
+        end = match.end() + len(match["rest"] or "")
+        shown[match.start() : end] = number.ljust(end - match.start())
+    return "".join(shown)
+
+
+def _letters_of(units: str) -> Sequence[str]:
+    """Return the units of one letter, where there is no other one: those that may be names."""
+    words = _WORD.findall(units)
+    return words if all(len(w) == 1 and w in _LETTERS for w in words) else []
+
+
+def _variables(text: str) -> Iterator[str]:
+    """Yield the letters that stand as names in a text, alone or in short products."""
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if len(word) == 1 or (len(word) <= 3 and not is_english(word.lower())):
+            yield from word
+
+
+def _is_of_numbers(text: str, start: int) -> bool:
+    """Tell whether a side has numbers alone up to a place: a letter behind 2*3 may be a unit, one behind 2*x not."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    side = re.split(
+        r"[=≈<>:,;$]|\b(?:is|of|at|with|and|for|when|by|about|to|from|after|in)\b|\\\w+eq?\b", line
+    )[-1]
+    return re.search(r"(?!(?:pi|sqrt|e)\b)[^\W\d_]+", re.sub(r"\d[eE][-+]?\d|\\\w+", "", side)) is None
+
+
+def _is_circular(text: str, start: int, letter: str) -> bool:
+    """Tell whether a letter behind a number cannot be a name: D = 0.005 m beside m = sqrt(a*D)."""
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    side = re.search(r"(?P<name>[^\W\d]\w*)\s*[=≈]\s*[-−]?[\d.eE+-]+\s*$", before)
+    if side is None:
+        return False
+    meant = re.search(rf"(?<![\w.]){re.escape(letter)}\s*=\s*(?P<formula>[^=,;\n]*)", text)
+    return meant is not None and re.search(rf"(?<!\w){side['name']}(?!\w)", meant["formula"]) is not None
