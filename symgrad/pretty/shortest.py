@@ -277,7 +277,7 @@ class ShortestForms:
     def _quotients(self, node: Node, named: Mapping[Node, Node], most: float) -> Iterator[Node]:
         """Yield quotients of polynomials that are equal to a node, in its parts or its innermost sums.
 
-        None harder to read.
+        None of them is harder to read.
         """
         sums = _innermost(node)
         for parts in (named, {**named, **sums})[: 1 + bool(sums)]:

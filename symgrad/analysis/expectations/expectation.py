@@ -218,7 +218,7 @@ def _integrated(
 def _numeric(kind: Kind, outputs: list[Node], sources: list[Node], further: Further) -> Moment:
     """Return quadrature if it applies to the program and, if there are no free symbols, converges.
 
-    Otherwise Monte Carlo.
+    Otherwise return Monte Carlo.
     """
     try:
         rule = Quadrature(outputs, sources)

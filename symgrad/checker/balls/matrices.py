@@ -168,7 +168,7 @@ def _matrix_function(name: str, x: list[list[Value]]) -> list[list[Value]]:
 def _function(name: str) -> Callable[..., Array]:
     """Return a function f of each matrix of a stack.
 
-    Or, with a direction e, its derivative, from f([[x, e], [0, x]]).
+    With a direction e, return its derivative, from f([[x, e], [0, x]]).
     """
 
     def of(x: Array, *directions: Array) -> Array:

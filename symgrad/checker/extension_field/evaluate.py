@@ -32,7 +32,7 @@ _LOGIC: dict[str, Callable[..., bool]] = {
 def reachable_steps(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
     """Return the steps that the outputs need, in order.
 
-    If the condition of a `where` is decided, only one of its branches.
+    If the condition of a `where` is decided, only one of its branches is needed.
     """
 
     def arguments(i: int) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ class Functions(Powers):
     ) -> Element:
         """Return f(u) from a known f(u + n) by the recurrence f(u + 1) = f(u)*part(u) or f(u) + part(u).
 
-        N is an integer.
+        Here n is an integer.
         """
         F = self.field
         join, undo = (F.mul, self.div) if product else (F.add, F.sub)

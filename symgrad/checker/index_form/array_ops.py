@@ -174,7 +174,7 @@ def _entries(t: FormAlgebra, run: Axes) -> Form:
 def _slices(call: StepCall, whole: Sequence[str], part: Sequence[str], into: bool) -> Form:
     """Contract with the map from positions of a slice to positions of the axis.
 
-    In the reverse direction if ``into``.
+    If ``into``, contract in the reverse direction.
     """
     t, triples, form = call.t, call.step.params[0], call.args[0]
     source = part if into else whole

@@ -52,7 +52,7 @@ def terms_of(node: Node) -> list[Node]:
 def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node], list[Node]]:
     """Return the sign of a quotient of products, and the factors of its numerator and denominator.
 
-    Split none of ``whole``.
+    Nodes in ``whole`` are not split.
     """
     above: list[Node] = []
     below: list[Node] = []
@@ -77,7 +77,7 @@ def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node
 def without_sign(term: Node) -> Node | None:
     """Return a negation, or a product whose first factor has a minus sign, without the sign.
 
-    None for any other node.
+    The result is None for any other node.
     """
     if term.op is neg:
         return term.args[0]

@@ -122,7 +122,7 @@ def _factors(node: Node) -> list[Node]:
 def _zero_with(node: Node) -> Sequence[Node]:
     """Return the arguments such that a product, a root or a power is zero where one of them is.
 
-    None for other nodes.
+    The result is None for other nodes.
     """
     if node.op in (mul, neg):
         return node.args

@@ -146,7 +146,7 @@ def _named(name: str, numpy: str | None = None) -> _Row:
 def _of_inverse(name: str) -> _Row:
     """Return the row of an inverse function, applied to 1/x.
 
-    Its name begins with arc in NumPy, and with a in other libraries.
+    Its name begins with ``arc`` in NumPy, and with ``a`` in other libraries.
     """
     numpy, plain = (f"{{m}}.{word}{name}(1/{{0:a}})" for word in ("arc", "a"))
     return (numpy, plain, plain, numpy)

@@ -101,7 +101,7 @@ def _letter(part: str) -> str:
 def latex_number(value: Number, text: str | None = None) -> Written:
     """Return an exact number, with small fractions as fractions.
 
-    Or the number of a literal, with 1e-5 as a power of ten.
+    For a literal, return its number, with 1e-5 as a power of ten.
     """
     text = number_text(abs(value)) if text is None else text.lower()
     rank: float = ATOM

@@ -38,7 +38,7 @@ class Inverses:
     def step(self, node: Node) -> Step | None:
         """Return the step that brings a node of linear algebra, or a transpose, nearer to the normal form.
 
-        Otherwise None.
+        Otherwise return None.
         """
         if node.op is solve:
             return self._solve(node)

@@ -111,7 +111,7 @@ class Tensors:
 def _rows_of_ones(node: Node) -> Node | None:
     """Return the sum along the rows of `one_hot`, if each position is in range, so that each row has one 1.
 
-    Otherwise None.
+    Otherwise return None.
     """
     ones, *others = node.args
     if others or ones.op is not one_hot or not is_position(ones.args[0], ones.shape[-1]):

@@ -156,7 +156,7 @@ def _compared(family: DistributionFamily, of: Mapping[str, Node]) -> list[tuple[
 def _refuted(distribution: Distribution) -> tuple[int, SymgradError] | None:
     """Return the error for a condition on formulas that never holds, and the position of its parameter.
 
-    Otherwise None.
+    Otherwise return None.
     """
     family = distribution.family
     nodes = [as_node(p) for p in distribution.parameters]

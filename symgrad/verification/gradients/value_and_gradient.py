@@ -236,7 +236,7 @@ def _is_always_at_a_kink(claim: Claim) -> bool:
 def slopes(a: Node, b: Node, x: Node) -> tuple[Node, Node]:
     """Return the derivatives of both sides with respect to an input, as `grad` computes them.
 
-    Of v*a and v*b for arrays.
+    For arrays, return those of v*a and v*b.
     """
     if not a.shape:
         seed = as_node(1)

@@ -214,7 +214,7 @@ class _Elsewhere:
     def _other(self) -> tuple[SizedPairs, tuple[Node, Node, Node]] | None:
         """The pairs of formulas.
 
-        Number, variable and claim for the other lengths, or None if the claim is undefined.
+        For the other lengths: number, variable and claim, or None if the claim is undefined.
         """
         try:
             y, wrt, claim = self._question.build(self.second)

@@ -167,7 +167,7 @@ class _Plan:
     def alike(self, values: Sequence[Fraction], *, single: bool = False) -> Iterator[SamplePoint | None]:
         """Yield points at which all variables have a given value.
 
-        If ``single``, also points at which only one variable has it.
+        If ``single``, also yield points at which only one variable has it.
         """
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])

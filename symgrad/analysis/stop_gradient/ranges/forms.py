@@ -57,7 +57,7 @@ def _forms(query: LintQuery, loss: Loss) -> Iterator[tuple[Node, Node]]:
 def _stable(query: LintQuery, n: Node, first: Node) -> Iterator[Node]:
     """Yield stable, short and simple forms.
 
-    For a long value, as a function of the arguments of the step that is lost.
+    A long value is rewritten as a function of the arguments of the step that is lost.
     """
     inputs: dict[Node, Node] = {}
     if len(topological([n])) > _LONG:

@@ -144,7 +144,7 @@ class FactorRules(SpecialRules):
         self.read_as(word, said, f'letters="name", or a declaration of {text}')
         return None
 
-    # --------------------------------------------------------------------------- what takes all that stands behind it
+    # ----------------------------------------------------------------------------------------- factors with arguments
 
     def _operator(self, tree: ProductTree, i: int) -> Steps[Term | None]:
         """Return a sum, a derivative or a gradient of the rest of the product; None for other factors."""

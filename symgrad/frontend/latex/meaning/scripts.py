@@ -130,7 +130,7 @@ class ScriptRules(LetterRules):
     def _partial(self, tree: Scripted) -> Term | None:
         """Return the derivative that f_{xy} stands for: of the computed number f, by its inputs x and y.
 
-        None for a name.
+        The result is None if f_{xy} is a name.
         """
         name = self.name_here(tree.base)
         value = None if name is None else self.defined.get(name)

@@ -39,7 +39,7 @@ class SpecialRules(ComposedRules):
     def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
         """Return an indicator, an identity matrix or an array of ones, and the number of factors it takes.
 
-        Otherwise None.
+        Otherwise return None.
         """
         base = factor.base if isinstance(factor, Scripted) else factor
         if isinstance(base, Command) and base.name == "partial":

@@ -1,6 +1,6 @@
 r"""Tokens of LaTeX: commands, letters, numbers, signs.
 
-Spaces and comments are left out, environments of lines opened.
+Spaces and comments are left out, and environments of lines are opened.
 """
 
 from __future__ import annotations

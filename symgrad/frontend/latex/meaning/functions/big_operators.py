@@ -254,7 +254,7 @@ class BigRules(ApplicationRules):
             cure="shift the index so that it begins with a number",
         )
 
-    # ------------------------------------------------------------------------------------------- what is not declared
+    # ---------------------------------------------------------------------------------------------- undeclared arrays
 
     def infer_arrays(self, trees: Sequence[Tree]) -> None:
         r"""Declare the undeclared arrays in sums with limits: x in \sum_{i=1}^{n} x_i becomes x : real[n]."""

@@ -168,7 +168,7 @@ class DifferentialRules(BigRules):
     def _variable(self, tree: Tree) -> tuple[Tree, int]:
         r"""Return a variable in a denominator, and how often one differentiates with respect to it: x^2 twice.
 
-        W^{\top} is w.
+        The variable of w^{\top} is w.
         """
         tree = self._bare(tree)
         if isinstance(tree, Scripted) and tree.above is not None and not self.is_mark(tree):
@@ -278,7 +278,7 @@ class DifferentialRules(BigRules):
             return order, tree.below or ()
         return None
 
-    # ---------------------------------------------------------------------------------------------------- what it means
+    # ------------------------------------------------------------------------------------------------------ its meaning
 
     def derivative(self, written: LatexDerivative, of: Tree, whole: Tree) -> Steps[Term]:
         """Return a derivative that is written as a fraction."""
