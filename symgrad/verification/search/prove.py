@@ -7,12 +7,14 @@ only if the numerators are; so the proof shows that the difference is 0. Take
     exp(2*x)/exp(x)  =  exp(x)
 
 1. No comparison has to be decided, so there is one case (`branch_on_comparison`).
-2. Evaluate the steps in order. exp(2*x) comes first and becomes a kernel. exp(x) is then no polynomial in it, but has
-   half the exponent: the kernel was too coarse (`TooCoarse`), and the proof restarts with a kernel twice as fine.
-3. Now the kernel is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
-   difference is 0. The proof lists what must not vanish: here nothing, since exp is never 0.
-4. The checker repeats the evaluation. The proof records the results of searches: how fine kernels are (`scales`), and
-   every answer of the oracle (`steps.py`), such as factors. The checker multiplies these out and trusts none.
+2. Evaluate the steps in order. exp(2*x) comes first and becomes a generator. exp(x) is not a polynomial in this
+   generator, since it has half the exponent: the generator was too coarse (`TooCoarse`), and the proof starts again
+   with exp(2*x/2) as the generator.
+3. Now the generator is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
+   difference is 0. The proof lists the polynomials that must not vanish: here there are none, since exp is never 0.
+4. The checker repeats the evaluation. The proof records the results of searches: how fine the generators are
+   (`scales`), and every answer of the oracle (`steps.py`), such as factors. The checker trusts no answer: it multiplies
+   factors out.
 
     >>> from symgrad.checker.clock import now
     >>> from symgrad.frontend.text import parse_program
