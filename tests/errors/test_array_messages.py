@@ -127,7 +127,7 @@ CASES = [
         "UnsupportedError",
         2,
         "'.shape' is an attribute of arrays in Python; here '.T' is the only one",
-        "use the names of sizes: n of X : real[n, 5] is a number",
+        "use the name of the size: with X : real[n, 5], the name n is a number",
     ),
     (
         "X.mT",
