@@ -68,7 +68,7 @@ R = TypeVar("R")
 
 
 def refuse_torch_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function of NumPy refuse the names of torch's arguments, with a cure.
+    """Let a function of NumPy raise an error with a cure for the names of torch's arguments.
 
     Raises:
         UsageError: for an argument named dim, keepdim or correction.

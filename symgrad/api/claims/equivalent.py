@@ -52,10 +52,11 @@ def equivalent(
     Returns:
         A `Verdict`: read its ``status``. ``of_values``, ``of_gradients`` and ``of_higher`` have the separate answers.
         ``proved`` for all orders means that the programs are equal as functions of their inputs and of frozen copies of
-        the inputs; ``of_all_orders`` has that answer. If they are not, orders up to the fourth are compared.
+        the inputs; ``of_all_orders`` has the answer to this question. If they are not equal in this sense, orders up to
+        the fourth are compared.
 
     Raises:
-        UsageError, ShapeError: if the arguments are not two formulas of one shape, or for an invalid order.
+        UsageError, ShapeError: if the arguments are not two formulas of the same shape, or for an invalid order.
         NotInProgramError: for a variable that neither program reads.
         UnsupportedError: for complex numbers, and for ops without a definition.
 

@@ -44,7 +44,7 @@ def differentiables(ys: Any) -> list[Expr]:
 
     Raises:
         NotDifferentiableError: if one is a truth value.
-        UsageError: if there is none.
+        UsageError: if there are no expressions.
     """
     found = [_refuse_truth_value(e) for e in formulas(as_list(ys))]
     if not found:
@@ -79,7 +79,7 @@ def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
 
 
 def prints_in_names(outputs: Sequence[Expr]) -> bool:
-    """Tell whether derivatives of expressions print in the names of the program: all the expressions must do so."""
+    """Tell whether derivatives of expressions print in the names of the program; all the expressions must print so."""
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
 
@@ -115,7 +115,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
     """Return the variables of differentiation from Exprs or names, one or many, checked against the programs.
 
     Raises:
-        NotInProgramError: if a variable does not occur there.
+        NotInProgramError: if a variable does not occur in the programs.
         UsageError: if a variable is not an input or intermediate value.
     """
     outputs = [outputs] if isinstance(outputs, Expr) else outputs
@@ -158,7 +158,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
 
 
 def names_of(outputs: Sequence[Expr]) -> dict[str, Expr]:
-    """Return the expressions behind the names of the programs, then the inputs of the outputs by name."""
+    """Return the expressions that the names of the programs stand for, then the inputs of the outputs, by name."""
     known: dict[str, Expr] = {}
     for y in outputs:
         for listing in y.listings:

@@ -22,7 +22,7 @@ def check_machine(note: Mapping[str, Any], name: str) -> None:
         name: the name of the file.
 
     Raises:
-        KernelError: with the kind of machine, or the features that the processor lacks.
+        KernelError: if it cannot, with the kind of machine, or the features that the processor lacks.
     """
     here = host()
     made_for, processor, features = str(note["triple"]), str(note["cpu"]), note["features"]

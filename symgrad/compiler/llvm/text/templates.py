@@ -11,7 +11,7 @@ __all__ = ["fill_template", "load_fields", "store_fields"]
 
 
 class _Template(Template):
-    """A text with placeholders ``${name}``; a name may have dots, as LLVM's do, and a bare dollar is an error."""
+    """A text with placeholders ``${name}``; a name may have dots, like LLVM's names, and a bare dollar is an error."""
 
     idpattern = "(?!)"
     braceidpattern = r"[A-Za-z][\w.]*"
@@ -22,7 +22,7 @@ def fill_template(text: str, parts: Mapping[str, object]) -> str:
 
     Args:
         text: the template.
-        parts: a value for every placeholder of the text, and for no other name.
+        parts: a value for every placeholder of the text, and no other values.
 
     Raises:
         InternalError: if a placeholder has no value, or a value no placeholder.
