@@ -1,4 +1,4 @@
-"""Writes docs/kinks.md from the records: ``python -m symgrad.ops.kinks_page > docs/kinks.md``."""
+"""Write docs/kinks.md from the records: ``python -m symgrad.ops.kinks_page > docs/kinks.md``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,13 @@ This page is written by `python -m symgrad.ops.kinks_page` from the op records.
 """
 
 
-_OWN_WORDS = {"where", "where_minus_oo", "where_plus_oo", "tan", "sec"}  # said in the introduction
+_OWN_WORDS = {
+    "where",
+    "where_minus_oo",
+    "where_plus_oo",
+    "tan",
+    "sec",
+}  # the introduction of the page describes them
 
 
 def kinks_page() -> str:

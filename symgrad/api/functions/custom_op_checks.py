@@ -20,11 +20,13 @@ from symgrad.support.errors import UnsupportedError, UsageError
 mpmath: Any = typed_mpmath  # without annotations of its own
 
 _DIGITS = 50
-_TRIED, _WANTED, _LEAST = 120, 16, 3  # numbers of points: candidates, enough, fewest
-_STABLE_DIGITS = 10  # number of digits that agree on every machine
+_TRIED, _WANTED, _LEAST = 120, 16, 3  # numbers of points: candidates, enough points, and the fewest points
+_STABLE_DIGITS = 10  # number of digits that are the same on every machine
 _STEP = 15  # number of digits of a step in exact numbers
-_FAR = 100  # multiple of the error of a difference beyond which a partial is wrong
-_TELLS = 1e-2  # relative error beyond which a difference decides nothing
+_FAR = (
+    100  # a partial is wrong if it is further from a difference than this multiple of the difference's error
+)
+_TELLS = 1e-2  # a difference with a larger relative error decides nothing
 _AGREE = (1e-12, 1e-20)  # tolerance relative to the slope, and to the rounding error value/argument
 _AGREE_IN_FLOATS = (1e-6, 1e-10)  # the same in floats
 _SAME_VALUE = 1e-8
@@ -58,7 +60,7 @@ def check_partials(
         points: sample points, as floats.
         partials: for each argument the partial with its symbols for the output and the arguments, or None.
         others: further implementations in floats, with their names in messages.
-        from_user: whether the user chose the points, which must then all lie in the domain.
+        from_user: whether the user chose the points; if so, all of them must lie in the domain.
 
     Returns:
         The values at these points as text, which identifies the function.
@@ -142,7 +144,7 @@ def _compare_derivatives(
     value: Any,
     rounding: Rounding,
 ) -> bool:
-    """Tell whether finite differences determine the slope at a point; raise if the partial differs from it."""
+    """Tell whether finite differences determine the slope at a point; raise an error if the partial differs from it."""
     formula, symbols = partial
     try:
         (slope,) = evaluate_mp(mp, [formula], dict(zip(symbols, (value, *at), strict=True)))
@@ -173,14 +175,14 @@ def _compare_derivatives(
 def _difference(
     mp: Any, own: OwnOp, at: tuple[Any, ...], i: int, rounding: Rounding
 ) -> tuple[Any, Any, tuple[float, float]] | None:
-    """Return the slope by argument i from finite differences, its error, and the tolerances; None if none converges."""
+    """Return a slope from finite differences in argument i, its error, and the tolerances; None if none converges."""
 
     def f(x: Any) -> Any:
         return own.op.reference(mp, *at[:i], x, *at[i + 1 :])
 
     if own.exact:
         size = abs(at[i])
-        # The length scale of a function is about one, or proportional to its argument.
+        # The length scale of a function is taken to be about one, or proportional to its argument.
         for scale in dict.fromkeys((max(1, size), mp.mpf(1), size or mp.mpf(1))):
             steps = [mp.mpf(10) ** -k * scale for k in (_STEP, _STEP - 3)]
             first, second = (_central(f, at[i], h) for h in steps)

@@ -21,7 +21,7 @@ class ArrayMethods(Operators):
 
     @property
     def shape(self) -> Shape:
-        """The shape; () for a scalar. Sizes are numbers, names, or computed from names (``n + m``)."""
+        """The shape; () for a scalar. Sizes are numbers, names, or formulas of names (``n + m``)."""
         return self.node.shape
 
     @property

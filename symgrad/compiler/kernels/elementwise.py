@@ -138,7 +138,7 @@ class ElementwiseKernel(Kernel):
         work = self.measure.work
         self._large = worthwhile(work, len(kinds)) if threads > 1 and self._ufunc else math.inf
         # Store no bound method in an attribute: the reference cycle would keep the machine code in memory until the
-        # # garbage collector runs.
+        # garbage collector runs.
         self._plain = bool(inputs) and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = None
         self._cut: Callable[..., Any] | None = None

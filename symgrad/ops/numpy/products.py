@@ -45,7 +45,7 @@ def matmul(a: Node, b: Node) -> Node:
     """``numpy.matmul``, which merges the transpose of an operand into the contraction: ``X.T@r`` is one node.
 
     Raises:
-        ShapeError: naming both shapes.
+        ShapeError: if the shapes do not match; the message has both.
     """
     p, q = a.shape, b.shape
     if not p or not q:
@@ -77,7 +77,9 @@ def matmul(a: Node, b: Node) -> Node:
 
 
 def dot(a: Node, b: Node) -> Node:
-    """``numpy.dot``: matmul for up to two axes, a product for scalars, else over the last and second to last axis."""
+    """``numpy.dot``: matmul for up to two axes, a product for scalars, else a sum over the last and second last
+    axis.
+    """
     if not a.shape or not b.shape:
         return mul(a, b)
     if len(b.shape) <= 2 and len(a.shape) <= 2:
@@ -116,12 +118,12 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
 
 
 def inner(a: Node, b: Node) -> Node:
-    """``numpy.inner``: over the last axis of both."""
+    """``numpy.inner``: the sum of products over the last axes of both arrays."""
     return tensordot(a, b, ([-1], [-1])) if a.shape and b.shape else mul(a, b)
 
 
 def outer(a: Node, b: Node) -> Node:
-    """``numpy.outer``: of the flattened arrays."""
+    """``numpy.outer``: the products of all entries of both flattened arrays."""
     a, b = (x if len(x.shape) == 1 else move_up(x, (size_product(x.shape),)) for x in (a, b))
     return contract([a, b], [(0,), (1,)], (0, 1))
 

@@ -231,7 +231,7 @@ def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
     found = iter(c_identifiers([*sizes, *kernel.inputs, *outputs]))
     lengths = {size: next(found) for size in sizes}
     # If a kernel had the name of a function that it calls, such as sqrt, then every program that is linked with the
-    # # object would call the kernel in place of that function, and so would the kernel itself.
+    # object would call the kernel in place of that function, and so would the kernel itself.
     called = [*kernel.needs, *(f"{routine}_" for routine in routines(kernel.needs))]
     function = c_function(name, called)
     strided, point, about = (c_function(f"{function}_{way}", called) for way in ("strided", "point", "about"))

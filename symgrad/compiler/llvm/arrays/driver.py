@@ -29,7 +29,7 @@ __all__ = ["FIELDS", "PYTHON_FUNCTIONS", "driver_text"]
 # Tables with an entry for each argument are on the stack; their size does not depend on the arrays.
 #
 # An input is copied if its layout is not that of the code. In a ufunc without core dimensions (%private) it is
-# # always copied, because reduce and accumulate pass an output as the next input. An input that does not move along the
+# always copied, because reduce and accumulate pass an output as the next input. An input that does not move along the
 # batch is copied once. An output that is also an input is copied, too: NumPy permits this overlap, because it assumes
 # that a loop reads # before it writes. Sums of sizes saturate instead of wrapping around to a small number. More
 # memory than the machine has (%most) is refused at once; that includes results, whose pages NumPy may not have touched

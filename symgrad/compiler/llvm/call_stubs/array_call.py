@@ -113,7 +113,7 @@ tables:
 """
 
 # An array of one axis may have any stride. An output for which NumPy warns about writes is declined. Usually an output
-# # is above or below all inputs and earlier outputs in memory; then it overlaps nothing (`clear`).
+# is above or below all inputs and earlier outputs in memory; then it overlaps nothing (`clear`).
 _ARGUMENT = """
 argument:
   %k = phi i64 [ 0, %tables ], [ %k.next, %taken ]

@@ -55,7 +55,7 @@ OBJECT_FIELDS = {
     "float": StructField(_HEADER_BYTES, ctypes.c_double),
     "double": StructField(_HEADER_BYTES, ctypes.c_double),
     # PyTupleObject, Include/cpython/tupleobject.h: ob_size, of PyVarObject; ob_item, at the end; from 3.14 on a hash
-    # # precedes it.
+    # precedes it.
     "size": StructField(_HEADER_BYTES, _WORD),
     "items": StructField(tuple.__basicsize__, _POINTER),
     # PyBytesObject, Include/cpython/bytesobject.h: ob_sval, whose first byte is counted in the size of the object.

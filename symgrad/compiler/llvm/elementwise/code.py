@@ -135,7 +135,7 @@ class ElementwiseCode:
         if self._keep is None:
             return Engine(self.module.ir)
         # The loop is included. Another process would have to write the text of the loop to find its code in the cache,
-        # # which takes longer than loading everything.
+        # which takes longer than loading everything.
         code = object_code(self.module.ir, loop.driver(self._sizes))
         engine = Engine.of(code)
         bools = bytes(b"-b"[b] for b in self.bools)

@@ -288,7 +288,7 @@ declare void @abort()
 
 
 # Threads that count at the same time may lose counts. That is acceptable, since the count only shows roughly when
-# # better code pays.
+# better code pays.
 _CELL = """\
   %plan = load atomic ptr, ptr %cell acquire, align 8
   %count.at = getelementptr i64, ptr %cell, i64 1

@@ -46,7 +46,7 @@ _fork_locks = contextlib.ExitStack()  # the locks that are held during a fork
 
 def _before_fork() -> None:
     # A forked child has only one thread: a lock held by another thread would stay locked for ever, and work of that
-    # # thread unfinished.
+    # thread unfinished.
     _fork_locks.enter_context(lock)
     # Engines are disposed of under llvmlite's own lock alone.
     _fork_locks.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))

@@ -328,7 +328,7 @@ class VectorBuilder:
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:
                 # The power has already computed this logarithm, with more digits. It is used only if `fuses` is set: a
-                # # logarithm that the user wrote keeps its bits whether or not there is a power.
+                # logarithm that the user wrote keeps its bits whether or not there is a power.
                 return self._maths("log_of_base", self._powers[args[0]])
             return self._maths(name, args)
         if name in SCIPY_FUNCTIONS:

@@ -52,7 +52,7 @@ def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         larger = lanes.larger(above, below)
         # The larger number is scaled below 2**900, so that its reciprocal is normal, and a remainder of the smaller
-        # # number vanishes only if the ratio of both does.
+        # number vanishes only if the ratio of both does.
         scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**300, 2.0**600, 1.0))
         infinite = larger.equals(math.inf)
         a = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
