@@ -5,7 +5,7 @@
 A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. If it were multiplied out, an
 infinite v of the untaken branch could meet a numeric zero and make NaN (`where(x > 0, sqrt(x), 0)` at 0). So the
 condition becomes a guard. Every product is formed inside the guard, and the choice comes last: where the guard is
-    false, the result is zero.
+false, the result is zero.
 """
 
 from __future__ import annotations

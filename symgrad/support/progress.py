@@ -2,8 +2,7 @@
 
 A pass is a loop `for node in steps("backward", "differentiating", nodes)`, or a block `with reports_progress(...)` if
 it has no items. Without a watcher both cost almost nothing: `steps` returns its items. A watcher (`Watcher`) has a
-    thread
-that polls the work ten times a second, so a pass only counts. `symgrad/printing/progress.py` displays it.
+thread that polls the work ten times a second, so a pass only counts. `symgrad/printing/progress.py` displays it.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_a_picture_of_an_array_shows_lengths() -> None:
         ([P["score"]], "mu", None, UsageError, "no names"),
         (P["score"], "mu", None, UsageError, "no names"),
         ({"score": P["score"]}, ["mu"], None, UsageError, "for one gradient"),
-        ({"score": P["score"]}, "mu", None, UsageError, "no target was given, and 'score' is none"),
+        ({"score": P["score"]}, "mu", None, UsageError, "a target is missing, and 'score' is not one"),
         ({"score": P["score"], "x": P["x"]}, "mu", P["score"], NotScalarError, "'x' has shape (n,)"),
         (
             {"score": P["score"], "w": "w**2"},

@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_said() -> None:
         sg.over_data(REGRESSION["X"] @ REGRESSION["w"], "w", "n")
     with pytest.raises(UsageError, match="no input of the loss has the size 'm'"):
         sg.over_data(REGRESSION["loss"], "w", "m")
-    with pytest.raises(UsageError, match="the gradient by 'X' has rows itself"):
+    with pytest.raises(UsageError, match="the gradient with respect to 'X' has rows itself"):
         sg.over_data(REGRESSION["loss"], "X", "n")
     with pytest.raises(UsageError, match="rows=0"):
         sg.over_data(REGRESSION["loss"], "w", "n", rows=0)

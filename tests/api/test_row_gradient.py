@@ -128,15 +128,16 @@ def test_ten_million_rows() -> None:
 )
 def test_a_dense_gradient_is_refused_by_name(loss: sg.Expr, reader: str) -> None:
     with pytest.raises(
-        UnsupportedError, match=f"the gradient by 'E' is dense: ({reader}) reads it otherwise"
+        UnsupportedError,
+        match=f"the gradient with respect to 'E' is dense: ({reader}) reads it in another way",
     ):
         sg.row_gradient(loss, E)
 
 
 def test_what_has_no_rows_is_refused() -> None:
-    with pytest.raises(UsageError, match="has no gradient by 'E'"):
+    with pytest.raises(UsageError, match="has no gradient with respect to 'E'"):
         sg.row_gradient(sg.sum(sg.stop_gradient(E[OTHER])), E)
-    with pytest.raises(UsageError, match="has no gradient by 'E'"):
+    with pytest.raises(UsageError, match="has no gradient with respect to 'E'"):
         sg.row_gradient(sg.sum(W), E)
     with pytest.raises(UsageError, match="by one"):
         sg.row_gradient(sg.sum(E[ONE]), ONE)

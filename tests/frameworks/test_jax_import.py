@@ -435,7 +435,7 @@ def test_a_pullback_that_is_not_linear_is_refused():
         return x * 2
 
     f.defvjp(lambda x: (x * 2, None), lambda _, g: (jnp.clip(g, -1, 1),))
-    with pytest.raises(UnsupportedError, match="not seen to be linear in the cotangent"):
+    with pytest.raises(UnsupportedError, match="not known to be linear in the cotangent"):
         sg.from_jax(f, "real[3]")
 
 

@@ -70,7 +70,7 @@ def check_domain(e: Formula) -> DomainCheck:
     A point is reported if values near it, computed with 240 digits, have the same limit from both sides. No limit is
     claimed if the values depend on a function of an infinite argument, such as x*sin(1/x) at 0. Each form is also
     compared with such values of the formula and of its first two derivatives: at the point, near it, and where a series
-        ends.
+    ends.
 
     Args:
         e: a scalar formula of at most 400 equations, such as a gradient; or the text of a program that ends with such a

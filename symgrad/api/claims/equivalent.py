@@ -119,7 +119,7 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
     if wrt is None:
         if not real:
             raise UsageError(
-                "there is no real input to differentiate by",
+                "there is no real input to differentiate with respect to",
                 cure=Cure("sg.equal compares values", command="symgrad equal compares values"),
             )
         return list(real)
@@ -138,12 +138,13 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
             )
         if symbols[name].dtype != "real":
             raise UsageError(
-                f"'{name}' takes no real values: there is no derivative by it", cure="leave it out"
+                f"'{name}' takes no real values: there is no derivative with respect to it",
+                cure="leave it out",
             )
         found.append(name)
     if not found:
         raise UsageError(
-            "there is nothing to differentiate by",
+            "there is nothing to differentiate with respect to",
             cure=name_one("wrt", "x"),
         )
     return found

@@ -281,7 +281,8 @@ def _decide_claim(
     (of, by, to), complexes = redeclare(nodes, domain, sizes)
     if by.dtype != "real":
         raise UsageError(
-            f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
+            f"'{target}' takes no real values: there is no derivative with respect to it",
+            cure="leave it real",
         )
     opaque = opaque_in([of, to])
     if opaque:

@@ -24,9 +24,9 @@ def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr
 
     ``pullback[x]`` maps the cotangent ``v`` of f, which has the shape of f, to the cotangent of x, which has the shape
     of x. Variables that are not keys of the pullback receive no gradient. Second derivatives differentiate the
-        expressions of the pullback as written, like the custom gradients of TensorFlow, torch and JAX. These
-            expressions must be linear in v: sums of products with v, quotients of such sums, choices, contractions, and
-                functions that move entries. Since they are linear, forward mode works as well.
+    expressions of the pullback as written, like the custom gradients of TensorFlow, torch and JAX. These expressions
+    must be linear in v: sums of products with v, quotients of such sums, choices, contractions, and functions that move
+    entries. Since they are linear, forward mode works as well.
 
     Args:
         f: a scalar or an array.
@@ -98,7 +98,7 @@ def _pull_back(formula: Any, v: Expr, x: Expr) -> Expr:
         return handle(full(pulled.node, x.shape))
     if pulled.shape != x.shape:
         raise ShapeError(
-            f"the pullback by '{x}' has shape {shape_text(pulled.shape)}",
+            f"the pullback for '{x}' has shape {shape_text(pulled.shape)}",
             expected=f"that of '{x}', {shape_text(x.shape)}",
             cure="sum over the axes that it was repeated along" if len(pulled.shape) > len(x.shape) else None,
         )
@@ -114,7 +114,7 @@ def _build(f: Expr, found: list[tuple[Expr, Expr]], v: Node) -> Node:
             part = handle(error.part)
             reads = v in topological([error.part])
             raise UsageError(
-                f"the pullback by '{x}' is not seen to be linear in the cotangent: "
+                f"the pullback for '{x}' is not known to be linear in the cotangent: "
                 + (f"it has '{part}'" if reads else f"'{part}' does not read it"),
                 expected="a sum of products of the cotangent with other factors",
                 cure="sg.with_gradient(forward=f, backward_of=g) has all derivatives of an expression g",

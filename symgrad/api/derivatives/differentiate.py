@@ -86,7 +86,7 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
     ):
         raise UsageError(
             f"'{expr}' does not depend on '{wrt}', which is made of it",
-            expected="grad(y, x): first what is differentiated, then by what",
+            expected="grad(y, x): first the function, then the variable",
             cure=f"grad(y, '{expr}')",
         )
     return _gradients([expr], wrt, [as_node(1)], (), named=not expand)
@@ -271,7 +271,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
 
     Returns:
         A mapping: ``()`` is mapped to y, ``(a,)`` to dy/da with the shape of a, ``(a, b)`` to the mixed second partial,
-            and so on.
+        and so on.
 
     Raises:
         NotScalarError: if ``y`` is an array, or for higher derivatives with respect to arrays.
@@ -301,7 +301,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
     for e in exprs:
         if e.shape and order > 1:
             raise NotScalarError(
-                f"derivatives of order {order} by '{e}' of shape {shape_text(e.shape)}",
+                f"derivatives of order {order} with respect to '{e}' of shape {shape_text(e.shape)}",
                 expected="order=1, or scalars, each with one partial",
                 cure="hessian(y, x) has the second derivatives by every two entries; jacobian of one has the third",
             )

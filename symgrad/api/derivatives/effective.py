@@ -232,12 +232,12 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     for w in exprs:
         if w.dtype != "real":
             raise UsageError(
-                f"'{w.name or w}' takes no real values: there is no derivative by it",
-                cure="differentiate by a real input",
+                f"'{w.name or w}' takes no real values: there is no derivative with respect to it",
+                cure="differentiate with respect to a real input",
             )
     if not exprs:
         raise UsageError(
-            "there is nothing to differentiate by",
+            "there is nothing to differentiate with respect to",
             cure=name_one("wrt", "x"),
         )
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)
@@ -296,7 +296,7 @@ def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
     """Return the text of a derivative, or the shorter text that `grad` prints (internal).
 
     With stop_gradient, names can mislead: the name of the value itself, or of a noisy value, hides the inputs that a
-        gradient reads. If the text has such a name, `text` is returned.
+    gradient reads. If the text has such a name, `text` is returned.
 
     Args:
         y: the function.

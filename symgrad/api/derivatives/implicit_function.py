@@ -145,9 +145,9 @@ class Implicit:
             name = item if isinstance(item, str) else str(as_expr(item))
             if name in own:
                 raise UsageError(
-                    f"'{name}' is an unknown, which moves only with the inputs",
+                    f"'{name}' is an unknown, which changes only with the inputs",
                     expected=one_of(known),
-                    cure="sg.grad differentiates by it with all else held",
+                    cure="sg.grad differentiates with respect to it, with all other inputs held fixed",
                 )
             if name not in known:
                 raise NotInProgramError(

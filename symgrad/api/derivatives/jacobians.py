@@ -60,7 +60,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         An Expr of shape ``y.shape + x.shape``. For a list of x, a list with one Expr for each x; for a list of y, a
         list with one Expr for each y; if both are lists, a list of rows, where row i has the derivatives of y[i].
         Functions accept such lists as arrays: ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.arrays.stack(rows)``
-            is the array itself.
+        is the array itself.
 
     Raises:
         NotInProgramError: if ``x`` does not occur in the program of ``y``.
@@ -127,7 +127,8 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
     top = expr.node
     if not top.shape or not bottom.shape or top.shape[0] != bottom.shape[0]:
         raise ShapeError(
-            f"batch_jacobian of an array of shape {shape_text(top.shape)} by one of shape {shape_text(bottom.shape)}",
+            f"batch_jacobian of an array of shape {shape_text(top.shape)} with respect to "
+            f"one of shape {shape_text(bottom.shape)}",
             expected="the same first size",
             cure="jacobian(y, x) takes any shapes",
         )

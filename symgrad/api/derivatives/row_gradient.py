@@ -80,7 +80,8 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
     parts = pull_back_rows(expr.node, node)
     if parts is None:
         raise UsageError(
-            f"'{expr}' has no gradient by '{found[0]}': its rows are not read, or only behind stop_gradient",
+            f"'{expr}' has no gradient with respect to '{found[0]}': its rows are not read, or only "
+            "inside stop_gradient",
             cure="grad says which kind of nothing it is",
         )
     if isinstance(parts, Pullback):
@@ -99,7 +100,7 @@ def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     text = reader.name or str(reader)
     quoted = f"a {step.node.op.name}" if len(text) > QUOTED_CHARACTERS else f"'{text}'"
     return UnsupportedError(
-        f"the gradient by '{table}' is dense: {quoted} reads it otherwise than by the positions of rows",
+        f"the gradient with respect to '{table}' is dense: {quoted} reads it in another way than rows by position",
         expected=f"{table.name or 'E'}[ids] alone",
         cure="take the rows first and compute with them, as in tanh(E[ids]) for tanh(E)[ids]; or use grad",
     )

@@ -128,7 +128,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
         node = expr.node
         if node.is_number() or node.op.name == "constant" or (node.dtype == "bool" and node.args):
             raise UsageError(
-                f"cannot differentiate by '{expr}'", expected="an input or an intermediate value"
+                f"cannot differentiate with respect to '{expr}'", expected="an input or an intermediate value"
             )
         found.append(expr)
     programs = listings_of(outputs)
@@ -145,14 +145,14 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
                     raise NotInProgramError(
                         f"'{expr}' is declared '{expr.node.declaration}', and in the formula '{own.declaration}'",
                         expected="one meaning for one name",
-                        cure=f"differentiate by the formula's own, '{own.name}'",
+                        cure=f"differentiate with respect to the input of the formula, '{own.name}'",
                     )
                 raise NotInProgramError(
                     f"'{handle(expr.node)}' does not occur in the program",
                     expected=one_of(dict.fromkeys(n for p in programs for n in p.names)),
                     cure="pass the program's own expression, p[name]"
                     if whole is None or whole is expr
-                    else f"differentiate by {whole.name!r}, or name it in a line and read that name",
+                    else f"differentiate with respect to {whole.name!r}, or give the value a name in the program",
                 )
     return found
 
@@ -175,7 +175,7 @@ def _resolved(wrt: Any, known: Mapping[str, Expr]) -> Expr:
         return wrt
     if not isinstance(wrt, str):
         raise UsageError(
-            f"cannot differentiate by a value of type {type(wrt).__name__}",
+            f"cannot differentiate with respect to a value of type {type(wrt).__name__}",
             expected="an Expr or a name, or a list of them",
             cure=_kinds_of_targets(wrt),
         )

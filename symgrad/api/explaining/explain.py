@@ -337,7 +337,7 @@ def explain(y: Formula, wrt: Any = None) -> Any:
         wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
         if not wrt:
             raise UsageError(
-                "there is no real input to differentiate by",
+                "there is no real input to differentiate with respect to",
                 cure="declare an input that is real and not random, as in x : real",
             )
     exprs = differentiation_targets(expr, wrt)

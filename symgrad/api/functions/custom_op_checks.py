@@ -150,7 +150,8 @@ def _compare_derivatives(
         (slope,) = evaluate_mp(mp, [formula], dict(zip(symbols, (value, *at), strict=True)))
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise UsageError(
-            f"the partial of '{own.op.name}' by '{names[i]}' has no value at {_where(names, point)}: {error}"
+            f"the partial of '{own.op.name}' with respect to '{names[i]}' has no value at "
+            f"{_where(names, point)}: {error}"
         ) from None
     found = _difference(mp, own, at, i, rounding)
     if found is None:
@@ -164,8 +165,9 @@ def _compare_derivatives(
         shown = range(9, _DIGITS)
         digits = next((d for d in shown if mpmath.nstr(slope, d) != mpmath.nstr(difference, d)), _DIGITS)
         raise UsageError(
-            f"the partial of '{own.op.name}' by '{names[i]}' is wrong at {_where(names, point)}: the formula gives "
-            f"{mpmath.nstr(slope, digits)}, differences of the value {mpmath.nstr(difference, digits)}",
+            f"the partial of '{own.op.name}' with respect to '{names[i]}' is wrong at "
+            f"{_where(names, point)}: the formula gives {mpmath.nstr(slope, digits)}, "
+            f"differences of the value {mpmath.nstr(difference, digits)}",
             expected="the derivative of the value",
             cure="correct the partial; or the value, or the domain",
         )
@@ -202,9 +204,9 @@ def refuse(name: str, argument: str) -> Callable[..., Node]:
 
     def partial(*_: Node) -> Node:
         raise UnsupportedError(
-            f"'{name}' was registered without a partial by '{argument}'",
-            expected="what is differentiated by not to enter there",
-            cure="register it with that partial too, or put stop_gradient around the argument",
+            f"'{name}' was registered without a partial with respect to '{argument}'",
+            expected="the variable of differentiation not to occur in this argument",
+            cure="register the function with this partial, too, or put stop_gradient around the argument",
         )
 
     return partial
@@ -239,5 +241,5 @@ def check_kinks(
             if not agrees:
                 raise UsageError(
                     f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {declared} is said",
-                    expected="what the formulas of the partials give there, None where that is no number",
+                    expected="the values of the partials there, or None for a value that is not a number",
                 )

@@ -267,7 +267,7 @@ def _partial(
     if formula is not _FROM_DEFINITION or body is None:
         found = _elementwise(formula, (out, *inputs), f"the partial by '{names[i]}'")
         if found.formula.dtype == "bool":
-            raise UsageError(f"the partial by '{names[i]}' is a condition", expected="a number")
+            raise UsageError(f"the partial with respect to '{names[i]}' is a condition", expected="a number")
         return found
     slope = pull_back([body.formula], [as_node(1)], [inputs[i]]).gradients[0]
     (short,) = canonical([slope]).nodes

@@ -65,8 +65,7 @@ def is_foreign(value: Any) -> bool:
     """Tell whether operators return NotImplemented for a value, so that Python asks its class.
 
     Complex numbers are not foreign: the operator raises an error with a cure. Lists are foreign, because ``+`` and
-        ``*``
-    have another meaning for lists.
+    ``*`` have another meaning for lists.
     """
     if isinstance(value, np.generic):
         return not isinstance(value, np.number | np.bool_)

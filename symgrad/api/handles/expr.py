@@ -218,7 +218,7 @@ class Expr(FormMethods, Reported):
         """
         if more or not isinstance(cast("Any", replacements), Mapping | None):
             raise UsageError(
-                "subs takes what is replaced with its replacement",
+                "subs takes a mapping from expressions to their replacements",
                 expected="a mapping, or names",
                 cure="e.subs({x: 2}), or e.subs(x=2)",
             )

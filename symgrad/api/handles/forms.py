@@ -62,8 +62,8 @@ class FormMethods(ArrayMethods):
 
         No rule changes the value where the original is defined; `domain_notes` tells where else the result is defined.
         The result keeps every stop_gradient, so it may be differentiated again, with one exception: to differentiate
-            with respect to a matrix that is declared symmetric, use the original expression. The canonical form may
-            read A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the same.
+        with respect to a matrix that is declared symmetric, use the original expression. The canonical form may read
+        A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the same.
 
         Example:
             >>> import symgrad as sg

@@ -72,7 +72,7 @@ def compile(
         inputs: the symbols, or their names, in the order of the kernel's arguments; by default all symbols that are
             needed, in the order of the program's declarations. The outputs need the symbols that they read, and for
             every named size an array with this size: the gradient of sum(X) reads no entry of X, but needs the number
-                of entries of X.
+            of entries of X.
         dtype: ``float64`` or ``float32``.
         threads: the number of threads of a call with large arrays, at most the number of processors. Results have the
             same bits with any number of threads. Arrays are cut along their longest axis, in array programs along the
@@ -92,8 +92,7 @@ def compile(
 
     Returns:
         A Kernel: call it with arrays that broadcast. With one output, the result is the array itself; with several
-            outputs, it is a tuple.
-        ``.ufunc`` is the NumPy ufunc, ``.llvm_ir`` and ``.asm`` the code.
+        outputs, it is a tuple. ``.ufunc`` is the NumPy ufunc, ``.llvm_ir`` and ``.asm`` the code.
 
     Raises:
         NotInProgramError: if a name among the inputs is not an input of the program.

@@ -248,7 +248,7 @@ def over_data(
     for t in targets:
         if over in t.shape:
             raise UsageError(
-                f"the gradient by '{t}' has rows itself",
+                f"the gradient with respect to '{t}' has rows itself",
                 expected="inputs without rows",
                 cure=f"leave {t} out",
             )
@@ -298,8 +298,8 @@ def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_
     raise UsageError(
         f"the loss is no {reduce or 'sum or mean'} over rows of {over}: the loss of two parts of data together "
         f"differs from the sum of theirs ({'; '.join(witnesses)})",
-        expected="a sum over rows of what each row has by itself",
-        cure="add what has no rows (a penalty on parameters) outside, and pass statistics of all rows as inputs",
+        expected="a sum of terms, each of which depends on one row",
+        cure="add terms without rows (a penalty on parameters) outside, and pass statistics of all rows as inputs",
     )
 
 

@@ -223,10 +223,9 @@ def audit(
     r"""Tell how random inputs affect a gradient: whether they enter it, and its mean, variance and bias.
 
     Moments are closed forms if such forms exist. Other moments are computed at numbers, with an interval: by Gauss
-        quadrature if it converges, else from draws. Each moment tells its method. Random inputs are independent of each
-        other and of
-    ``wrt``. If a parameter of a distribution depends on ``wrt``, draws count as data, and the reference ``"expected
-    value"`` contains the score-function term.
+    quadrature if it converges, else from draws. Each moment tells its method. Random inputs are independent of each
+    other and of ``wrt``. If a parameter of a distribution depends on ``wrt``, draws count as data, and the reference
+    ``"expected value"`` contains the score-function term.
 
     Args:
         y: a scalar expression.
@@ -270,8 +269,8 @@ def audit(
         if e.node.op.name == "symbol" and e.node.declaration.distribution is not None:
             raise UsageError(
                 f"'{e}' is a random input itself",
-                expected="something that it is not averaged over",
-                cure="differentiate by an input, such as the noise's scale written out: s*e for e ~ Normal(0, 1)",
+                expected="a variable that is not averaged over",
+                cure="differentiate with respect to an input, such as s in s*e for e ~ Normal(0, 1)",
             )
     listing = joined_listing(expr.listings)
     record = explain(expr.node, [e.node for e in exprs], listing)

@@ -376,7 +376,7 @@ def compare_estimators(
     if isinstance(wrt, list | tuple):
         raise UsageError(
             "estimators are compared for one gradient",
-            expected="one input or intermediate value to differentiate by",
+            expected="one input or intermediate value to differentiate with respect to",
             cure="compare for each: {w: sg.compare_estimators(programs, w) for w in names}",
         )
     first = next(iter(programs))
@@ -395,7 +395,7 @@ def compare_estimators(
     for n, shape in shapes.items():
         if shape != truth.gradient.shape:
             raise ShapeError(
-                f"the gradient of '{n}' by {wrt} has shape {shape_text(shape)}",
+                f"the gradient of '{n}' with respect to {wrt} has shape {shape_text(shape)}",
                 expected=f"that of the target, {shape_text(truth.gradient.shape)}",
                 cure=f"declare {wrt} alike in all programs, or write them in one",
             )
@@ -408,7 +408,7 @@ def _check_default(name: str, program: Formula, wrt: Wrt) -> None:
     by = wrt if isinstance(wrt, str) else str(wrt.name)
     if by in {s.name for i in random_inputs for s in symbols_of(i.node.declaration.formulas)}:
         raise UsageError(
-            f"no target was given, and '{name}' is none: its draws depend on {by}, its mean is not the loss",
+            f"a target is missing, and '{name}' is not one: since its draws depend on {by}, its mean is not the loss",
             expected="target=, the expression whose mean is differentiated",
             cure=f"give the loss: sg.compare_estimators(programs, {by!r}, target=p['loss'])",
         )

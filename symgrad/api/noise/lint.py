@@ -143,11 +143,13 @@ def lint(
     for u in random:
         if u in by:
             raise UsageError(
-                f"'{u.declaration.name}' is noise, and the gradient by it would be too",
-                expected="noise that one does not differentiate by",
+                f"'{u.declaration.name}' is noise, and the gradient with respect to it would be noise, too",
+                expected="noise that is not a variable of differentiation",
                 cure=Cure(
-                    f"leave it out of noise=, or differentiate by another input than {u.declaration.name!r}",
-                    command=f"leave it out of --noise, or differentiate by another input than {u.declaration.name}",
+                    "leave it out of noise=, or differentiate with respect to another input than "
+                    f"{u.declaration.name!r}",
+                    command="leave it out of --noise, or differentiate with respect to another input than "
+                    f"{u.declaration.name}",
                 ),
             )
     question = LintQuery(

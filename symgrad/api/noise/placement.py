@@ -238,7 +238,8 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
     for w in by:
         if w.node in drawn:
             raise UsageError(
-                f"'{w}' is noise, and the gradient by it would be too", expected="an input that is not noise"
+                f"'{w}' is noise, and the gradient with respect to it would be noise, too",
+                expected="an input that is not noise",
             )
         inside = set(topological([w.node])) - {w.node}
         if inside & drawn and (other := next((v for v in by if v.node in inside), None)) is not None:

@@ -239,7 +239,7 @@ def _parameters(s: Node, values: Values, sizes: Mapping[str, int]) -> dict[Node,
     if absent:
         raise MissingInputError(
             f"'{s.name}' is drawn from {s.declaration.distribution}, and '{absent[0]}' has no value",
-            expected=f"values of what the loss reads, or of '{s.name}' itself",
+            expected=f"values of all inputs that the loss reads, or of '{s.name}' itself",
             cure=f"pass draws: data={{{s.name!r}: ...}}",
         )
     return dict(zip(formulas, evaluate(formulas, values, sizes), strict=True)) if formulas else {}

@@ -1,7 +1,7 @@
 """Classify the end of a search by exact derivatives: a minimum, a saddle point, or a direction of descent.
 
 All tests are relative: they compare changes of the loss, and lengths of steps, with the whole search and with rounding
-    errors. So the tests do not depend on the units of the loss and the variables.
+errors. So the tests do not depend on the units of the loss and the variables.
 """
 
 from __future__ import annotations

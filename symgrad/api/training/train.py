@@ -306,7 +306,7 @@ def _tables(loss: Expr, sparse: Any, trained: Sequence[Node], method: str) -> di
         raise UsageError(
             f"sparse parameters with {method}, whose state moves every row in every step",
             expected="method='sgd'",
-            cure="leave sparse out: the gradient by the whole table is exact for every method",
+            cure="leave sparse out: the gradient with respect to the whole table is exact for every method",
         )
     for e in found:
         if e.node not in trained:

@@ -19,8 +19,8 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
 
     The canonical form of a derivative may write a matrix product or a tanh differently from the user's program, and the
     kernel would compute both. If a symbol stands for the forward value, it is computed once. Derivatives of tanh and
-        sigmoid are not computed from the values of tanh and sigmoid: 1 - tanh(x)**2 has no correct digit where it is
-            small, and a quotient by it may be the only term of a gradient.
+    sigmoid are not computed from the values of tanh and sigmoid: 1 - tanh(x)**2 has no correct digit where it is small,
+    and a quotient by it may be the only term of a gradient.
 
     Args:
         forward: the user's own expressions.

@@ -174,7 +174,7 @@ class Kernel(Reported, AtPoints, ABC):
         if self._ufunc is None:
             if not ufuncs_are_known(of_arrays=True):
                 raise KernelError(
-                    f"NumPy {np.__version__} lays out ufuncs otherwise than symgrad knows",
+                    f"NumPy {np.__version__} has a layout of ufuncs that symgrad does not know",
                     cure="call the kernel itself, which gives the same",
                 )
             raise KernelError(

@@ -1,8 +1,8 @@
 """Calls of a kernel from XLA, for arrays of given shapes: a native function that XLA calls with its own buffers.
 
 Everything that follows from the shapes is determined here, once: the order in which the batch is traversed, and whether
-    the sizes are valid. The rest is in `symgrad/compiler/llvm/call_stubs/xla_handler.py`. XLA never forgets a
-    registered function, so everything that is made here lives as long as the process; equal calls share a function.
+the sizes are valid. The rest is in `symgrad/compiler/llvm/call_stubs/xla_handler.py`. XLA never forgets a registered
+function, so everything that is made here lives as long as the process; equal calls share a function.
 """
 
 from __future__ import annotations

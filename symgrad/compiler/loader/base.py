@@ -185,7 +185,7 @@ class Loaded(AtPoints):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise UnsupportedError(
-            f"kernel '{self.name}' was loaded from a file, and machine code does not travel",
+            f"kernel '{self.name}' was loaded from a file, and machine code cannot be pickled",
             expected="a kernel that was compiled here, whose pickle holds the formulas",
             cure="load the file where the kernel is needed",
         )

@@ -47,7 +47,7 @@ def load(path: str | os.PathLike[str]) -> LoadedKernel | LoadedArrayKernel:
 
     Returns:
         A kernel: call it with arrays, by position or by name, with ``out=``, and for elementwise programs with
-            ``where=``. It also has `scalar`, `address`, `c_signature` and `ufunc`, but no formulas.
+        ``where=``. It also has `scalar`, `address`, `c_signature` and `ufunc`, but no formulas.
 
     Raises:
         FileError: if there is no such file, if it is damaged or cut short, if it is not a file of a kernel, or if it
@@ -115,7 +115,7 @@ def _machine_code(content: bytes, note: Mapping[str, Any], path: Path) -> OwnedC
         _provide(needs)
         return Engine(content.decode())
     raise FileError(
-        f"'{path.name}' has a note of symgrad's, and no code that this machine could run",
+        f"'{path.name}' has a note of symgrad, but no code that this machine could run",
         expected="an object (.o), a shared library (.so) or LLVM's text (.ll)",
     )
 
@@ -145,7 +145,7 @@ def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
     except OSError as error:
         raise KernelError(
             f"the system does not load '{path.name}': {error}",
-            cure="install what it names, or save the kernel as an object (.o) and load that",
+            cure="install the missing library, or save the kernel as an object (.o) and load that",
         ) from None
     finally:
         with suppress(OSError):  # Windows does not delete a loaded library

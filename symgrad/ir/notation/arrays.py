@@ -2,8 +2,7 @@
 
 A spelling is a function of `ops/numpy/calls.py` or `ops/numpy/subscripts.py` that returns exactly this node for its
 operands. If there is none, the spelling has the name and the parameters of the op: einsum("ij,jk->ki", A, B),
-    reshape(x, (n, 5)),
-slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
+reshape(x, (n, 5)), slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Classify contractions: a matrix product, a trace, a sum, an outer product, ..., or index notation.
 
 LaTeX, NumPy source and explanations share this spelling of an einsum node. The spelling may reorder operands: A B' v is
-    the same product for any order of the operands of the node. (Program text must parse to the same node: see
-    `ir/notation/arrays.py`.)
+the same product for any order of the operands of the node. (Program text must parse to the same node: see
+`ir/notation/arrays.py`.)
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Ite
 
     Returns:
         x and the items: for each, (start, stop, step) for a slice, an int that drops an axis, or None for a new axis.
-            None if the node is not a subscript.
+        None if the node is not a subscript.
 
     Example:
         >>> from symgrad.ir.graph import symbol

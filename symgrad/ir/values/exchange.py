@@ -67,7 +67,7 @@ def library_of(values: Sequence[Any]) -> Library | None:
         if found is not None and library is not None and library is not found:
             raise ArrayTypeError(
                 f"arrays of {found.name} and of {library.name} in one call",
-                expected="arrays of one library, beside numbers and NumPy's: results are of the same",
+                expected="arrays of one library, to which results will belong, too; also numbers and arrays of NumPy",
                 cure="pass numpy.asarray(a) for one of them",
             )
         found = library or found
@@ -172,7 +172,7 @@ def _detached(name: str, value: Any) -> Any:
     if sys.modules["torch"].is_grad_enabled():
         raise ArrayTypeError(
             f"input '{name}' is {_described(value)} that requires grad, and a call gives torch no gradient",
-            expected="a tensor whose gradient nobody waits for",
+            expected="a tensor that does not require grad",
             cure=f"make a differentiable function with sg.to_torch, or pass {name}.detach()",
         )
     return value.detach()

@@ -54,7 +54,7 @@ def positions(values: Any, size: int) -> Any:
     """
     index = np.asarray(values)
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
-        raise ArrayTypeError("an index is no whole number", expected="whole numbers")
+        raise ArrayTypeError("an index is not a whole number", expected="whole numbers")
     whole, wrong = index, np.False_
     if (
         index.dtype.kind == "f"

@@ -185,9 +185,7 @@ def _batch_position(node: Node, stacks: Sequence[Node | None], lead: Shape) -> N
 
 
 def _native_position(extreme: Op, node: Node, args: tuple[Node, ...]) -> Node:
-    """Return the first position of an extreme entry, or of a NaN: the least position with an entry equal to the
-    extreme.
-    """
+    """Return the position of the first extreme entry, or of the first NaN: the least with an entry equal to it."""
     (x,) = args
     axis: int | None = node.params[0]
     if axis is None:

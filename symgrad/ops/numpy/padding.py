@@ -43,8 +43,8 @@ def _widths(pad_width: Any, rank: int) -> tuple[_Pair, ...]:
     if len(rows) == rank and _are_pairs(rows):
         return rows
     raise ShapeError(
-        f"widths {_text(pad_width)} to pad an array with {rank} axes",
-        expected="how many zeros stand before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
+        f"widths {_text(pad_width)} do not fit an array with {rank} axes",
+        expected="the numbers of zeros before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
     )
 
 

@@ -1,7 +1,7 @@
 """Trigonometric functions, their reciprocals and inverses.
 
 Reciprocals and their inverses have no libm call: their lowerings combine other functions, and are accurate to a few
-    ulp.
+ulp.
 """
 
 from __future__ import annotations

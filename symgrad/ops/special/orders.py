@@ -25,9 +25,9 @@ def no_derivative(name: str) -> Callable[[Node, Node, Node], Node]:
 
     def refuse(_out: Node, _n: Node, _x: Node) -> Node:
         raise UnsupportedError(
-            f"the derivative of {name}(n, x) by its order n has no closed form",
-            expected=f"an order of {name} that does not depend on what is differentiated by",
-            cure="differentiate by x, or put stop_gradient around the order",
+            f"the derivative of {name}(n, x) with respect to its order n has no closed form",
+            expected=f"an order of {name} that does not depend on the variable of differentiation",
+            cure="differentiate with respect to x, or put stop_gradient around the order",
         )
 
     return refuse

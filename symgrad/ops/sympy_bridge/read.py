@@ -375,8 +375,8 @@ def from_sympy(
         exprs: SymPy expressions or Python numbers.
         domains: for symbols, by name, the domain (or the name of the domain) or the declaration. For a symbol without
             an entry its assumptions determine the domain: a positive symbol is ``positive``, an integer symbol is
-                ``int``, a condition is ``bool``, and any other symbol is ``real``. A function without a definition,
-                theta(t), is an input ``theta``, and its derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
+            ``int``, a condition is ``bool``, and any other symbol is ``real``. A function without a definition,
+            theta(t), is an input ``theta``, and its derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
 
     Returns:
         One node per expression.

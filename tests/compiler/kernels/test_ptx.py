@@ -120,7 +120,7 @@ def test_names_and_processors(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=message):
             kernel.save(tmp_path / "other.ptx", **how)
-    with pytest.raises(UsageError, match="what 'nvptx64-nvidia-cuda' runs is not written as"):
+    with pytest.raises(UsageError, match="code for 'nvptx64-nvidia-cuda' is not written as"):
         kernel.save(tmp_path / "other.o", triple="nvptx64-nvidia-cuda")
     assert not (tmp_path / "other.ptx").exists()
 

@@ -1,8 +1,8 @@
 """Translate instructions of array programs to statements of C, one by one, as `statements.py` does.
 
 An address is not a value but a place, which consists of an array and the terms of an index, so unread addresses cost
-    nothing. Integers are signed, and the function that counts scratch memory has checked that they do not overflow.
-        Only positions that come from data can overflow: they wrap around, and are checked before use.
+nothing. Integers are signed, and the function that counts scratch memory has checked that they do not overflow. Only
+positions that come from data can overflow: they wrap around, and are checked before use.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class EntryFunctions:
 
         With rows it is ``(in, in_stride, in_row, ..., n, rows, out, out_stride, out_row, ...)``, and ``row`` is the
         stride from row to row. With rows an input may be a number: its address is null, and its stride holds the bits
-            of the number.
+        of the number.
         """
         rows = self._grid.across is not None
         pointer = self._grid.pointer

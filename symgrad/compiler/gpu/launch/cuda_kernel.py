@@ -185,7 +185,7 @@ class CudaKernel:
         shape = self._shape([a.shape for a in there], targets)
         if not there and None in targets:
             raise KernelError(
-                "numbers alone do not say on which GPU to compute",
+                "numbers alone do not tell on which GPU to compute",
                 expected="an array on a GPU among the inputs, or out= for every output",
             )
         made = list(outs)

@@ -57,7 +57,7 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
     if getattr(value, "requires_grad", False) and cast("Any", sys.modules["torch"]).is_grad_enabled():
         raise ArrayTypeError(
             f"{words} is a tensor that requires grad, and a call gives torch no gradient",
-            expected="a tensor whose gradient nobody waits for",
+            expected="a tensor that does not require grad",
             cure=f"pass {name}.detach()",
         )
     try:
@@ -172,7 +172,7 @@ def find_library(values: Sequence[Any]) -> tuple[ArrayLibrary | None, Any]:
         if found is not None and maker is not found:
             raise ArrayTypeError(
                 f"arrays of {found.name} and of {maker.name} in one call",
-                expected="arrays of one library: results are of the same",
+                expected="arrays of one library, to which results will belong, too",
             )
         found, like = maker, value
     return found, like

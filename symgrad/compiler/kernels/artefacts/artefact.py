@@ -86,7 +86,7 @@ def save(
     check_path(path, cpu, triple)
     if path.suffix not in _WRITTEN:
         raise UnsupportedError(
-            f"a kernel of nodes alone has no source in Python, so '{path.name}' cannot be written",
+            f"a kernel that was compiled from nodes has no source in Python, so '{path.name}' cannot be written",
             cure="make it with sg.compile",
         )
     return write_artefacts(
@@ -119,7 +119,7 @@ def check_path(path: Path, cpu: str = "host", triple: str | None = None) -> None
     other = next((s for s, k in _DEVICES.items() if s != path.suffix and (triple or "").startswith(k)), None)
     if other is not None:
         raise UsageError(
-            f"what '{triple}' runs is not written as {path.suffix}",
+            f"code for '{triple}' is not written as {path.suffix}",
             expected=f"a name that ends in {other}",
             cure=f"write '{path.with_suffix(other).name}'",
         )

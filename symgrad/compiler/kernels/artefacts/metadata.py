@@ -68,8 +68,8 @@ def opened(content: bytes, name: str) -> tuple[bytes, Mapping[str, Any]]:
     text, found, note = head.rpartition(_COMMENT.encode())
     if not comment or not found:
         raise FileError(
-            f"'{name}' has no note of symgrad's at its end",
-            expected="an object, a shared library or LLVM's text that a kernel of symgrad was saved as, in full",
+            f"'{name}' does not end with a note of symgrad",
+            expected="the complete object, shared library or LLVM text to which a kernel of symgrad was saved",
             cure=_CUT,
         )
     if last != b"%d\n" % crc32(head):
@@ -93,7 +93,7 @@ def _read(note: bytes, name: str) -> Mapping[str, Any]:
 
 def _damaged(name: str) -> FileError:
     return FileError(
-        f"'{name}' is damaged: its checksum does not fit what is in it",
+        f"'{name}' is damaged: its checksum does not fit its content",
         expected="the file as it was saved",
         cure=_CUT,
     )

@@ -55,8 +55,8 @@ def direct_call(
 
     The function takes a tuple of the inputs and a tuple of the outputs (or the only output itself), and returns the
     outputs. It returns None, without an effect, unless the arguments are plain: arrays of exactly NumPy's type with the
-        kernel's dtypes and the same shape, contiguous or with one axis; inputs may also be numbers; and no output
-        overlaps another argument, unless it is the same array as an input.
+    kernel's dtypes and the same shape, contiguous or with one axis; inputs may also be numbers; and no output overlaps
+    another argument, unless it is the same array as an input.
 
     Args:
         loop: address of the inner loop.

@@ -65,8 +65,7 @@ def number_call(
     """Return a function that computes one point; None if native calls are not allowed or there are too many arguments.
 
     `refusal` tells whether native calls are allowed. The function takes a number for each input: a float, a
-    ``numpy.float64`` or an int; for a bool input, True or False.
-        It returns the output, or a tuple of the outputs.
+    ``numpy.float64`` or an int; for a bool input, True or False. It returns the output, or a tuple of the outputs.
 
     Args:
         loop: address of the function of a point: ``void(char **args, intp *dimensions, intp *steps, void *data)``.

@@ -63,7 +63,7 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
     if arrays or any(node.shape for node in kernel.outputs):
         what = f"input '{arrays[0]}'" if arrays else "an output"
         raise UnsupportedError(
-            f"{what} of kernel '{kernel.name}' is an array, and scalar is of numbers",
+            f"{what} of kernel '{kernel.name}' is an array, but scalar computes numbers",
             expected="inputs and outputs without axes",
             cure="call the kernel itself",
         )

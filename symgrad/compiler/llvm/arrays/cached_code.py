@@ -1,9 +1,8 @@
 """Cached machine code of array programs: the code, its interface, and the lowered graph.
 
 The checks of inputs are derived from the graph, so the graph is cached with the code. It has about a thousand bytes,
-    and reading it takes a hundredth of the time of lowering. The pickle of the graph is as trustworthy as the machine
-        code beside it: the disk cache (`symgrad/compiler/llvm/engine/disk_cache.py`) has verified that this user wrote
-            both.
+and reading it takes a hundredth of the time of lowering. The pickle of the graph is as trustworthy as the machine code
+beside it: the disk cache (`symgrad/compiler/llvm/engine/disk_cache.py`) has verified that this user wrote both.
 """
 
 from __future__ import annotations

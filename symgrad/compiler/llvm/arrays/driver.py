@@ -10,7 +10,7 @@
 
 Like the loop of pointwise kernels (`loop.py`) it is compiled once on a machine. Everything that differs between kernels
 is in the plan, a table of numbers that NumPy passes to every call. The driver calls functions of Python by name:
-    addresses would make its text different in every process, so the disk cache would never find it.
+addresses would make its text different in every process, so the disk cache would never find it.
 
 Memory comes from the arena of the kernel: one block, taken and returned by atomic exchange, so that a second call does
 not touch fresh pages. A thread that finds the arena empty allocates a block.

@@ -1,8 +1,8 @@
 """The function that callers run before the program: it computes the scratch memory and checks the sizes.
 
 Compiled code computes with sizes in 64 bits without overflow checks: indices are right modulo 2**64. This is correct if
-    no array has more entries than an array can have (`symgrad/ir/bounds.py`), and no other value computed from sizes
-    exceeds 64 bits. The function checks both exactly, once for each call.
+no array has more entries than an array can have (`symgrad/ir/bounds.py`), and no other value computed from sizes
+exceeds 64 bits. The function checks both exactly, once for each call.
 """
 
 from __future__ import annotations

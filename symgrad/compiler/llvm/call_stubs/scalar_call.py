@@ -15,7 +15,8 @@ __all__ = ["CALL", "DOUBLE", "INFO", "SINGLE", "BOOL", "module_text"]
 CALL = "number.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)``. `self` is a
 tuple: a bytes object with `INFO`, followed by the kind of every argument, inputs first; the fallback for all other
-    arguments, or None to return None; and an object to keep alive."""
+arguments, or None to return None; and an object to keep alive.
+"""
 
 INFO = (
     ("loop", "ptr"),  # the function of a point: called as an inner loop, for one element

@@ -1,9 +1,9 @@
 """IR of calls in several threads: a call is cut into pieces, which the caller and worker threads take.
 
 Passing a piece to another thread through Python takes 30 us: two locks, the GIL, NumPy's dispatch. Here a job is a
-    record in the caller's stack frame. Each worker has a word of its own, in which it waits for the address of a job,
-    and every free thread takes the next piece. That takes a microsecond if a worker is awake. A worker that sleeps or
-    is preempted delays nothing, because the caller takes all pieces that no other thread has taken.
+record in the caller's stack frame. Each worker has a word of its own, in which it waits for the address of a job, and
+every free thread takes the next piece. That takes a microsecond if a worker is awake. A worker that sleeps or is
+preempted delays nothing, because the caller takes all pieces that no other thread has taken.
 
 The word of a worker is 0 while the worker has no job. A caller sets the word to the address of a job; the worker adds 1
 when it begins, and resets the word to 0 when no pieces are left. At the end the caller withdraws the job from workers

@@ -1,10 +1,9 @@
 """NumPy's inner loop around the equations of a pointwise kernel, and the plan by which the loop runs them.
 
 The inner loop is the same for every kernel: all differences are in the kernel's ``plan``, a constant. So the loop is
-    compiled once in a process, and a kernel compiles only its equations (which takes a quarter of the time). With every
-    call NumPy passes the loop a cell of two words: the address of the current plan, and a count of the elements
-        computed so far. The plan may change between calls. Each call also adds a fixed number of elements to the count,
-        for its overhead.
+compiled once in a process, and a kernel compiles only its equations (which takes a quarter of the time). With every
+call NumPy passes the loop a cell of two words: the address of the current plan, and a count of the elements computed so
+far. The plan may change between calls. Each call also adds a fixed number of elements to the count, for its overhead.
 """
 
 from __future__ import annotations

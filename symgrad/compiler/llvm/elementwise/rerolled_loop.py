@@ -2,7 +2,7 @@
 
 Values that all copies have in common (a number, an input that all of them read) are loaded before the loop, or are
 literals in the code. For everything else each copy has a row in a table: the offset in the spill area of every value
-    that it reads or writes, and the index of every argument.
+that it reads or writes, and the index of every argument.
 """
 
 from __future__ import annotations

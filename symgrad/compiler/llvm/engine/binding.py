@@ -69,7 +69,7 @@ def interruptible(work: Callable[[], T]) -> T:
     """Run long work of LLVM in a separate thread, so that the main thread can answer Ctrl-C.
 
     Nothing can stop LLVM: after Ctrl-C its thread keeps the lock until it has finished, and its result is dropped. The
-        next compilation waits until then.
+    next compilation waits until then.
     """
     # Python handles Ctrl-C in the main thread only. If this thread holds the lock, a new thread would wait for it.
     held: Any = lock

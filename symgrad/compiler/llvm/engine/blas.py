@@ -30,7 +30,7 @@ def gemm(real: FloatType, *, standalone: bool = False) -> str:
     """Return the symbol of the matrix product gemm in a format.
 
     Its arguments are those of the Fortran routine: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by
-        address.
+    address.
 
     Args:
         real: the format.

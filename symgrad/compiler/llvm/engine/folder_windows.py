@@ -2,8 +2,8 @@
 
 Everything below %LOCALAPPDATA% inherits the list of the user's profile, which gives other users no access. Lists of
 other directories are not checked: the secret key is never there, and without it nobody can write a file that passes the
-    check. Windows cannot open files relative to a directory handle, so a file is examined before it is opened, and must
-    still be the same file afterwards.
+check. Windows cannot open files relative to a directory handle, so a file is examined before it is opened, and must
+still be the same file afterwards.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ class Engine:
         """Load machine code.
 
         An engine has only one object: MCJIT has one global offset table for all objects of an engine, and references to
-            the tables of other objects would read wrong entries.
+        the tables of other objects would read wrong entries.
 
         Raises:
             KernelError: if the C library lacks a function that it calls.

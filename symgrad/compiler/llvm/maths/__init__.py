@@ -109,7 +109,7 @@ def write_function(
     """Write a function of vectors.
 
     For float32 the function computes in doubles: a result with an error of one ulp in double becomes a correctly
-        rounded float except in one case in 2**28, and the final rounding handles overflow and subnormal results.
+    rounded float except in one case in 2**28, and the final rounding handles overflow and subnormal results.
 
     Args:
         name: the name of the function.

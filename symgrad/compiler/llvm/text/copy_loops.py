@@ -1,7 +1,7 @@
 """IR of the copy loops: gather and scatter elements through buffers, and store large results around the caches.
 
 LLVM does not optimise these functions, so they are written to be fast at level 0: an iteration works in registers, and
-    only the values for the next iteration pass through memory.
+only the values for the next iteration pass through memory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Grow copies of a subgraph in lockstep, from equations that look alike.
 
 A row has one equation of every copy. The operands or readers of a row join all copies at once, as a new row. For this
-    they must fit in most copies: the equation has the same code in each copy, is not taken, and belongs to no other
-        copy. The few copies in
-which it does not fit are dropped.
+they must fit in most copies: the equation has the same code in each copy, is not taken, and belongs to no other copy.
+The few copies in which it does not fit are dropped.
 
 No cycle may arise between copies, directly or through other equations. In the current order of all equations, a copy
 counts as computed at the place of its last equation. So there is no cycle if other equations read the results of a copy

@@ -1,9 +1,8 @@
 """LU factors by LAPACK: the ops of `ops/array/factors.py`, one matrix of a stack after the other.
 
 LAPACK stores matrices by columns, so it sees the transpose of every matrix: it factors A.T. It reads the right sides
-    from the rows of an array, and overwrites them with the solutions. The pivot indices, 32-bit integers, are stored in
-    the last row of the array of
-factors, which is long enough in either format.
+from the rows of an array, and overwrites them with the solutions. The pivot indices, 32-bit integers, are stored in the
+last row of the array of factors, which is long enough in either format.
 """
 
 from __future__ import annotations

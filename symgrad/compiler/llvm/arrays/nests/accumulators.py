@@ -1,8 +1,8 @@
 """Accumulators of reductions (sums, products, extremes) over the outer loops of a nest.
 
 A reduction to one number is a vector on the stack. A reduction to one number for each lane is a row in memory. A sum of
-    rows has three such rows: the sum of the current block of rows, the sum of the earlier blocks, and the rounding
-        errors of the latter sum.
+rows has three such rows: the sum of the current block of rows, the sum of the earlier blocks, and the rounding errors
+of the latter sum.
 """
 
 from __future__ import annotations
