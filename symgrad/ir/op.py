@@ -218,9 +218,9 @@ class Schema(Generic[N]):
         evaluate: NumPy evaluation of whole arrays: ``evaluate(*params, *arrays)``.
         reference: mpmath evaluation at any precision: ``reference(mp, *params, *args)``; NaN outside the
             domain.
-        partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes,
-            where ``out`` is the node itself; None for an argument that carries no tangent. In these functions the
-            operators of Nodes fold constants. () for an op that is not pointwise, which has `push` and `pull` instead.
+        partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes, where ``out``
+            is the node itself; None for an argument that carries no tangent. In these functions the operators of Nodes
+            fold constants. () for an op that is not pointwise, which has `push` and `pull` instead.
         push: for an op that is not pointwise, ``push(node, tangents)``: the tangent of the node for the tangents of its
             arguments. Each tangent has the shape of its argument, or is None for zero. None for a pointwise op.
         pull: the transpose of push, ``pull(node, cotangent, wanted)``: the cotangents of the wanted arguments for a
@@ -232,7 +232,7 @@ class Schema(Generic[N]):
             entries, or whose loops have a cost of their own.
         latex: a LaTeX template with ``{0}``, ``{1}`` for the arguments, or a function from a node to a template.
             Templates in the style of function calls get arguments without parentheses.
-        precedence: of the printed form, for parentheses: see ``ir/notation/printer.py``.
+        precedence: the precedence of the printed form, which determines parentheses: see ``ir/notation/printer.py``.
         facts: algebraic facts for generic rules.
         samples: argument tuples inside the domain, exact numbers or decimals as text, for tests.
     """

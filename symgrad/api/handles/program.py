@@ -164,9 +164,9 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
     """Read a program in symgrad's notation; nothing in it is evaluated or run.
 
     Args:
-        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y =
-            x**2``), comments, and at most one bare expression as the last line. If the whole text is one bare
-            expression, its names are real symbols.
+        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y = x**2``),
+            comments, and at most one bare expression as the last line. If the whole text is one bare expression, its
+            names are real symbols.
         name: the name of the text in messages, such as a file name.
         symbols: known names, with their Exprs.
 

@@ -105,7 +105,7 @@ class _Core:
 
     Args:
         node: the original node.
-        kind: how it is computed.
+        kind: the kind of operation that computes it.
         free: whether any factor costs nothing: true for sums and choices.
         args: its operands, each as a number times a core (for a choice without its condition).
         readers: cores computed from it through which a constant factor can be moved.

@@ -68,8 +68,8 @@ def compile_nodes(
         fusable: nodes of an elementwise program whose products and sums may become fused multiply-adds. Values that the
             user wrote are not among them.
         fast: whether an accuracy of four units in the last place is enough for functions.
-        effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
-            code at once; array programs are compiled with all effort.
+        effort: for elementwise programs, ``auto`` (quick code first, and better code when it pays) or ``high`` (better
+            code at once). Array programs are always compiled with all optimisations.
         save: a function that writes the kernel to a file; by default in all formats but Python.
         keep: a function that caches the code for `kept_kernel`; for an elementwise program it caches the optimised
             code.

@@ -77,7 +77,7 @@ def matmul(a: Node, b: Node) -> Node:
 
 
 def dot(a: Node, b: Node) -> Node:
-    """``numpy.dot``: matmul for up to two axes, a product for scalars, else a sum over the last and second last axes."""
+    """``numpy.dot``: matmul for up to two axes, a product for scalars, else over the last and second last axes."""
     if not a.shape or not b.shape:
         return mul(a, b)
     if len(b.shape) <= 2 and len(a.shape) <= 2:

@@ -129,7 +129,7 @@ not_ = unary(
     samples=((True,), (False,)),
 )
 
-# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the other
+# The partials are choices between 1 and a structural zero. Linearisation reads such a choice as a guard: the other
 # branch contributes a strong zero, even if its own partials are infinite.
 where: Op = ternary(
     "where",

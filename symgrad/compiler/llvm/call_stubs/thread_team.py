@@ -7,9 +7,8 @@ preempted delays nothing, because the caller takes all pieces that no other thre
 
 The word of a worker is 0 while the worker has no job. A caller sets the word to the address of a job; the worker adds 1
 when it begins, and resets the word to 0 when no pieces are left. At the end the caller withdraws the job from workers
-that have
-not begun, and waits until no word is the address of its job plus 1: then all pieces are done and no worker refers to
-the job.
+that have not begun, and waits until no word is the address of its job plus 1: then all pieces are done and no worker
+refers to the job.
 """
 
 from __future__ import annotations

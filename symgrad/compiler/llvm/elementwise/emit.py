@@ -87,9 +87,9 @@ def emit(
     """Write a schedule as an LLVM module.
 
     Args:
-        plan: what to compute.
+        plan: the schedule to compute.
         real: the floating-point format of all numbers.
-        target: what the processors have that it is for.
+        target: the features of the target processors.
         entry: also define these C functions, and everything that they need except libm.
         quick: write code that compiles quickly: one vector at a time, and mathematical functions in other modules. The
             bits are the same.
@@ -151,9 +151,9 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
     Its function has the signature of an inner loop, but reads only the addresses of the arguments.
 
     Args:
-        plan: what to compute.
+        plan: the schedule to compute.
         real: the floating-point format of all numbers.
-        target: what the processors have that it is for.
+        target: the features of the target processors.
         entries: functions of the same module that call it.
 
     Returns:

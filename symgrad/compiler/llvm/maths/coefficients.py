@@ -305,7 +305,7 @@ DIGAMMA_DOUBLED = PairCoefficients(
         "0x1.76024c215172ap+43 -0x1.b6c0dfed25e83p+48 "
     ),
 )
-# log10(2), multiples as of LN2
+# log10(2); its multiples are as exact as those of LN2
 LOG10_2 = _read("0x1.34413509f7800p-2 0x1.fef311f12b358p-46")
 # log(2*pi)/2 - 1/2
 STIRLING_CONSTANT = float.fromhex("0x1.acfe390c97d69p-2")
