@@ -35,7 +35,7 @@ class Pushforward:
             self._tangents[node] = None if guarded.value.is_number(0) else guarded
 
     def __call__(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return the outputs' tangents, of their shapes; the number 0 for an output that does not move."""
+        """Return the tangents of the outputs, with the same shapes; the number 0 for an output that does not move."""
         known = self._tangents
         for node in steps("backward", "differentiating forward", topological(outputs, until=known)):
             if node in known:

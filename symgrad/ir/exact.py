@@ -158,9 +158,7 @@ def without(value: int, factor: int) -> tuple[int, int]:
     """
     if value % factor:
         return value, 0
-    rest, count = without(
-        value, factor * factor
-    )  # squaring the factor, so that a high power takes few divisions
+    rest, count = without(value, factor * factor)  # so a high power takes few divisions
     return (rest, 2 * count) if rest % factor else (rest // factor, 2 * count + 1)
 
 

@@ -101,9 +101,7 @@ def extent_text(size: Size) -> str:
     """
     if not isinstance(size, int) or abs(size) < 10**24:
         return str(size)
-    digits = int(
-        abs(size).bit_length() * 0.30102999566398120
-    )  # the decimal logarithm of the size, or a little more
+    digits = int(abs(size).bit_length() * 0.30102999566398120)  # the decimal logarithm, or one more
     if abs(size) < 10**digits:
         digits -= 1
     return f"about {'-' * (size < 0)}1e{digits}"

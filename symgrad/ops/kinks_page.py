@@ -36,13 +36,7 @@ This page is written by `python -m symgrad.ops.kinks_page` from the op records.
 """
 
 
-_OWN_WORDS = {
-    "where",
-    "where_minus_oo",
-    "where_plus_oo",
-    "tan",
-    "sec",
-}  # the introduction of the page describes them
+_OWN_WORDS = {"where", "where_minus_oo", "where_plus_oo", "tan", "sec"}  # the introduction describes them
 
 
 def kinks_page() -> str:

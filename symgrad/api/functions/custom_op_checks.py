@@ -23,9 +23,7 @@ _DIGITS = 50
 _TRIED, _WANTED, _LEAST = 120, 16, 3  # numbers of points: candidates, enough points, and the fewest points
 _STABLE_DIGITS = 10  # number of digits that are the same on every machine
 _STEP = 15  # number of digits of a step in exact numbers
-_FAR = (
-    100  # a partial is wrong if it is further from a difference than this multiple of the difference's error
-)
+_FAR = 100  # a partial this many errors away from a difference is wrong
 _TELLS = 1e-2  # a difference with a larger relative error decides nothing
 _AGREE = (1e-12, 1e-20)  # tolerance relative to the slope, and to the rounding error value/argument
 _AGREE_IN_FLOATS = (1e-6, 1e-10)  # the same in floats

@@ -310,9 +310,7 @@ def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
     counts: list[Size] = [size_sum(names), *names]
     losses: list[Expr] = []
     parts: dict[str, list[Expr]] = {s.name: [] for s in data}
-    for k, count in reversed(
-        [*enumerate(counts)]
-    ):  # the parts come first, since the concatenation needs them
+    for k, count in reversed([*enumerate(counts)]):  # the parts come first: they are concatenated
         nodes = resized([e.node, *data], {over: count})
         table: dict[Node, Node] = {}
         for s in nodes[1:]:

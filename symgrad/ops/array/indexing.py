@@ -56,9 +56,7 @@ def positions(values: Any, size: int) -> Any:
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
         raise ArrayTypeError("an index is not a whole number", expected="whole numbers")
     whole, wrong = index, np.False_
-    if (
-        index.dtype.kind == "f"
-    ):  # compared as integers, since the length of an axis may not be representable as a float
+    if index.dtype.kind == "f":  # compared as integers: the length of an axis may not fit a float
         wrong = ~(np.abs(index) < 2.0**63)
         whole = np.where(wrong, 0, index).astype(np.int64)
     wrong = wrong | (whole < -size) | (whole >= size)

@@ -169,7 +169,10 @@ def _exact_solve(mp: Any, a: Any, b: Any) -> Any:
 
 
 def product_of(a: Node, b: Node, *, left: bool = False, right: bool = False) -> Node:
-    """Return the products of the matrices of two stacks with the same leading axes; ``left`` and ``right`` transpose them."""
+    """Return the products of the matrices of two stacks, which have the same leading axes.
+
+    ``left`` and ``right`` tell whether to transpose the matrices of an operand first.
+    """
     lead = range(len(a.shape) - 2)
     i, j, k = (len(lead) + n for n in range(3))
     return contract(

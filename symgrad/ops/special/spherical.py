@@ -31,9 +31,7 @@ def _near(b: Builder, n: int, x: Lane, reach: int) -> Lane:
     With j_k = x**k/(2*k + 1)!!*p_k the recurrence is p_(k - 1) = p_k - x**2/((2*k + 1)*(2*k + 3))*p_(k + 1), and
     p_k is the sum of (-x**2/2)**i/(i!*(2*k + 3)*(2*k + 5)*...*(2*k + 2*i + 1)).
     """
-    start = max(
-        n, math.ceil((reach**2 - 3) / 2)
-    )  # from this order on every term is at most half of the term before it
+    start = max(n, math.ceil((reach**2 - 3) / 2))  # then every term is at most half of the term before it
     square = b.mul(x, x)
     high, low = (_series(b, k, square, reach) for k in (start + 1, start))
     for k in range(start, n, -1):

@@ -104,9 +104,7 @@ def _exact(value: Any) -> Fraction:
         digits += 1
 
 
-_LARGEST_EXPONENT = (
-    20_000  # of two; the largest exponent of doubles is 1024, that of quadruple precision 16384
-)
+_LARGEST_EXPONENT = 20_000  # of two; doubles have exponents up to 1024, quadruple precision up to 16384
 
 
 def _chained(op: str) -> Callable[[Any, list[Node]], Node]:

@@ -109,9 +109,7 @@ class Writer:
         self.done: dict[Node, Any] = {}
         self.parts: dict[Node, Any] = {}
         self.count = uses(nodes)
-        self.inner: dict[
-            Node, Node | None
-        ] = {}  # for each node, the argument whose terms become its first terms
+        self.inner: dict[Node, Node | None] = {}  # the argument whose terms become the first terms of the key
         self.length: dict[Node, int] = {}
         for node in self.count:
             inner = self.inner[node] = self.joined(node)

@@ -3,9 +3,9 @@
     ufunc.plan   constants for the inner loop (`loop.py`): arguments, vector width, address of ufunc.body
     ufunc.body   the equations on W lanes at a time; an argument is contiguous, or the same vector for all lanes
     chunk.K      the body's equations in pieces, if there are many
-    copies.K     a loop over pieces that are alike; the tables `copies.K.places` and `copies.K.numbers` have their
-    differences maths.F      the function F of `symgrad/compiler/llvm/maths`; quick code calls a copy that all kernels
-    share lanes.F      the libm function F, lane by lane
+    copies.K     a loop over pieces that are alike; `copies.K.places` and `copies.K.numbers` are tables of differences
+    maths.F      the function F of `symgrad/compiler/llvm/maths`; quick code calls a copy that all kernels share
+    lanes.F      the libm function F, lane by lane
     numbers.K    the numbers that a piece reads from memory
 
 There is only one body. Elements that do not have the layout that it requires (other strides, the last few elements) are
