@@ -61,7 +61,7 @@ def unload_ipython_extension(shell: object) -> None:
 
 # The names that `from symgrad import *` imports: all names except those that would hide Python's own functions,
 # such as sum and abs.
-# What belongs to a framework is asked for by name: a star imports none of them.
+# Names that belong to a framework are left out, too, so that a star imports no framework.
 __all__ = [n for n, room in _PUBLIC.items() if not hasattr(builtins, n) and ".exporters." not in room]  # pyright: ignore[reportUnsupportedDunderAll]  (of the stub)
 __all__ += [n for n in _MODULES if n not in __all__]
 

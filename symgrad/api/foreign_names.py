@@ -16,7 +16,7 @@ from symgrad.support.public_names import MODULES, PUBLIC, class_name, public, pu
 
 _VALUE = "values are those of a call: {y}({values})"
 _ALREADY = "leave it out: every input can be differentiated by, sg.grad({loss}, {x!r})"
-_SAME = "leave it out: an expression never changes, so that it needs no copy"
+_SAME = "leave it out: an expression never changes, so it needs no copy"
 _KERNEL = "leave it out; the precision is chosen where it is compiled: sg.compile({y}, dtype='float32')"
 _CHANGES = "an expression never changes: make a new one, or {y}.subs({x}=0.5)"
 

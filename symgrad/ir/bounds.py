@@ -41,7 +41,7 @@ _CURE = "choose smaller sizes; what is the same along an axis can be an axis of 
 _SWAP_AT_WILL = 16
 """The assumed ratio of the memory of a process to main memory on systems that extend their swap space."""
 
-# The memory limit of a container: the second version of control groups, and the first.
+# The memory limit of a container, in version 2 and in version 1 of control groups.
 _CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -49,7 +49,7 @@ def check_axes(shape: Shape) -> None:
     """Raise an error for an axis that is too long for all values of its names.
 
     Raises:
-        ShapeError: naming it.
+        ShapeError: if there is one; the error names the axis.
     """
     for size in shape:
         if isinstance(size, str):
@@ -76,7 +76,7 @@ def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
     """Raise an error for a length that is negative for the sizes of a call, or longer than any array.
 
     Raises:
-        ShapeError: naming it.
+        ShapeError: if there is one; the error names the length.
     """
     for length in lengths:
         value = evaluate_size(length, sizes)
@@ -190,7 +190,9 @@ def main_memory() -> int | None:
     """Return the bytes of memory of the machine, the container or the process, whichever are least; None if unknown."""
     known: list[int] = []
     if sys.platform == "win32":
-        status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory
+        status = (
+            ctypes.c_uint64 * 8
+        )()  # two 32-bit fields, the first of which is the length, then the physical memory
         ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
         if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
             known.append(int(status[1]))

@@ -150,7 +150,7 @@ def nearest_float(value: Exact) -> float:
 
 
 def without(value: int, factor: int) -> tuple[int, int]:
-    """Divide a positive integer by a factor as often as possible; return the rest, and how often.
+    """Divide a positive integer by a factor as often as possible; return the rest, and the number of divisions.
 
     Example:
         >>> without(96, 2)

@@ -330,7 +330,7 @@ class Registry(dict[str, S]):
             raise UsageError(f"op {op.name}: {len(op.partials)} partials for {op.arity} arguments")
         for sample in op.samples:
             if len(sample) != op.arity and not op.variadic:
-                raise UsageError(f"op {op.name}: the sample {sample} has not {op.arity} arguments")
+                raise UsageError(f"op {op.name}: the sample {sample} does not have {op.arity} arguments")
         for spelling in (op.name, *op.aliases):
             if spelling in self:
                 raise UsageError(f"op {op.name}: the spelling '{spelling}' is taken by {self[spelling]}")
@@ -360,8 +360,8 @@ class Registry(dict[str, S]):
         op = self.get(name)
         if identity is not None and (op is None or op.name != name or self._identities.get(name) != identity):
             raise UsageError(
-                f"what is loaded calls '{name}', which "
-                + ("is registered as something else here" if op is not None else "nobody registered here"),
+                f"the loaded formula calls '{name}', which "
+                + ("is registered as something else here" if op is not None else "is not registered here"),
                 expected=f"the registration of '{name}' with which it was saved",
                 cure="call sg.register_op with the same arguments first",
             )

@@ -54,7 +54,7 @@ def never_equal(a: Size, b: Size) -> bool:
         (True, False)
     """
     gap = size_sum([a, size_product([-1, b])])
-    gap = size_with(gap, {name: size_sum([name, 1]) for name in names_of(gap)})  # now for values from 0 on
+    gap = size_with(gap, {name: size_sum([name, 1]) for name in names_of(gap)})  # now the names are from 0 on
     return nonnegative(size_sum([gap, -1])) or nonnegative(size_sum([size_product([-1, gap]), -1]))
 
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_compared(
 
 def test_gradients_of_different_shapes_are_told_apart() -> None:
     one, other = sg.parse("x : real\nf = x**2"), sg.parse("x : real[3]\nf = x@x")
-    with pytest.raises(ShapeError, match="the gradient of 'b' by x has shape"):
+    with pytest.raises(ShapeError, match="the gradient of 'b' with respect to x has shape"):
         sg.compare_estimators({"a": one["f"], "b": other["f"]}, "x")
 
 

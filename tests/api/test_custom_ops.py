@@ -259,7 +259,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"definition": "x", "partials": [1, 2]}, "2 as the partials"),
     ({"definition": "x", "partials": {"y": "1"}}, "by 'y'"),
     ({"definition": "x", "samples": [(1, 2)]}, "as a point"),
-    ({"definition": "x", "kinks": [("x = 0", (0,), (2,))]}, "at x = 0 a partial of .* is 1.0, and 2 is said"),
+    (
+        {"definition": "x", "kinks": [("x = 0", (0,), (2,))]},
+        "at x = 0 a partial of .* is 1.0, but the declared value is 2",
+    ),
     ({"definition": "x", "sympy": "NoSuchFunction"}, "SymPy has no function"),
     ({"definition": "x", "sympy": "besselj"}, "is a function of symgrad already"),
     ({"definition": lambda x: x + Y}, "reads 'y', which is no argument"),
@@ -346,7 +349,7 @@ def test_what_is_pickled_is_read_where_the_same_op_is_registered() -> None:
     assert pickle.loads(pickle.dumps(kernel))(2.0) == 9
     name, data = f.__name__, pickle.dumps(e)
     for registered, message in (
-        ("", "nobody registered here"),
+        ("", "is not registered here"),
         (f"sg.register_op('{name}', definition='x**2 + 1')", "is registered as something else here"),
         (
             f"sg.register_op('{name}', value=lambda x: x**3 + 2, partials=['3*x**2'])",

@@ -150,7 +150,7 @@ def test_what_has_no_rows_is_refused() -> None:
 
 def test_a_reader_that_has_a_name_is_called_by_it() -> None:
     p = sg.parse("E : real[v, 3]; i : int[n]; scaled = 2*E; l = sum(scaled[i])")
-    with pytest.raises(UnsupportedError, match="'scaled' reads it otherwise"):
+    with pytest.raises(UnsupportedError, match="'scaled' reads it in another way"):
         sg.row_gradient(p["l"], "E")
     assert sg.row_gradient(p["l"], "scaled").rows.shape == ("n", 3)
 
@@ -199,5 +199,5 @@ def test_what_moves_every_row_is_refused() -> None:
         sg.train(LOSS, START, DATA, sparse="E")
     with pytest.raises(UsageError, match="'E' is sparse and not trained"):
         sg.train(LOSS, START, DATA, method="sgd", rate=1, wrt="w", sparse="E")
-    with pytest.raises(UnsupportedError, match="the gradient by 'w' is dense"):
+    with pytest.raises(UnsupportedError, match="the gradient with respect to 'w' is dense"):
         sg.train(LOSS, START, DATA, method="sgd", rate=1, sparse="w")

@@ -96,7 +96,7 @@ def check_domain(e: Formula) -> DomainCheck:
     node = readable(expr)
     if not looked_at(node):
         raise UnsupportedError(
-            "check_domain looks at formulas of numbers, of at most 400 equations",
+            "check_domain takes formulas of numbers, of at most 400 equations",
             cure="ask about an intermediate value, or about one entry written with scalar symbols",
         )
     slope = expr.slope

@@ -68,7 +68,9 @@ def redeclare(
         is_complex = _COMPLEX in texts.values()
     unknown = next((name for name in texts if name not in symbols), None)
     if unknown is not None:
-        raise UsageError(f"the domain is of '{unknown}', which neither side reads", expected=one_of(symbols))
+        raise UsageError(
+            f"there is a domain for '{unknown}', which neither side reads", expected=one_of(symbols)
+        )
     declared = {
         symbols[name]: _with_domain(symbols[name], text, sizes or {})
         for name, text in texts.items()

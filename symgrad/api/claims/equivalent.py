@@ -85,13 +85,13 @@ def equivalent(
     (first, second), complexes = redeclare(nodes, domain, sizes)
     if complexes is not None:
         raise UnsupportedError(
-            "of complex numbers only values and gradients are compared",
+            "for complex numbers only values and gradients are compared",
             cure=Cure("sg.equal(p, q, domain=...)", command="symgrad equal P Q --domain complex"),
         )
     opaque = opaque_in([first, second])
     if opaque:
         raise UnsupportedError(
-            f"'{opaque[0].op.name}' is known by values alone, so that derivatives are not compared",
+            f"'{opaque[0].op.name}' is known by values alone, so derivatives are not compared",
             cure="register it with a definition",
         )
     names = _names([first, second], wrt)
@@ -127,7 +127,7 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
     for w in as_list(wrt):
         if isinstance(w, Expr) and w.node.op is not SYMBOL:
             raise UsageError(
-                f"'{w}' is a value between, which two programs need not share",
+                f"'{w}' is an intermediate value, which two programs need not share",
                 expected="an input of both",
                 cure="declare it as an input in both programs",
             )

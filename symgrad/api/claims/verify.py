@@ -354,7 +354,7 @@ def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *
     if complexes is not None:
         why, expected = "and these are real", "real numbers"
     elif held:
-        why, expected = "so that gradients behind stop_gradient are not compared", "values_only=True"
+        why, expected = "so gradients inside stop_gradient are not compared", "values_only=True"
     else:
         return
     raise UnsupportedError(

@@ -77,11 +77,12 @@ def _refusal(outputs: Sequence[Expr], draw: Node, formula: Node, wrt: Node) -> R
         for name, p in zip(distribution.family.parameters, distribution.parameters, strict=True)
         if not is_exact(p) and p is formula
     )
-    by = _shown(wrt, names) or "what one differentiates by"
+    by = _shown(wrt, names) or "the variable of differentiation"
     law = distribution.text({p: _shown(p, names) or "..." for p in distribution.formulas})
     return RandomParameterError(
         f"'{draw.name}' is drawn from {law}, whose {parameter} "
-        f"depends on '{by}': a derivative by '{by}' with the draw held would leave out what moves with it",
+        f"depends on '{by}': a derivative with respect to '{by}' that holds the draw "
+        "fixed would miss how the draw moves with it",
         at=next((at for listing in listings if (at := listing.location(draw)) is not None), None),
         expected=f"random inputs whose distributions do not depend on '{by}'",
         cure=_cure(outputs, draw, wrt, names, by, law),

@@ -135,7 +135,7 @@ class Lesson:
         if not self.lines:
             such = next((str(i.name) for i in y.inputs if i.dtype == "real"), None)
             raise UsageError(
-                "the derivation has no line: nothing leads from the output to what one differentiates by",
+                "the derivation has no line: no path leads from the output to the variable of differentiation",
                 cure=Cure(
                     f"name an input that it depends on: wrt={such!r}",
                     command=f"name an input that it depends on: --wrt {such}",

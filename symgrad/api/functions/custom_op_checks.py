@@ -91,8 +91,8 @@ def check_partials(
         if from_user and not all(decided):
             raise UsageError(
                 f"the partials of '{own.op.name}' cannot be checked at {_where(names, point)}: "
-                "differences of its values settle on no slope there",
-                expected="points with values on both sides, which lie closer than those change",
+                "differences of its values converge to no slope there",
+                expected="points with values on both sides, at distances over which the function changes little",
                 cure="pass other points of its domain: samples=[(0.5,), (2,), ...]",
             )
         checked += all(decided)
@@ -108,7 +108,7 @@ def check_partials(
     if checked < min(_LEAST, len(points)):
         raise UsageError(
             f"the partials of '{own.op.name}' can be checked at {checked} of the {len(values)} points where it has a "
-            "value: elsewhere differences of its values settle on no slope",
+            "value: elsewhere differences of its values converge to no slope",
             expected=f"at least {_LEAST} points at which its partials can be checked",
             cure="pass some points of its domain: samples=[(0.5,), (2,), ...]",
         )
@@ -238,6 +238,7 @@ def check_kinks(
             agrees = not finite if declared is None else finite and abs(found - declared) < 1e-12
             if not agrees:
                 raise UsageError(
-                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {declared} is said",
+                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, but the "
+                    f"declared value is {declared}",
                     expected="the values of the partials there, or None for a value that is not a number",
                 )

@@ -105,7 +105,7 @@ class OverData:
         """Return the number of rows."""
         if not isinstance(data, Mapping):
             if count is None:
-                raise UsageError("nothing says how many rows there are", cure="total(read, 1_000_000, ...)")
+                raise UsageError("the number of rows is unknown", cure="total(read, 1_000_000, ...)")
             return count
         arrays = cast("Mapping[str, Any]", data)
         self._check_names(arrays, self.data, "rows")

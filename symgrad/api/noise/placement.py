@@ -244,7 +244,7 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
         inside = set(topological([w.node])) - {w.node}
         if inside & drawn and (other := next((v for v in by if v.node in inside), None)) is not None:
             raise UsageError(
-                f"'{w}' is computed of the noise and of '{other}'",
+                f"'{w}' is computed from the noise and from '{other}'",
                 expected="one of them",
                 cure=f"ask about '{w}' alone: it counts as an input then",
             )

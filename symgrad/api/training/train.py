@@ -323,8 +323,8 @@ def _gradients(loss: Expr, trained: Sequence[Node]) -> list[Expr]:
         name, nothing = next(iter(still.items()))
         moving = [s.name for s in trained if s.name not in still]
         raise UsageError(
-            f"the gradient of the loss by '{name}' is nothing: {nothing}",
-            expected="parameters that the loss has a gradient by",
+            f"the loss has no gradient with respect to '{name}': {nothing}",
+            expected="parameters with respect to which the loss has a gradient",
             cure=f"freeze it: wrt=[{', '.join(map(repr, moving))}]" if moving else None,
         )
     return gradients

@@ -260,10 +260,10 @@ class ArrayKernel(Kernel):
                     expected="an array of the output's shape",
                 )
         if isinstance(error, ValueError) and "read-only" not in str(error):
-            return ShapeError(f"the kernel cannot be called so: {error}")
+            return ShapeError(f"the kernel cannot be called with these arguments: {error}")
         kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}",
+            f"the kernel cannot be called with these arguments: {error}",
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 

@@ -292,7 +292,7 @@ def _check_sizes(outputs: Sequence[Node], inputs: Sequence[Node], declared: Sequ
             if name not in known:
                 owner = next((s.name for s in declared if name in s.shape), None)
                 raise MissingInputError(
-                    f"the outputs read the size {name}, and no input has an axis of this size",
+                    f"the outputs need the size {name}, but no input has an axis of this size",
                     expected=f"an input declared with an axis {name}",
                     cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs"
                     if owner is None

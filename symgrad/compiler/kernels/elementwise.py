@@ -268,7 +268,7 @@ class ElementwiseKernel(Kernel):
             )
         kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}",
+            f"the kernel cannot be called with these arguments: {error}",
             expected=f"out: {len(self.kinds) - len(arrays)} arrays ({kinds})",
         )
 

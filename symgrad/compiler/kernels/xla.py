@@ -52,7 +52,7 @@ class Handler:
     """A native function for one kernel and the shapes of one call.
 
     Args:
-        name: a name that equal kernels and shapes share in every process, and no others have.
+        name: a name that is the same for equal kernels and shapes in every process, and different for all others.
         address: the address of the function.
         kept: objects that must live as long as the function.
     """

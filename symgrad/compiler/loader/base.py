@@ -169,7 +169,7 @@ class Loaded(AtPoints):
             )
         kinds = ", ".join(map(str, self.kinds[len(self.inputs) :]))
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}",
+            f"the kernel cannot be called with these arguments: {error}",
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 

@@ -305,8 +305,8 @@ def _solve_rule(shapes: tuple[Shape, ...]) -> Shape:
     rows = b[-2] if len(b) > 1 else b[0] if b else None
     if rows != a[-1] or (len(b) == 1 and len(a) > 2):
         raise ShapeError(
-            f"arrays of shapes {shape_text(a)} and {shape_text(b)} are no system of equations",
-            expected="as many rows on the right as the matrix has",
+            f"arrays of shapes {shape_text(a)} and {shape_text(b)} are not a system of equations",
+            expected="a right side with as many rows as the matrix",
             cure="check the declared shapes; a stack of vectors is one of matrices with one column: b[..., None]",
         )
     if len(b) == 1:

@@ -152,7 +152,9 @@ def vector_norm(x: Node, ord: Any = None, axis: Any = None, keepdims: bool = Fal
     axes = axes_of(axis, len(x.shape))
     if ord is None or ord == "fro" or (ord == 2 and len(axes) == 1):
         if ord == "fro" and len(axes) != 2:
-            raise ShapeError("the Frobenius norm is one of matrices", cure="leave ord out for a vector")
+            raise ShapeError(
+                "the Frobenius norm is only defined for matrices", cure="leave ord out for a vector"
+            )
         return _keep(norm(x, params=(axes,)), x, axes, keepdims)
     size = OPS["abs"](x)
     if ord in (1, "inf", "oo", float("inf")) and len(axes) in (1, 2):

@@ -58,7 +58,7 @@ def matmul(a: Node, b: Node) -> Node:
     if inner_a != inner_b:
         raise ShapeError(
             f"@ of arrays of shapes {shape_text(p)} and {shape_text(q)}: {inner_a} is not {inner_b}",
-            expected="the last axis of the left as long as the axis before the last of the right",
+            expected="the last axis of the left operand as long as the second last axis of the right one",
             cure="transpose one of them with .T, or check the declared shapes",
         )
     batch = broadcast_shapes([p[:-2], q[:-2]])
@@ -90,7 +90,7 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     if isinstance(axes, int) and not 0 <= axes <= min(len(a.shape), len(b.shape)):
         raise ShapeError(
             f"tensordot of arrays of shapes {shape_text(a.shape)} and {shape_text(b.shape)} over {axes} axes",
-            expected="as many axes as both have, at most",
+            expected="at most as many axes as each of both has",
         )
     if isinstance(axes, int):
         over = (list(range(len(a.shape) - axes, len(a.shape))), list(range(axes)))

@@ -267,7 +267,7 @@ def test_files_that_are_none(kernel: Any, tmp_path: Path) -> None:
     content = path.read_bytes()
     for data in (b"", content[:-1], content[: len(content) // 2], b"\x7fELF" * 9, opened(content, "")[0]):
         path.write_bytes(data)
-        with pytest.raises(FileError, match="has no note"):
+        with pytest.raises(FileError, match="does not end with a note"):
             sg.load(path)
     text = kernel.save(tmp_path / "k.ll")[0]
     lines = text.read_text()

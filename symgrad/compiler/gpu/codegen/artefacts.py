@@ -39,7 +39,9 @@ class KernelFormulas(Protocol):
 
 
 def ptx_text(kernel: KernelFormulas, abi: Abi, cpu: str) -> tuple[str, tuple[str, ...]]:
-    """Return a kernel as PTX, and the names of its launched functions; the function for any strides is the last.
+    """Return a kernel as PTX, and the names of its launched functions.
+
+    The last of them is the function for any strides.
 
     Args:
         kernel: a kernel of an elementwise program.

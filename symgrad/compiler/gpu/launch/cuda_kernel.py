@@ -154,7 +154,8 @@ class CudaKernel:
             The output, or a tuple of them, as arrays of the library of the inputs.
 
         Raises:
-            ArrayTypeError: if an input is not on the GPU, has another dtype or is of another library than the rest.
+            ArrayTypeError: if an input is not on the GPU, has another dtype, or belongs to another library than the
+                other inputs.
             KernelError: if there is no driver or no GPU, or a launch fails.
             MissingInputError: if an input is missing, or there are too many.
             ShapeError: if shapes do not broadcast, or ``out`` has another shape than the results.
