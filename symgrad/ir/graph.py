@@ -348,7 +348,7 @@ def indicator(condition: Node) -> Node:
 def as_condition(node: Node) -> Node | None:
     """Return a node as a truth value: the node itself, or an array of entries of indicators (``m[None]``).
 
-    Else None.
+    Return None otherwise.
     """
     if node.dtype == "bool":
         return node

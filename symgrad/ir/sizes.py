@@ -148,7 +148,7 @@ def _check_terms(terms: Mapping[_Monomial, int]) -> None:
 def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
     """Add a minimum and a maximum whose sum is a polynomial: min(2, n) + max(n - 2, 0) is n.
 
-    None if there is no such pair.
+    Return None if there is no such pair.
     """
     smaller, larger = (
         [(m, a) for m in terms for a in m if isinstance(a, SizeAtom) and a.op == op] for op in ("min", "max")

@@ -88,7 +88,7 @@ def test_what_is_no_width(widths: object) -> None:
 
 def test_widths_that_may_be_negative() -> None:
     x = sg.tensor("x", ("n",))
-    with pytest.raises(ShapeError, match=r"widths \(n - 3, 0\) to pad"):
+    with pytest.raises(ShapeError, match=r"widths \(n - 3, 0\) do not fit"):
         sg.arrays.pad(x, (sg.size("n") - 3, 0))
 
 

@@ -282,7 +282,7 @@ def resolve_formulas(
 def _in_parts(formula: Node, taken: Collection[str]) -> str:
     """Write a long formula with names for its subformulas, which are defined in the lines below.
 
-    Or count its operations.
+    Return the text, or only a count of its operations if it would be too long.
     """
     naming, parts = Naming({}).with_parts([formula], taken, _WIDTH)
     if not parts:

@@ -198,7 +198,7 @@ class _Forms:
     def _terms_of_both(self, a: _Scaled, b: _Scaled) -> _Terms:
         """Return the terms of a sum by their places.
 
-        Empty if there are many terms or long numbers, or if terms cancel.
+        The result is empty if there are many terms or long numbers, or if terms cancel.
         """
         terms: dict[int, Number] = {}
         for part in (a, b):

@@ -30,7 +30,7 @@ def _call(name: str, *arguments: Node | str) -> Written:
 def truth_symbol(node: Node) -> Node | None:
     """Return the symbol whose truth values a node has as 1 and 0, to which the subscripts of the node apply.
 
-    Else None.
+    Return None otherwise.
     """
     one_or_zero = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return node.args[0] if one_or_zero and node.args[0].op is SYMBOL else None
@@ -249,7 +249,7 @@ def _entry(node: Node) -> Written | None:
 def _only(triple: Triple, size: Size) -> int | None:
     """Return the position in a slice of one entry, if the reader makes this slice from a number as subscript.
 
-    Else None.
+    Return None otherwise.
     """
     start, stop, step = triple
     if triple == _WHOLE or step != 1 or not isinstance(size, int):

@@ -228,7 +228,7 @@ def _elementwise(
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]] | None:
     """Return the summed axes and the places of operands, if one operand has all labels, in the order of all others.
 
-    Else None.
+    Return None otherwise.
     """
     full = max(labels, key=len)
     if len(set(full)) != len(full) or result != tuple(label for label in full if label in result):

@@ -174,7 +174,7 @@ _INSIDE = "a bound counts as inside, so that a parameter that starts on a bound 
 def _ordered(low: Node, high: Node) -> tuple[Node, ...]:
     """Return the condition low < high.
 
-    No condition for numbers that fulfil it, so clip(x, -1, 1) only needs its two bounds.
+    Return no condition for numbers that fulfil it, so clip(x, -1, 1) only needs its two bounds.
     """
     if low.is_number() and high.is_number() and low.value < high.value:
         return ()

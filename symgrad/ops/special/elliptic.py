@@ -75,7 +75,7 @@ def _second_reference(mp: Any, phi: Any, m: Any) -> Any:
 def _beyond(b: Builder, phi: Lane, m: Lane) -> tuple[Lane, Lane, Lane, Lane, Lane]:
     """Return whether m > 1, whether phi is outside the domain.
 
-    And for m > 1 the root of m, the angle, the parameter.
+    For m > 1 also return the root of m, the angle and the parameter.
     """
     one = b.const(1)
     large = b.gt(m, one)

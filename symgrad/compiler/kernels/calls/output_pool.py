@@ -127,7 +127,7 @@ class OutputPool:
     def _take(self, key: object, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...]:
         """Return the results of an earlier call if all of them are free.
 
-        Else the free results of the oldest call, and new arrays.
+        Otherwise return the free results of the oldest call, and new arrays for the rest.
         """
         if key != self._shapes:
             self.clear()

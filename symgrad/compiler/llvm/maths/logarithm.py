@@ -38,7 +38,7 @@ NORMAL_RANGE = sys.float_info.min, sys.float_info.max
 def exponent(lanes: LaneWriter, x: Lane, least: int) -> tuple[Lane, Lane]:
     """Return k such that m <= x/2**k < 2*m, m being the number with the bits ``least``.
 
-    And bits with exponent k + 1023.
+    The second result has bits with the exponent k + 1023.
     """
     above = lanes.bits(x) + (_ONE - least)
     # The bits of 2**52 + biased are the bits of 2**52 with biased in the last places.

@@ -330,7 +330,7 @@ class _Turning:
 def _often_read(outputs: Sequence[Node], views: Iterable[Node]) -> Iterable[Node]:
     """Yield the transposed arrays that are read more than once.
 
-    If not stored, each read would gather distant elements.
+    If they were not stored, each read would gather distant elements.
     """
     readers: dict[Node, list[Node]] = {}
     for node in topological(outputs):
