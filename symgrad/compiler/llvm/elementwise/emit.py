@@ -157,7 +157,7 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
         entries: functions of the same module that call it.
 
     Returns:
-        Return None if more values wait in memory than should be on a stack.
+        None if more values wait in memory than should be on a stack.
     """
     spilled = plan.slots * real.itemsize
     if spilled > _ON_STACK:
