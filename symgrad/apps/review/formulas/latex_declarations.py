@@ -58,6 +58,9 @@ _SETS = re.compile(
     r"\s*(?P<sign>_\s*(?:\{\s*(?:>|\\geq?|\\ge|\+|\+\+)\s*0?\s*\}|\+))?"
     r"\s*(?:\^\s*(?P<size>\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\w))?\s*(?P<later>_\s*(?:\{\s*(?:>|\\geq?|\+|\+\+)\s*0?\s*\}|\+))?\s*"
 )
+_WITHOUT = re.compile(
+    r"\s*\\(?:setminus|backslash|smallsetminus)\s*(?:\\\{[^{}]*\\\}|\{\s*\\\{[^{}]*\\\}\s*\}|0)\s*$"
+)
 _INTERVAL = re.compile(
     r"\s*(?:\\left)?[(\[]\s*(?P<low>-?[\d./]+)\s*,\s*(?P<high>-?[\d./]+)\s*(?:\\right)?[)\]]\s*"
 )
@@ -72,7 +75,7 @@ def domain_of(text: str) -> str | None:
         >>> domain_of(r"\mathbb{R}^{n \times d}"), domain_of(r"\mathbb{R}_{>0}"), domain_of("(0, 1)"), domain_of("X")
         ('real[n, d]', 'positive', 'real(0, 1)', None)
     """
-    found = _SETS.fullmatch(text)
+    found = _SETS.fullmatch(_WITHOUT.sub("", text))
     if found is not None:
         sign = found["sign"] or found["later"] or ""
         shape = _shape(found["size"])
@@ -122,7 +125,7 @@ def declared_names(text: str) -> list[str] | None:
 
 _QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_BRACED}\s*{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
 _DIFFERENTIALS = re.compile(
-    r"(?<![a-zA-Z\\])(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
+    r"(?<![a-zA-Z\\])(?:[a-zA-Z]{1,3}(?=d[a-zA-Z](?![a-zA-Z])))?(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
 )
 
 

@@ -68,7 +68,7 @@ class _DocumentReader(DerivationReader):
     curves: Sequence[ImplicitCurve] = ()
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
-        name = self.name_here(tree.base) if tree.below is None else None
+        name = self.name_here(self.without_primes(tree))
         for curve in self.curves:
             if name == curve.y.name:
                 y, x = (Term(n, tree.start, tree.end) for n in (curve.y, curve.x))
@@ -107,8 +107,18 @@ def _words_in(document: str) -> list[str]:
         return []
     found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
     return [
-        w for w in found if any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
+        w
+        for w in found
+        if not _is_differential(w, document)
+        and any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
     ]
+
+
+def _is_differential(word: str, document: str) -> bool:
+    r"""Tell whether a word is the differential of a letter that a document has elsewhere: dx, with x in it."""
+    if len(word) != 2 or word[0] != "d":
+        return False
+    return re.search(rf"(?<![a-zA-Z\\]){word[1]}(?![a-zA-Z])", document) is not None
 
 
 def _is_time(x: Node, y: Node) -> bool:
@@ -182,6 +192,10 @@ class LatexSideReader:
             tree = tree.factors[0]
             if reader.is_known(tree) or reader.spelled_function(tree, None) is not None:
                 return None
+            if reader.moved_by_time(tree) is not None:  # \dot x(t) of an x that is defined
+                return None
+        if isinstance(tree, Scripted) and isinstance(tree.above, Bracket) and self._is_formula(reader, tree):
+            return None  # f^{(4)}
         if isinstance(tree, Scripted) and (
             tree.primes
             or (isinstance(tree.above, NumberTree) and not reader.is_mark(tree))
@@ -198,6 +212,13 @@ class LatexSideReader:
             # else h_i = ..., for all i
             alone = alone and any(len(i.text) > 1 for i in tree.below if isinstance(i, Word))
         return (name, alone) if found is None else (found, True)
+
+    def _is_formula(self, reader: DerivationReader, tree: Scripted) -> bool:
+        """Tell whether a letter, without what stands above it, is a function or a formula of the document."""
+        bare = reader.without_primes(tree)
+        name = reader.name_here(bare)
+        node = None if name is None else self._names.values.get(name)
+        return reader.function_here(bare) is not None or (node is not None and bool(node.args))
 
     def entries_of(self, text: str) -> str | None:
         """Return the array whose entries, at indices that nothing declares, are this left side: y of y_i."""
@@ -319,7 +340,7 @@ class LatexSideReader:
         reader.differentiate = differentiated
         reader.like = self._like
         reader.derives = True
-        reader.differential = self._names.differential
+        reader.differential, reader.varied = self._names.differential, self._names.varied
         try:
             reader.infer_arrays([side for statement in lines for side in statement.sides])
             for statement in lines:

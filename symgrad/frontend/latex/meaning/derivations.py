@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, coordinates_of
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import Bracket, Evaluated, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Evaluated, ProductTree, Scripted, Tree, Word
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
-from symgrad.ir.traverse import substitute
+from symgrad.ir.traverse import substitute, topological
 from symgrad.support.errors import UnsupportedError, placed_error
 
 __all__ = ["DerivationReader"]
@@ -65,6 +66,21 @@ class DerivationReader(TimeDerivativeReader):
         places = {values[p]: self.local[p].node for p in self.functions_elsewhere[tree.name]}
         return self.term(substitute([values[tree.name]], places)[0], tree.start, tree.end)
         yield
+
+    def letter(self, tree: Tree) -> Steps[Term]:
+        mean = self._mean(tree)
+        return (yield super().letter(tree)) if mean is None else mean
+
+    def _mean(self, tree: Tree) -> Term | None:
+        r"""Return the mean that a bar above the name of a list of numbers is, where nothing defines it."""
+        if not isinstance(tree, Accent) or tree.mark != "bar" or self.name_here(tree) is not None:
+            return None
+        name = self.name_here(tree.body)
+        array = None if name is None else self.defined.get(name)
+        if name is None or array is None or len(array.shape) != 1:
+            return None
+        self.read_as(tree, f"the mean of {name}", f"a definition of {spelled_name(tree)}")
+        return self.call_of("mean", [Term(array, tree.start, tree.end)], tree.start, tree.end)
 
     def _evaluated(self, tree: Evaluated) -> Steps[Term]:
         body = yield self.value(tree.body)
@@ -141,6 +157,18 @@ class DerivationReader(TimeDerivativeReader):
         if below:
             return (yield super().gradient(order, below, of, whole))
         y = yield self.value(of)
+        laplacian = isinstance(whole, Word) and whole.text == "Delta"
+        if laplacian and not y.node.shape and any(len(s.shape) == 1 for s in inputs_of(y.node)):
+            hessian = yield super().gradient(order, below, of, whole)
+            if any(n.op is OPS["where"] for n in topological([hessian.node])):
+                raise self.refuse(
+                    f"the Laplacian of {self.text_of(of)}, which has no second derivative everywhere",
+                    Tree(whole.start, of.end),
+                    expected=r"a formula without \|x\|",
+                    cure="write the formula in coordinates",
+                    cls=UnsupportedError,
+                )
+            return self.call_of("trace", [hessian], whole.start, of.end)
         by = [] if y.node.shape else self._coordinates(y.node, of)
         if len(by) < 2:
             return (yield super().gradient(order, below, of, whole))

@@ -75,18 +75,19 @@ class ComposedRules(DifferentialRules):
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         """Return the derivative of a value that the text defines, f', by what its function is of, or its only input."""
-        name = self.name_here(tree.base)
-        if name is None or tree.below is not None or self.differentiate is None:
+        bare = self.without_primes(tree)
+        name = self.name_here(bare)
+        if name is None or self.differentiate is None:
             return None
-        y = self.named(name, tree.base)
-        here = self.function_here(tree.base)
+        y = self.named(name, bare)
+        here = self.function_here(bare)
         if here is not None:
             of = [x for x in inputs_of(y.node) if (x.name,) == here.parameters]
             if not of:
                 return None
             by = Term(of[0], tree.start, tree.end)
         elif y.node.args and not y.node.shape and sole_input(inputs_of(y.node), gradient=False) is not None:
-            by = self.only_input(y, tree.base, tree)
+            by = self.only_input(y, bare, tree)
         else:
             return None
         return self.differentiated(y, [(by, tree)] * tree.primes, tree)

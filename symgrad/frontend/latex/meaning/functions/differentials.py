@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from symgrad.frontend.latex.meaning.functions.big_operators import BigRules
-from symgrad.frontend.latex.meaning.names import base_of
+from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
@@ -19,7 +19,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.tokens.terms import Term
+from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
@@ -94,10 +94,12 @@ class DifferentialRules(BigRules):
     Attributes:
         differentiate: returns derivatives; None where they are refused.
         differential: returns the differential of a value, where these are read.
+        varied: the names whose differentials stand in the equation.
     """
 
     differentiate: Differentiate | None = None
     differential: Callable[[Node], Node] | None = None
+    varied: frozenset[str] = frozenset()
 
     # ------------------------------------------------------------------------------------------------ how it is written
 
@@ -109,13 +111,15 @@ class DifferentialRules(BigRules):
         above, below = self._bare(tree.above), self._bare(tree.below)
         top = above.factors if isinstance(above, ProductTree) and not any(above.signs) else (above,)
         bottom = below.factors if isinstance(below, ProductTree) and not any(below.signs) else (below,)
-        order = self._differential(top[0])
-        if order is None or len(bottom) < 2 or self._differential(bottom[0]) is None:
+        # Nobody writes a factor d above and below: dC/dd is a derivative by a d that is known.
+        known = self.derives and len(top) == len(bottom) == 2 and self._is_letter_d(top[0], bottom[0])
+        order = 1 if known else self._differential(top[0])
+        if order is None or len(bottom) < 2 or not (known or self._differential(bottom[0]) is not None):
             return None
         by: list[Tree] = []
         i = 0
         while i < len(bottom):
-            times = self._differential(bottom[i])
+            times = 1 if known else self._differential(bottom[i])
             if times is None or i + 1 == len(bottom):
                 return None
             variable, power = self._variable(bottom[i + 1])
@@ -161,6 +165,11 @@ class DifferentialRules(BigRules):
             known = tree.text in self.defined or tree.text in self.local
             return None if known or self.options["d"] == "name" else order
         return None
+
+    def _is_letter_d(self, *trees: Tree) -> bool:
+        """Tell whether trees are the letter d."""
+        bare = [self._bare(tree) for tree in trees]
+        return self.options["d"] != "name" and all(isinstance(t, Word) and t.text == "d" for t in bare)
 
     def _variable(self, tree: Tree) -> tuple[Tree, int]:
         r"""Return a variable below, and how often it is differentiated by: x^2 twice; w^{\top} is w."""
@@ -223,14 +232,28 @@ class DifferentialRules(BigRules):
             or not self._is_d(factor)
         ):
             return None
+        power = None
+        if isinstance(after, Scripted) and not self.is_known(after):  # dx^2 is (dx)^2
+            power = after.above if isinstance(after.above, NumberTree) else None
+            after = after if power is None else self.without_primes(after)
         name = self.name_here(after)
+        new = spelled_name(after) if name is None and factor.end == after.start else None
+        if new is not None and len(self.varied) > 1 and new in self.varied and not self.strict:
+            name = new  # dU = T dS - p dV, before anything is known of U
+            self.kept(self.name(Token("NAME", new, after.start, after.end)))
+            self.known.add(new)
         node = None if name is None else self.defined.get(name)
         if node is None:
             return None
         spot = Tree(factor.start, after.end)
+        found = Term(self.differential(node), spot.start, spot.end)
+        if power is not None:
+            spot = Tree(factor.start, power.end)
+            found = self.kept(self.raise_to(found, self.parameter(int(power.text), power)))
         if not factor.upright:
-            self.read_as(spot, f"the differential of {name}", "a declaration of d")
-        return Term(self.differential(node), spot.start, spot.end)
+            said = f"the differential of {name}"
+            self.read_as(spot, said if power is None else f"a power of {said}", "a declaration of d")
+        return found
 
     def _is_value_at(self, factor: Tree, after: Tree) -> bool:
         """Tell whether brackets behind a name say what it is a function of: y(x).
