@@ -36,6 +36,11 @@ RIGHT = {
     + "\n"
     + r"$g'(k) = (a-1) s k^{a-2}$",
     "a Laplacian by a vector": r"Let $x\in\mathbb{R}^n$, $u = x^\top x$." + "\n" + r"$\Delta u = 2n$",
+    "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = -2x",
+    "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = -2x",
+    "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= -x\\cdot x\\end{align}",
+    "a row that goes on": "f(x) = x^2 + 3x\n     - 2x^3\nf'(x) = 2x + 3\n     - 6x^2",
+    "an aligned row that goes on": "\\begin{align}f &= x^2\\\\\n&\\quad - x\\\\\n&= x(x - 1)\\end{align}",
 }
 WRONG = {
     "a slash in an exponent": r"$N = N_0e^{-E/kT}$" + "\n" + r"$\frac{dN}{dT} = -\frac{E}{kT^2}N$",
@@ -64,6 +69,9 @@ WRONG = {
     + "\n"
     + r"$g'(k) = (a-2) s k^{a-2}$",
     "a Laplacian by a vector": r"Let $x\in\mathbb{R}^n$, $u = x^\top x$." + "\n" + r"$\Delta u = 2$",
+    "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = 2x",
+    "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = 2x",
+    "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= x\\cdot x\\end{align}",
 }
 UNREAD = {
     "an order that is a letter": r"$f(x) = e^{2x}$" + "\n" + r"$f^{(n)}(x) = 2^n e^{2x}$",
