@@ -13,7 +13,6 @@ from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.state import WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import varied_in
 from symgrad.apps.review.formulas.letter_products import CALLED
-from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.prose import (
@@ -22,6 +21,7 @@ from symgrad.apps.review.layout.prose import (
     ASKED_CUES,
     CONDITION_CUES,
     EXPLAINED_CUES,
+    FOLLOWS_CUES,
     SELF_CUES,
     VALUE_CUES,
 )
@@ -41,6 +41,7 @@ _NAME = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
 
 
+_CASE = re.compile(r"\b(?:case|region|branch|regime)\b[^.\n]*$", re.IGNORECASE)
 _ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
 _NUMBER = re.compile(
     r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
@@ -84,7 +85,10 @@ class Reviewer(DocumentDeclarations):
                 f"equations in '{hidden[1]}' are not read", expected="lines of aligned, split or gathered"
             )
             self._unread(sides[0].span, sides[0].text, error)
-        left = self._last
+        left, self._first_side = self._last, sides[0]
+        if self._case is not None and self._case[1] is not None:
+            self._carried = self._case[1]
+            self._in_a_case = _CASE.search(self._source.text[: self._case[0].span.start][-40:]) is not None
         self._judge.unread_before = statement.continues and self._judge.unread_before
         if statement.continues:
             self._judge.case = self._general_case(self._judge.case)
@@ -92,6 +96,10 @@ class Reviewer(DocumentDeclarations):
             left, self._right = sides.pop(0), None
             self._before = self._prose(left.span.start)
             self._judge.case = self._case_of(statement)
+            self._carried = self._judge.case or self._carried
+            for symbol in symbols_of([] if self._judge.case is None else [self._judge.case]):
+                if symbol in self.names.moving:
+                    self.names.release(symbol)  # it was found in another case
             self._ask_for_zero(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
                 taken, value = self._taken(WrittenEquation(left, relations[0], sides[0]))
@@ -117,6 +125,13 @@ class Reviewer(DocumentDeclarations):
                 return False, None
             found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
             return True, None if found is None else self._read(equation.right)
+        if self._reader.is_unknown_moment(equation.left):
+            error = ProgramSyntaxError(
+                "this is a moment, and nothing says how its variable is distributed",
+                expected="X ~ N(mu, sigma^2) above",
+            )
+            self._unread(equation.left.span, equation.left.text, error)
+            return True, self._read(equation.right)
         if self._is_initial_value(equation) or self._is_description(equation):
             return True, None
         target = self._reader.target(equation.left)
@@ -162,6 +177,7 @@ class Reviewer(DocumentDeclarations):
             return False
         if len(re.findall(rf"(?<!\w){re.escape(word)}\s*(?:=|\*|/|\+|\^|\()", self._source.text)) > 0:
             return False
+        self._described.add(target.name)
         self._add("condition", equation.right, equation, message=f"{target.name} is described in words")
         return True
 
@@ -216,6 +232,7 @@ class Reviewer(DocumentDeclarations):
         if self._is_alternative(symbol):  # x = 2 or x = -2
             self.names.release(symbol)
         asked, unused = self._asked_of(symbol), self._is_unused(name)
+        asked = [c for c in asked if not self._has_rates(name, c)]
         try:
             side = self._reader.side(equation.right)
         except SymgradError as error:
@@ -237,6 +254,8 @@ class Reviewer(DocumentDeclarations):
             return False, None
         if asked:
             return self._solution(symbol, side, equation, asked)
+        if self._follows(symbol, side) and self._derived_value(symbol, side, equation):
+            return True, side
         if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
             self.names.define(name, side.expr.node, side.names)
             self._add("definition", equation.right, equation)
@@ -258,7 +277,9 @@ class Reviewer(DocumentDeclarations):
         """
         if self.names.first_read.get(name, self._number) >= self._number:
             return False
-        if not _varies(side):
+        if self._is_solved_for_time(name, side):
+            return True
+        if not _varies(side) or self._follows(self.names.values[name], side):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
             return True
@@ -266,6 +287,22 @@ class Reviewer(DocumentDeclarations):
         if self.names.values[name] in self._slopes and all(number < self._number for number in read):
             return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
+
+    def _follows(self, symbol: Node, side: ReadSide) -> bool:
+        """Tell whether equations above relate an input to all that a formula for it reads: then it follows."""
+        known = {s for c in self.names.conditions if symbol in c.reads for s in c.reads}
+        reads = set(symbols_of([side.expr.node]))
+        return bool(reads) and reads <= known and EXPLAINED_CUES.search(self._before) is None
+
+    def _derived_value(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> bool:
+        """Judge a formula for an input by equations that hold; tell whether it was: else it is one more equation."""
+        known = [c for c in reversed(self.names.conditions) if symbol in c.reads]
+        judged = self._judge.solution(symbol, side, known)
+        if judged.verdict.status == "refuted" and FOLLOWS_CUES.search(self._before) is None:
+            return False
+        self._add_solution(equation, judged)
+        self._fix(symbol, side, equation)
+        return True
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         said = f"{symbol.name} = {one_line(equation.right)} from here on"
@@ -285,6 +322,13 @@ class Reviewer(DocumentDeclarations):
         self, symbol: Node, side: ReadSide, equation: WrittenEquation, asked: list[Condition]
     ) -> tuple[bool, ReadSide | None]:
         judged = self._judge.solution(symbol, side, asked)
+        if judged.verdict.status == "refuted" and self._carried is not None:
+            before, self._judge.case = self._judge.case, self._carried
+            there = self._judge.solution(symbol, side, asked)
+            self._judge.case = before
+            judged = (
+                replace(there, message="in the case above") if there.verdict.status == "proved" else judged
+            )
         if symbol in self.names.fixed and judged.verdict.status != "proved":
             return False, None  # it has a value already, and this is a claim about that
         self._add_solution(equation, judged)
@@ -323,6 +367,7 @@ class Reviewer(DocumentDeclarations):
         if not text.text.strip():
             self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
             return left
+        is_first = left is self._first_side
         if relation.kind == "other":  # and nothing needs the side before
             before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
             equation = WrittenEquation(before, relation, text)
@@ -371,7 +416,13 @@ class Reviewer(DocumentDeclarations):
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
         if judged.verdict.status == "refuted":
-            judged = self._judged_otherwise(left, right) or judged
+            name = self._reader.head(equation.left) if is_first else None
+            if name is not None and self._begins_anew(equation):
+                self._forget_values()
+                self._reader.forget(name)
+                target = self._reader.target(equation.left)
+                return right if target is None else self._defined(target, equation) or right
+            judged = self._judged_otherwise(left, right, judged) or judged
         doubtful = judged.verdict.status != "proved" and ends
         if doubtful and (self._is_known_rate(left, right) or self._moves(left, right)):
             self._hold(left, right, equation, asked=False)
@@ -382,6 +433,19 @@ class Reviewer(DocumentDeclarations):
         )
         if judged.verdict.status == "refuted" and sought:
             self._hold(left, right, equation, asked=True)
+            return right
+        if judged.verdict.status == "refuted" and self._is_about_a_later_name(left, right):
+            self._hold(left, right, equation, asked=False)
+            return right
+        if judged.verdict.status == "refuted" and ends and self._names_a_rate(left, right):
+            self._hold(left, right, equation, asked=False)  # m*dv/dt = m*a, of an a that nothing above reads
+            return right
+        is_new = is_first and judged.verdict.status == "refuted" and self._is_new_on_left(left, right)
+        if is_new and self._is_law(left, right):
+            self._hold(left, right, equation, asked=False)
+            return right
+        if judged.verdict.status == "refuted" and self._is_stated(left, right):
+            self._hold(left, right, equation, asked=False)
             return right
         if (
             judged.verdict.status == "refuted"
@@ -399,8 +463,18 @@ class Reviewer(DocumentDeclarations):
                     f"this is '{one_line(self._right.text)}' again, and does not follow from the wrong line"
                 )
                 judged, self._right = replace(again, message=message), None
+        if judged.verdict.status != "refuted" and left.slope is None:
+            self._restate(left, right)
+            if judged.verdict.status == "undecided":
+                self._doubtful.append(right.expr)
         self._add_judged(text, equation, judged)
         return right
+
+    def _restate(self, left: ReadSide, right: ReadSide) -> None:
+        """Remember another formula of a name, by equations above: its derivative may be meant of that."""
+        node = left.expr.node
+        if node.args and set(symbols_of([node])) != set(symbols_of([right.expr.node])):
+            self._restated.setdefault(node, []).insert(0, right.expr)
 
     def _as_shaped(self, left: ReadSide, right: ReadSide) -> ReadSide:
         r"""Read a side again beside one of another shape: \nabla^2 f is a Laplacian, or a Hessian beside a matrix."""
@@ -409,28 +483,6 @@ class Reviewer(DocumentDeclarations):
         except SymgradError:
             return left
         return again if again.expr.shape == right.expr.shape else left
-
-    def _judged_otherwise(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
-        """Judge a derivative where other inputs follow, along equations above or by differentials; None if it fails."""
-        slope = left.slope
-        if slope is not None and len(slope.by) == 1 and slope.plain:
-            total = total_derivative(self.names, slope.of.node, slope.by[0].node)
-            if total is None:
-                return None
-            found = self._judge.judged(replace(left, expr=self.names.expr(total), slope=None), right)
-            note = f"where other inputs follow {slope.by[0]}, as the equations above say"
-        elif slope is None and self.names.varied and self.names.ever_varied - self.names.varied:
-            self.names.varied = self.names.ever_varied
-            try:
-                left, right = self._reader.side(left.text), self._reader.side(right.text)
-            except SymgradError:
-                return None
-            found, note = self._judge.judged(left, right), "with all differentials above"
-        else:
-            return None
-        return replace(found, message=note) if found.verdict.status == "proved" else None
-
-    # -- steps ---------------------------------------------------------------------------------------------------
 
 
 def _varies(side: ReadSide) -> bool:

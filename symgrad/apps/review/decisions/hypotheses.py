@@ -308,17 +308,39 @@ class HypothesisRules(ReviewState):
 
         That is where words in its sentence say so, or where one of the next statements gives the value.
         """
-        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
+        if left.expr.node.op is SYMBOL:
             return False
+        if not right.expr.node.is_number():
+            return self._is_equation(left, right)
+        if right.expr.node.is_number(0) and self.names.is_defined(left.text.text.strip(" &$")):
+            return True  # y = 0, of a y that a formula defines
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
             return False  # the derivative that is set to zero, written out: a claim
+        if self._determined(reads):
+            return False  # it follows from equations above, or is a mistake
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
         return any(self._gives(statement) in reads for statement in self._behind_it)
+
+    def _is_equation(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether two formulas of one input are an equation for it: one of the next statements has its value."""
+        nodes = [left.expr.node, right.expr.node]
+        unknowns = set(symbols_of(nodes))
+        plain = left.slope is None and not left.values and right.slope is None
+        if not plain or len(unknowns) != 1 or self._determined(unknowns):
+            return False
+        return any(self._gives(statement) in unknowns for statement in self._behind_it)
+
+    def _determined(self, symbols: set[Node]) -> bool:
+        """Tell whether equations above leave one value for each of some inputs."""
+        conditions = [c.where(self.names.fixed) for c in self.names.conditions]
+        unknowns = sorted({s for c in conditions for s in c.reads}, key=lambda s: s.name)
+        found = eliminate(conditions, unknowns, {}) if conditions else None
+        return found is not None and all(s in found and not symbols_of([found[s]]) for s in symbols)
 
     def _gives(self, statement: ChainText) -> Node | None:
         """Return the input for which an equation has a value, also where that is said of a name with a mark."""
@@ -393,10 +415,15 @@ class HypothesisRules(ReviewState):
 
         That input stands on one side alone, since (a + b)**2 = a**2 + b**2 is a claim.
         """
-        if left.slope is not None or right.slope is not None:
+        if left.slope is not None or (right.slope is not None and not self._is_new_on_left(left, right)):
             return False
         differential = left.expr.node.op is SYMBOL  # dU = T dS - p dV
         return (differential or not left.values) and self._has_new_input(left, right)
+
+    def _is_new_on_left(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether the left side has an input that nothing above reads, and the right one has none: 1/T = dS/dU."""
+        a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
+        return any(map(self.names.is_new, a - b)) and not any(map(self.names.is_new, b))
 
     def _has_new_input(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether several inputs are in an equation, and one side alone has one that no line above reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
@@ -12,7 +12,7 @@ from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.point_claims import PointClaims
-from symgrad.apps.review.decisions.rounding import Rounding, unit_factor
+from symgrad.apps.review.decisions.rounding import Rounding, decimals_in, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.solving import known_values, solve_for
 from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
@@ -59,7 +59,7 @@ class Judge(CurveBranches):
     Attributes:
         idle: whether nothing is decided, since the document is to be read again.
         unread_before: whether a side before, in the same chain, was not understood.
-        has_units: whether units stood behind numbers, which are not read.
+        units: what stood behind numbers and is not read, by the offsets at which these end.
         unclear: a case that was not understood; None for none.
         case: where the steps are said to hold: a truth value; None for everywhere.
         places: the values of inputs for which alone claims are meant.
@@ -71,7 +71,7 @@ class Judge(CurveBranches):
         self.idle = False
         self.unread_before = False
         self.case: Node | None = None
-        self.has_units = False
+        self.units: Mapping[int, str] = {}
         self.unclear: str | None = None
         self.places = PointClaims(names, seconds)
         self._differentiated: set[Node] = set()  # by what the document differentiates
@@ -96,6 +96,14 @@ class Judge(CurveBranches):
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
+        arrays = self._names.read_as_number([left.expr.node, right.expr.node])
+        if arrays is not None and verdict.status in _CERTAIN:
+            return StepVerdict(kind, Verdict("undecided", arrays))
+        units = [unit for side in (left, right) if (unit := self.units.get(side.text.span.end)) is not None]
+        if len(units) == 2 and units[0] != units[1]:
+            return StepVerdict(
+                kind, Verdict("undecided", f"units are not read, and {' and '.join(units)} differ")
+            )
         if verdict.status == "refuted" and (rounded := self._rounded(left, right, about)) is not None:
             return StepVerdict(kind, *rounded)
         if verdict.status == "proved":
@@ -119,11 +127,22 @@ class Judge(CurveBranches):
         nodes = substitute([left.expr.node, right.expr.node], values)
         nodes = self._given(nodes)[0] or nodes
         found = self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
-        factor = unit_factor(*nodes) if found is None and self.has_units else None
+        factor = unit_factor(*nodes) if found is None and self.units else None
         if factor is not None:
             why = f"the sides differ by a factor of {factor}, perhaps since their units differ, which are not read"
             return Verdict("undecided", why), None
         return found
+
+    def agree_in_floats(self, sides: Sequence[Node], text: str) -> bool:
+        """Tell whether numbers are equal in floats, but for what rounding the decimals of a text may change."""
+        if symbols_of(sides) or any(side.shape for side in sides):
+            return False
+        try:
+            one, other = (float(self._names.expr(side)) for side in sides)
+        except SymgradError:
+            return False
+        digits = min((d.digits for d in decimals_in(text)), default=9)
+        return abs(one - other) <= 10.0 ** (2 - digits) * max(abs(one), abs(other))
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> StepVerdict:
         """Decide whether a value solves equations that are asked for.
@@ -138,6 +157,8 @@ class Judge(CurveBranches):
         names = self._names
         others = {s: v for s, v in {**names.marked, **names.fixed}.items() if s is not unknown}
         (node,) = substitute([value.expr.node], others)
+        if self.case is not None:
+            (self.case,) = substitute([self.case], {unknown: node})
         at = [c.where(others) for c in conditions]
         try:
             condition, verdict = check_solution(at, unknown, node, self._equation)
@@ -207,6 +228,8 @@ class Judge(CurveBranches):
         slopes = [s for s in (left.slope, right.slope) if s is not None]
         nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
         doubt = self._names.doubt(nodes)
+        if doubt is None and (line := self._names.unread_name(left.text.text)) is not None:
+            doubt = f"the sides differ, but line {line}, which has that name, is not understood"
         if doubt is None and not slopes and not left.values:
             doubt = self._names.unread_about(nodes) or self._undetermined(verdict)
         if doubt is None and self.unread_before:

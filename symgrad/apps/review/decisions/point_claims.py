@@ -81,9 +81,7 @@ class PointClaims:
         arguments = names.arguments.union(*names.functions.values())
         by = {x.node for s in (left.slope, left.claimed, right.slope) if s is not None for x in s.by}
         values = {
-            s: v
-            for s, v in names.fixed.items()
-            if s in one & other and v.is_number() and (s in by or s.name in arguments)
+            s: v for s, v in names.fixed.items() if s in one & other and (s in by or s.name in arguments)
         }
         if not values:
             return verdict

@@ -220,6 +220,10 @@ class LatexSideReader:
         node = None if name is None else self._names.values.get(name)
         return reader.function_here(bare) is not None or (node is not None and bool(node.args))
 
+    def forget(self, name: str) -> None:
+        """Take back a function, which gets another meaning."""
+        self._functions.pop(name, None)
+
     def entries_of(self, text: str) -> str | None:
         """Return the array whose entries, at indices that nothing declares, are this left side: y of y_i."""
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from symgrad.apps.review.layout.statements import ChainText
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["CALLED", "DocumentLetters"]
+__all__ = ["CALLED", "DocumentLetters", "differentiated_names"]
 
 _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
@@ -24,6 +24,16 @@ _DIFFERENTIATED = re.compile(
     r"|\\d?dot\s*\{?\s*\\?([^\W\d]\w*)|(?<!\w)([^\W\d]\w*)'"
 )
 _FACTORS = 4  # letters of a product without signs
+
+
+def differentiated_names(text: str) -> set[str]:
+    r"""Return the names whose derivatives stand in a formula.
+
+    Example:
+        >>> sorted(differentiated_names(r"m \ddot x + \frac{dv}{dt} + y' = dL/dw"))
+        ['L', 'v', 'x', 'y']
+    """
+    return {name for names in _DIFFERENTIATED.findall(text) for name in names if name}
 
 
 class DocumentLetters:
@@ -47,8 +57,7 @@ class DocumentLetters:
         self.arguments: dict[str, set[str]] = {}
         for statement in statements:
             for k, side in enumerate(statement.sides):
-                for names in _DIFFERENTIATED.findall(side.text):
-                    self.differentiated.update(filter(None, names))
+                self.differentiated.update(differentiated_names(side.text))
                 for call in CALLED.finditer(side.text):
                     name = call["name"].replace("{", "").replace("}", "")
                     self.arguments.setdefault(name, set()).add(call["argument"])

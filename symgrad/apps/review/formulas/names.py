@@ -59,6 +59,7 @@ class DocumentNames(DocumentEquations):
         ever_varied: these of all statements so far.
         has_random_inputs: whether an input has a distribution.
         variables: the names that derivatives in the document are by, or hold constant.
+        arrays: the names that it uses as arrays.
         arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what was declared, and what was not and is taken to hold.
@@ -72,6 +73,7 @@ class DocumentNames(DocumentEquations):
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, ImplicitEquation] = {}
+        self.arrays: frozenset[str] = frozenset()
         self.followed: Mapping[str, str | None] = {}
         self.primed: frozenset[str] = frozenset()
         self.marked: dict[Node, Node] = {}
@@ -101,6 +103,14 @@ class DocumentNames(DocumentEquations):
     def is_unknown(self, name: str) -> bool:
         """Tell whether formulas read a name as a number, and nothing says more of it."""
         return name in self._undeclared and not self.values[name].shape
+
+    def declares_signs(self) -> bool:
+        """Tell whether the document says of some real input which sign it has."""
+        return any(
+            s.op is SYMBOL and s.dtype == "real" and not s.shape and s.declaration.values.name != "real"
+            for n, s in self.values.items()
+            if n not in self._undeclared
+        )
 
     def is_defined(self, name: str) -> bool:
         """Tell whether an equation of the document defines a name, perhaps as another name of an input."""
@@ -139,6 +149,14 @@ class DocumentNames(DocumentEquations):
         if line is None:
             return None
         return f"it does not follow from what was read, but line {line} is not understood"
+
+    def unread_name(self, text: str) -> int | None:
+        """Return the last line with the name that a text is, or is the derivative of, which was not understood."""
+        words = [
+            w[1:] if w[0] in "d∂" and w not in self and w[1:] in self else w for w in _LETTERS.findall(text)
+        ]
+        lines = [self.unread[w] for w in words if w in self.unread and self.is_defined(w)]
+        return max(lines, default=None)
 
     def was_missed(self, name: str) -> bool:
         """Tell whether a formula above has a name that could not be read."""
@@ -295,7 +313,7 @@ class DocumentNames(DocumentEquations):
 
     def forget(self, name: str) -> None:
         """Take back the declaration of a name, which a formula defines."""
-        del self.values[name]
+        self.values.pop(name, None)
 
     def restrict_entries(self, entry: str, kind: str, line: int) -> bool:
         """Take in x_i > 0 for an array x: all of its entries are of a kind; tell whether that is meant.
@@ -333,8 +351,22 @@ class DocumentNames(DocumentEquations):
                 return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
             if s in self._unsure:
                 return f"the sides differ, but what line {self._unsure[s]} says of {s.name} is not understood"
+            head, _, tail = s.name.partition("_")
+            base = self.values.get(head)
+            base = self.fixed.get(base, base) if base is not None else None
+            if base is not None and base.args and tail and set(tail) <= {i.name for i in inputs_of(base)}:
+                return (
+                    f"the sides differ, but {s.name} may be a derivative of {head}, and is read as an input"
+                )
             if s.name == "i" and s.dtype == "real" and s.name in self._undeclared:
                 return "the sides differ, but i may be the imaginary unit, and is read as a real number"
+        return None
+
+    def read_as_number(self, nodes: Sequence[Node]) -> str | None:
+        """Return why formulas are not judged that read as a number what the document uses as an array."""
+        for s in topological(nodes):
+            if s.op is SYMBOL and not s.shape and s.name in self.arrays and s.name in self._undeclared:
+                return f"{s.name} is used as an array, and nothing declares it: it is read as a number"
         return None
 
     def symmetric_cases(self, nodes: Sequence[Node]) -> dict[Node, Node]:

@@ -15,6 +15,7 @@ __all__ = [
     "CONDITION_CUES",
     "EXPLAINED_CUES",
     "EXTREMUM_CUES",
+    "FOLLOWS_CUES",
     "FAMILIES",
     "HELD_CUES",
     "SELF_CUES",
@@ -98,6 +99,12 @@ FACT_CUES = _any_case(
 
 EXPLAINED_CUES = _any_case(r"\b(where|here|with|in which|denotes?|let|define)\s*$")
 """Words right before an equation that explains a name of a formula above."""
+
+FOLLOWS_CUES = _any_case(
+    r"(?:\b(?:so|hence|thus|therefore|gives?|giving|yields?|get|obtain|find|implies|solving|rearrang\w+|then)\b|=>|⇒|∴|->|→"
+    r"|\\(?:implies|Rightarrow|therefore|to)\b)[\s,:$&(\\]*(?:that|us)?[\s$]*$"
+)
+"""Words right before an equation that follows from the ones above."""
 
 SELF_CUES = _any_case(
     r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b"
