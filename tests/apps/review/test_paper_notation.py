@@ -36,6 +36,13 @@ RIGHT = {
     + "\n"
     + r"$g'(k) = (a-1) s k^{a-2}$",
     "a Laplacian by a vector": r"Let $x\in\mathbb{R}^n$, $u = x^\top x$." + "\n" + r"$\Delta u = 2n$",
+    "a function with pi's letter beside pi": r"$\pi(a) = a^2 + \log(2\pi)$" + "\n" + r"$\pi'(a) = 2a$",
+    "a function in its own brackets": r"$f(E) = \frac{1}{e^E+1}$" + "\n" + r"$f'(E) = -f(1-f)$",
+    "a transposed vector": r"Let $v\in\mathbb{R}^d$ and $L = c^\top v$." + "\n" + r"$\nabla_v L = c$",
+    "a transposed vector before a matrix": r"Let $X\in\mathbb{R}^{n\times d}$, $w\in\mathbb{R}^d$, $L = u^\top X w$."
+    + "\n"
+    + r"$\nabla_X L = u w^\top$",
+    "a size called d": r"$m = \frac{1}{d}\sum_{i=1}^d x_i$" + "\n" + r"$\sum_{i=1}^d \frac{x_i}{m} = d$",
     "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = -2x",
     "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = -2x",
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= -x\\cdot x\\end{align}",
@@ -69,6 +76,15 @@ WRONG = {
     + "\n"
     + r"$g'(k) = (a-2) s k^{a-2}$",
     "a Laplacian by a vector": r"Let $x\in\mathbb{R}^n$, $u = x^\top x$." + "\n" + r"$\Delta u = 2$",
+    "a function with pi's letter beside pi": r"$\pi(a) = a^2 + \log(2\pi)$"
+    + "\n"
+    + r"$\pi'(a) = 2a + \frac{1}{\pi}$",
+    "a function in its own brackets": r"$f(E) = \frac{1}{e^E+1}$" + "\n" + r"$f'(E) = f(1-f)$",
+    "a transposed vector": r"Let $v\in\mathbb{R}^d$ and $L = c^\top v$." + "\n" + r"$\nabla_v L = 2c$",
+    "a transposed vector before a matrix": r"Let $X\in\mathbb{R}^{n\times d}$, $w\in\mathbb{R}^d$, $L = u^\top X w$."
+    + "\n"
+    + r"$\nabla_X L = w u^\top$",
+    "a size called d": r"$m = \frac{1}{d}\sum_{i=1}^d x_i$" + "\n" + r"$\sum_{i=1}^d \frac{x_i}{m} = 2d$",
     "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = 2x",
     "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = 2x",
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= x\\cdot x\\end{align}",

@@ -11,7 +11,7 @@ from symgrad.frontend.latex.syntax.tree import Tree
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Source
 
-__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros"]
+__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros", "words_in"]
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -125,7 +125,7 @@ def declared_names(text: str) -> list[str] | None:
 
 _QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_BRACED}\s*{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
 _DIFFERENTIALS = re.compile(
-    r"(?<![a-zA-Z\\])(?:[a-zA-Z]{1,3}(?=d[a-zA-Z](?![a-zA-Z])))?(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
+    r"(?<![a-zA-Z\\^_])(?:[a-zA-Z]{1,3}(?=d[a-zA-Z](?![a-zA-Z])))?(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
 )
 
 
@@ -137,3 +137,29 @@ def varied_in(sides: Sequence[str]) -> frozenset[str]:
         ['f', 'theta', 'x']
     """
     return frozenset(name for side in sides for name in _DIFFERENTIALS.findall(_QUOTIENTS.sub(" ", side)))
+
+
+_DEFINED_WORD = re.compile(
+    r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
+    re.MULTILINE,
+)
+
+
+def words_in(document: str) -> list[str]:
+    """Return the words in math italics that a document uses as names: KL = ..., if K and L do not stand alone in it."""
+    if "\\" not in document:
+        return []
+    found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
+    return [
+        w
+        for w in found
+        if not _is_differential(w, document)
+        and any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
+    ]
+
+
+def _is_differential(word: str, document: str) -> bool:
+    r"""Tell whether a word is the differential of a letter that a document has elsewhere: dx, with x in it."""
+    if len(word) != 2 or word[0] != "d":
+        return False
+    return re.search(rf"(?<![a-zA-Z\\]){word[1]}(?![a-zA-Z])", document) is not None

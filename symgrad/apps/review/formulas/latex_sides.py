@@ -11,6 +11,7 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
+from symgrad.apps.review.formulas.latex_declarations import words_in
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
 from symgrad.apps.review.formulas.related_rates import derivative_at_constant, rate, time_derivative
@@ -30,7 +31,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.latex.syntax.words import join_words
+from symgrad.frontend.latex.syntax.words import join_words, rename_called
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import SYMBOL, Node, size_leaf
 from symgrad.ir.traverse import symbols_of
@@ -43,11 +44,13 @@ __all__ = ["LatexSideReader", "LatexSideDerivative"]
 _WORD = re.compile(r"[a-zA-Z]+")
 _RUN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z]{2,}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
-_DEFINED_WORD = re.compile(
-    r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
-    re.MULTILINE,
-)
 _CONSTANT = re.compile(r"\)\s*_")  # (\partial p/\partial V)_T: p follows V
+# A factor behind a number, where no other \pi stands alone: then that is a name.
+_PI_ALONE = re.compile(
+    r"\A(?!.*\\pi\s*(?:_|\\in\b|&?\s*:?=))(?!.*(?:\\partial|\bd)\s*\\pi\b).*\d\s*\\pi(?!\s*[\w(_'^])",
+    re.DOTALL,
+)
+_LONE_D = re.compile(r"(?<![a-zA-Z\\])d(?!\s*\\?[a-zA-Z{])")
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
 _LEIBNIZ = re.compile(
@@ -101,26 +104,6 @@ class LatexSideDerivative:
     value: Node
 
 
-def _words_in(document: str) -> list[str]:
-    """Return the words in math italics that a document uses as names: KL = ..., if K and L do not stand alone in it."""
-    if "\\" not in document:
-        return []
-    found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
-    return [
-        w
-        for w in found
-        if not _is_differential(w, document)
-        and any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
-    ]
-
-
-def _is_differential(word: str, document: str) -> bool:
-    r"""Tell whether a word is the differential of a letter that a document has elsewhere: dx, with x in it."""
-    if len(word) != 2 or word[0] != "d":
-        return False
-    return re.search(rf"(?<![a-zA-Z\\]){word[1]}(?![a-zA-Z])", document) is not None
-
-
 def _is_time(x: Node, y: Node) -> bool:
     """Tell whether a derivative is one by a time that its formula does not read."""
     return x.op is SYMBOL and x.name == "t" and x not in symbols_of([y])
@@ -145,6 +128,9 @@ class LatexSideReader:
     def __init__(
         self, names: DocumentNames, macros: Mapping[str, str], options: Mapping[str, Any], document: str
     ) -> None:
+        self._calls_pi = "pi" in macros and _PI_ALONE.search(document) is not None
+        if self._calls_pi:  # \pi(a) is a function, and \sqrt{2\pi} has the number
+            macros = {name: body for name, body in macros.items() if name != "pi"}
         self.macros = macros
         self._document = document
         self.slopes: list[LatexSideDerivative] = []
@@ -157,7 +143,7 @@ class LatexSideReader:
         self._indexed = 0
         self._like: Shape = ()
         self._bodies: set[str] = set()
-        self._words = _words_in(document)
+        self._words = words_in(document)
 
     # -- what is on the left --------------------------------------------------------------------------------------
 
@@ -379,6 +365,8 @@ class LatexSideReader:
         used = {m[1] for m in _COMMAND.finditer(text)} & self.macros.keys()
         before = "".join(self.macros[name] for name in self.macros) + " " if used else ""
         lines = latex_statements(Source(before + text))
+        if self._calls_pi:
+            lines = [rename_called(line, "pi", "varpi") for line in lines]
         words = [w for w in self._words if w in text] + self._function_names(text)
         return before, [join_words(line, words) for line in lines] if words else lines
 
@@ -401,7 +389,7 @@ class LatexSideReader:
     ) -> _DocumentReader:
         known = self._known(text)
         if (
-            self._names.varied or _LEIBNIZ.search(text)
+            _LEIBNIZ.search(text) or (self._names.varied and _LONE_D.search(text) is None)
         ) and "d" not in self._names.values:  # a size d is not what stands in d/dx
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}

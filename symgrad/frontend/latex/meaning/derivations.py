@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, coordinates_of
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
@@ -11,11 +12,23 @@ from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Evaluated, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import (
+    Accent,
+    Bracket,
+    Command,
+    Evaluated,
+    ProductTree,
+    Scripted,
+    Tree,
+    Word,
+)
+from symgrad.frontend.latex.syntax.words import parts_of
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import substitute, topological
 from symgrad.support.errors import UnsupportedError, placed_error
+from symgrad.support.source import Span
+from symgrad.support.traversal import walk
 
 __all__ = ["DerivationReader"]
 
@@ -104,7 +117,52 @@ class DerivationReader(TimeDerivativeReader):
 
     def spelled_function(self, tree: Tree, after: Tree | None) -> str | None:
         is_moment = isinstance(tree, Word) and tree.text in self.moments
-        return None if is_moment else super().spelled_function(tree, after)
+        return None if is_moment or self._stands_in(tree, after) else super().spelled_function(tree, after)
+
+    def _stands_in(self, tree: Tree, after: Tree | None) -> bool:
+        """Tell whether a function stands in the brackets behind it without an argument: f(1 - f) is a product."""
+        bracket, here = self.call_bracket(after), self.function_here(tree)
+        if bracket is None or here is None or here.name not in self.defined:
+            return False
+        if isinstance(tree, Scripted) and (tree.primes or tree.above is not None):
+            return False
+        if not any(self._is_alone(here.name, item) for item in bracket.items):
+            return False
+        self.read_as(Tree(tree.start, bracket.end), "a product", "another name for the function")
+        return True
+
+    def _is_alone(self, name: str, tree: Tree) -> bool:
+        """Tell whether the name of a function stands in a tree as a value, with no brackets behind it."""
+        called: set[int] = set()
+        for part in walk([tree], parts_of):
+            if isinstance(part, ProductTree):
+                pairs = pairwise(part.factors)
+                called |= {f.start for f, after in pairs if isinstance(after, Bracket)}
+            here = self.function_here(part) if isinstance(part, Word | Scripted) else None
+            if here is not None and here.name == name and part.start not in called:
+                return True
+        return False
+
+    def infer_arrays(self, trees: Sequence[Tree]) -> None:
+        r"""Declare vectors that are transposed before arrays, c of c^{\top} v, where nothing is declared."""
+        super().infer_arrays(trees)
+        for part in walk(trees, parts_of):
+            if isinstance(part, ProductTree):
+                for k, (one, other) in enumerate(pairwise(part.factors)):
+                    if not part.signs[k + 1]:
+                        self._infer_transposed(one, other)
+
+    def _infer_transposed(self, one: Tree, other: Tree) -> None:
+        if not isinstance(one, Scripted) or not isinstance(one.above, Command) or one.primes:
+            return
+        bare, name = self.without_primes(one), self.name_here(other)
+        spelled = spelled_name(bare)
+        shape = () if name is None or name not in self.defined else self.defined[name].shape
+        if one.above.name != "top" or not shape or spelled is None or self.is_known(bare):
+            return
+        if spelled[0].islower():
+            word = Word(bare.start, bare.end, spelled)
+            self.declare_array(word, shape[:1], Span(bare.start, bare.end))
 
     def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
         make = (
