@@ -43,6 +43,18 @@ RIGHT = {
     + "\n"
     + r"$\nabla_X L = u w^\top$",
     "a size called d": r"$m = \frac{1}{d}\sum_{i=1}^d x_i$" + "\n" + r"$\sum_{i=1}^d \frac{x_i}{m} = d$",
+    "a letter behind a matrix": r"Let $X\in\mathbb{R}^{n\times p}$, $y\in\mathbb{R}^n$, $L = \|y - X\beta\|^2$."
+    + "\n"
+    + r"$\nabla_\beta L = -2X^\top(y - X\beta)$",
+    "rows of a matrix": r"Let $X\in\mathbb{R}^{n\times d}$, $w\in\mathbb{R}^d$, $L = \sum_i x_i^\top w$."
+    + "\n"
+    + r"$\nabla_w L = \sum_i x_i$",
+    "a derivative with a slash": r"$\ell = \alpha^2\beta$"
+    + "\n"
+    + r"$\partial^2\ell/\partial\alpha\,\partial\beta = 2\alpha$",
+    "twice with a slash": r"$\ell = \beta^3$" + "\n" + r"$\partial^2\ell/\partial\beta^2 = 6\beta$",
+    "an elasticity": r"$Q = P^a M^b$" + "\n" + r"$\frac{\partial\ln Q}{\partial\ln P} = a$",
+    "an elasticity with a slash": r"$Q = P^a M^b$" + "\n" + r"$\partial\ln Q/\partial\ln P = a$",
     "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = -2x",
     "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = -2x",
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= -x\\cdot x\\end{align}",
@@ -85,6 +97,18 @@ WRONG = {
     + "\n"
     + r"$\nabla_X L = w u^\top$",
     "a size called d": r"$m = \frac{1}{d}\sum_{i=1}^d x_i$" + "\n" + r"$\sum_{i=1}^d \frac{x_i}{m} = 2d$",
+    "a letter behind a matrix": r"Let $X\in\mathbb{R}^{n\times p}$, $y\in\mathbb{R}^n$, $L = \|y - X\beta\|^2$."
+    + "\n"
+    + r"$\nabla_\beta L = -2X(y - X\beta)$",
+    "rows of a matrix": r"Let $X\in\mathbb{R}^{n\times d}$, $w\in\mathbb{R}^d$, $L = \sum_i x_i^\top w$."
+    + "\n"
+    + r"$\nabla_w L = \sum_i 2x_i$",
+    "a derivative with a slash": r"$\ell = \alpha^2\beta$"
+    + "\n"
+    + r"$\partial^2\ell/\partial\alpha\,\partial\beta = 3\alpha$",
+    "twice with a slash": r"$\ell = \beta^3$" + "\n" + r"$\partial^2\ell/\partial\beta^2 = 3\beta$",
+    "an elasticity": r"$Q = P^a M^b$" + "\n" + r"$\frac{\partial\ln Q}{\partial\ln P} = b$",
+    "an elasticity with a slash": r"$Q = P^a M^b$" + "\n" + r"$\partial\ln Q/\partial\ln P = b$",
     "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = 2x",
     "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = 2x",
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= x\\cdot x\\end{align}",

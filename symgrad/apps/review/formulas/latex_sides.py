@@ -141,6 +141,7 @@ class LatexSideReader:
         self._options = options
         self._heads: dict[str, list[str]] = {}
         self._indexed = 0
+        self._inferred = False
         self._like: Shape = ()
         self._bodies: set[str] = set()
         self._words = words_in(document)
@@ -297,6 +298,8 @@ class LatexSideReader:
                 raise
             return self._read_as(text, line, calls="product")  # p_i(1 - p_i): an entry is no function
         except ShapeError as error:
+            if self._inferred:
+                return self._read_as(text, line, infers=False)
             if not _PRODUCT.search(text):
                 raise
             try:
@@ -307,7 +310,7 @@ class LatexSideReader:
             return found
 
     def _read_as(
-        self, text: str, line: int, *, rows: bool = False, calls: str | None = None
+        self, text: str, line: int, *, rows: bool = False, calls: str | None = None, infers: bool = True
     ) -> tuple[Node, str | None]:
         before, lines = self._lines(text)
         source = Source(before + text)
@@ -329,10 +332,11 @@ class LatexSideReader:
 
         reader.differentiate = differentiated
         reader.like = self._like
-        reader.derives = True
+        reader.derives, reader.infers = True, infers
         reader.differential, reader.varied = self._names.differential, self._names.varied
         try:
             reader.infer_arrays([side for statement in lines for side in statement.sides])
+            self._inferred = reader.inferred
             for statement in lines:
                 reader.statement(statement)
             listing = reader.listing()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, coordinates_of
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.inputs import inputs_of
-from symgrad.frontend.latex.meaning.names import spelled_name
+from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
@@ -17,6 +17,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Bracket,
     Command,
     Evaluated,
+    NumberTree,
     ProductTree,
     Scripted,
     Tree,
@@ -25,7 +26,9 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.words import parts_of
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
+from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Shape
 from symgrad.support.errors import UnsupportedError, placed_error
 from symgrad.support.source import Span
 from symgrad.support.traversal import walk
@@ -44,12 +47,16 @@ class DerivationReader(TimeDerivativeReader):
     r"""Reads f'|_{x=1}, (\partial F/\partial V)_T, \nabla f(x, y), \Delta u, \partial(x, y)/\partial(r, s).
 
     Attributes:
+        infers: whether letters beside arrays may be vectors.
+        inferred: whether one was taken to be one.
         constants: the names that the derivative that is read holds constant.
         moments: by their letters what returns moments over random inputs: E, Var.
         functions_elsewhere: the arguments of functions that are defined elsewhere, by the functions' names.
         values_elsewhere: what these names and arguments stand for.
     """
 
+    infers = True
+    inferred = False
     constants: Sequence[str] = ()
     moments: Mapping[str, Callable[[Node], Node]] = {}
     functions_elsewhere: Mapping[str, Sequence[str]] = {}
@@ -144,25 +151,50 @@ class DerivationReader(TimeDerivativeReader):
         return False
 
     def infer_arrays(self, trees: Sequence[Tree]) -> None:
-        r"""Declare vectors that are transposed before arrays, c of c^{\top} v, where nothing is declared."""
+        r"""Declare vectors beside arrays, c of c^{\top} v and q of K q, where nothing is declared."""
         super().infer_arrays(trees)
         for part in walk(trees, parts_of):
-            if isinstance(part, ProductTree):
-                for k, (one, other) in enumerate(pairwise(part.factors)):
-                    if not part.signs[k + 1]:
-                        self._infer_transposed(one, other)
+            if not isinstance(part, ProductTree) or not self.infers:
+                continue
+            for k, (one, other) in enumerate(pairwise(part.factors)):
+                if not part.signs[k + 1]:
+                    self._infer_transposed(one, other)
+                    self._infer_behind(one, other)
 
     def _infer_transposed(self, one: Tree, other: Tree) -> None:
-        if not isinstance(one, Scripted) or not isinstance(one.above, Command) or one.primes:
+        """Declare a transposed letter before an array as a vector."""
+        shape = self._shape_of(other)
+        top = isinstance(one, Scripted) and isinstance(one.above, Command) and one.above.name == "top"
+        if top and isinstance(one, Scripted) and shape:
+            self._declare_vector(self.without_primes(one), shape[0])
+
+    def _infer_behind(self, one: Tree, other: Tree) -> None:
+        """Declare a letter behind a matrix, where numbers do not stand, as a vector; t is a time, as in e^{At}."""
+        turned = isinstance(one, Scripted) and one.above is not None and one.below is None
+        shape = self._shape_of(one.base if turned and isinstance(one, Scripted) else one)
+        if len(shape) != 2 or spelled_name(other) == "t":
             return
-        bare, name = self.without_primes(one), self.name_here(other)
-        spelled = spelled_name(bare)
-        shape = () if name is None or name not in self.defined else self.defined[name].shape
-        if one.above.name != "top" or not shape or spelled is None or self.is_known(bare):
+        if turned and isinstance(one, Scripted):
+            if not isinstance(one.above, Command) or one.above.name != "top":
+                return
+            shape = shape[::-1]
+        self._declare_vector(other, shape[1])
+
+    def _shape_of(self, tree: Tree) -> Shape:
+        name = self.name_here(tree)
+        node = None if name is None else self.defined.get(name)
+        return () if node is None else node.shape
+
+    def _declare_vector(self, tree: Tree, size: Size) -> None:
+        """Declare a small letter that nothing is known of as a vector."""
+        spelled = spelled_name(tree)
+        indexed = isinstance(tree, Scripted) and any(not isinstance(i, NumberTree) for i in tree.below or ())
+        if spelled is None or indexed or not spelled[0].islower() or self.is_known(tree):
             return
-        if spelled[0].islower():
-            word = Word(bare.start, bare.end, spelled)
-            self.declare_array(word, shape[:1], Span(bare.start, bare.end))
+        word = base_of(tree)
+        if word is not None and not word.upright:
+            self.declare_array(Word(tree.start, tree.end, spelled), (size,), Span(tree.start, tree.end))
+            self.inferred = True
 
     def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
         make = (

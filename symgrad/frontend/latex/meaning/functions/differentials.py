@@ -19,6 +19,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.latex.syntax.vocabulary import FUNCTIONS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
@@ -122,6 +123,12 @@ class DifferentialRules(BigRules):
             times = 1 if known else self._differential(bottom[i])
             if times is None or i + 1 == len(bottom):
                 return None
+            function = self._bare(bottom[i + 1])
+            if isinstance(function, Command) and function.name in FUNCTIONS and i + 2 < len(bottom):
+                pair = bottom[i + 1 : i + 3]  # \partial \ln P
+                by += [ProductTree(function.start, pair[1].end, pair, ("", ""), (False, True))] * times
+                i += 3
+                continue
             variable, power = self._variable(bottom[i + 1])
             by += [variable] * (power if power > 1 else times)
             i += 2
@@ -197,31 +204,57 @@ class DifferentialRules(BigRules):
 
     def _is_d(self, tree: Tree) -> bool:
         r"""Tell whether a factor is the d or \partial of a differential, dx, and no name of its own."""
-        if isinstance(tree, Command):
-            return tree.name == "partial"
         base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
+        if isinstance(base, Command):
+            return base.name == "partial"
         return isinstance(base, Word) and base.text == "d" and not self.is_known(base)
 
     def _with_quotients(self, tree: ProductTree) -> ProductTree:
         """Return a product with fractions in the place of dy/dx."""
         factors, signs, adjacent = list(tree.factors), list(tree.signs), list(tree.adjacent)
-        i = 0
-        while i + 3 < len(factors):
-            of, by = factors[i + 1], factors[i + 3]
-            if (
-                self._is_d(factors[i])
-                and self._is_d(factors[i + 2])
-                and signs[i + 1 : i + 4] == ["", "/", ""]
-                and self.name_here(of) is not None
-            ):
-                above = ProductTree(factors[i].start, of.end, (factors[i], of), ("", ""), (False, True))
-                below = ProductTree(
-                    factors[i + 2].start, by.end, (factors[i + 2], by), ("", ""), (False, True)
-                )
-                factors[i : i + 4] = [Fraction(above.start, below.end, above, below)]
-                signs[i : i + 4], adjacent[i : i + 4] = [signs[i]], [adjacent[i]]
-            i += 1
+        for i in range(len(factors) - 3, -1, -1):
+            slash = next((k for k in range(i + 1, min(i + 4, len(factors))) if signs[k] == "/"), None)
+            if slash is None or any(signs[i + 1 : slash]) or not self._is_d(factors[i]):
+                continue
+            end = self._end_of_variables(factors, signs, slash, self._differential(factors[i]) or 1)
+            partial = isinstance(self._without_order(factors[i]), Command)
+            of = factors[i + 1 : slash]
+            if end is None or not (partial or not of or (len(of) == 1 and self.name_here(of[0]) is not None)):
+                continue
+            above, below = self._side(factors[i:slash]), self._side(factors[slash:end])
+            factors[i:end] = [Fraction(above.start, below.end, above, below)]
+            signs[i:end], adjacent[i:end] = [signs[i]], [adjacent[i]]
         return ProductTree(tree.start, tree.end, tuple(factors), tuple(signs), tuple(adjacent))
+
+    def _side(self, factors: Sequence[Tree]) -> Tree:
+        """Return the numerator or the denominator of a derivative with a slash."""
+        if len(factors) == 1:
+            return factors[0]
+        count = len(factors)
+        adjacent = (False, *(True,) * (count - 1))
+        return ProductTree(factors[0].start, factors[-1].end, tuple(factors), ("",) * count, adjacent)
+
+    def _end_of_variables(
+        self, factors: Sequence[Tree], signs: Sequence[str], start: int, order: int
+    ) -> int | None:
+        r"""Return where dx, \partial x \partial y or \partial \ln x ends that begins at a place."""
+        k = start
+        while order > 0 and k + 1 < len(factors) and self._is_d(factors[k]) and not signs[k + 1]:
+            variable = self._bare(factors[k + 1])
+            k += 2
+            order -= self._variable(variable)[1]
+            if isinstance(variable, Command) and variable.name in FUNCTIONS:
+                if k == len(factors) or signs[k]:
+                    return None
+                k += 1
+            if order > 0 and k < len(factors) and signs[k]:
+                return None
+        return k if k > start else None
+
+    def _without_order(self, tree: Tree) -> Tree:
+        r"""Return d or \partial of d^2 or \partial^2."""
+        is_order = isinstance(tree, Scripted) and tree.below is None and isinstance(tree.above, NumberTree)
+        return tree.base if is_order and isinstance(tree, Scripted) else tree
 
     def _moved(self, factor: Tree, after: Tree | None) -> Term | None:
         """Return a differential, dx of a name that is known; None for other factors."""
@@ -301,8 +334,20 @@ class DifferentialRules(BigRules):
         """Return a derivative that is written as a fraction."""
         y = yield self.value(of)
         by = list(zip((yield self.values(written.by)), written.by, strict=True))
-        end = max(whole.end, of.end)
-        return self.differentiated(y, by, Tree(whole.start, end))
+        spot = Tree(whole.start, max(whole.end, of.end))
+        inner = self._inner(by[0][0].node) if len(by) == 1 and not y.node.shape else None
+        if inner is None:
+            return self.differentiated(y, by, spot)
+        x = Term(inner, spot.start, spot.end)  # by \ln x: the derivative by x over that of \ln x
+        slopes = [self.differentiated(term, [(x, by[0][1])], spot) for term in (y, by[0][0])]
+        return self.kept(self.divide(*slopes))
+
+    def _inner(self, by: Node) -> Node | None:
+        """Return the only input of a formula that a derivative is by, where no name stands for it."""
+        if not by.args or by.shape or by in self.defined.values() or by.op is OPS["gather"]:
+            return None
+        found = inputs_of(by)
+        return found[0] if len(found) == 1 and not found[0].shape else None
 
     def gradient(self, order: int, below: Sequence[Tree], of: Tree, whole: Tree) -> Steps[Term]:
         r"""Return \nabla_w of a value, twice for the Hessian."""
