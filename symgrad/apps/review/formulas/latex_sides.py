@@ -50,6 +50,13 @@ _PI_ALONE = re.compile(
     r"\A(?!.*\\pi\s*(?:_|\\in\b|&?\s*:?=))(?!.*(?:\\partial|\bd)\s*\\pi\b).*\d\s*\\pi(?!\s*[\w(_'^])",
     re.DOTALL,
 )
+# What is written of matrices, or a product that has an inverse; without it I is a current or an investment.
+_MATRICES = re.compile(
+    r"\\(?:top|intercal|mathbb|mathds|Bbb|mathbf|boldsymbol|bm|det|nabla|Sigma|Lambda|begin\{[a-zA-Z]?matrix)\b|\\\||‖"
+    r"|\btr\b|[A-Z)\]}]\s*\^\s*(?:\{\s*)?(?:T\b|-\s*1|\\mathsf|\\mathrm)|:\s*real\[|\b[Mm]atri|\b[Vv]ector|\b[Hh]essian|\b[Ee]igen"
+    r"|\b[Ii]dentity|(?<![a-zA-Z\\])[A-Z]\s*I\b|I\s*-\s*[A-Z](?![a-zA-Z])"
+    r"|(?:=|\\(?!partial)[a-z]+(?:\^2)?)\s*I\s*(?:[-+=)\]}.,$&]|\\\\|\\right|\Z)"
+)
 _LONE_D = re.compile(r"(?<![a-zA-Z\\])d(?!\s*\\?[a-zA-Z{])")
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
@@ -142,6 +149,7 @@ class LatexSideReader:
         self._heads: dict[str, list[str]] = {}
         self._indexed = 0
         self._inferred = False
+        self._has_matrices = _MATRICES.search(document) is not None
         self._like: Shape = ()
         self._bodies: set[str] = set()
         self._words = words_in(document)
@@ -175,6 +183,8 @@ class LatexSideReader:
         alone = not isinstance(tree, ProductTree)
         if isinstance(tree, ProductTree):  # f(x)
             if len(tree.factors) != 2 or not isinstance(tree.factors[1], Bracket) or tree.signs[1]:
+                return None
+            if any(base_of(item) is None for item in tree.factors[1].items):  # \Gamma(s + 1)
                 return None
             tree = tree.factors[0]
             if reader.is_known(tree) or reader.spelled_function(tree, None) is not None:
@@ -398,6 +408,7 @@ class LatexSideReader:
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}
         reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
+        reader.has_matrices = self._has_matrices
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document

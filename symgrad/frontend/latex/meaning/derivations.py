@@ -49,6 +49,7 @@ class DerivationReader(TimeDerivativeReader):
     Attributes:
         infers: whether letters beside arrays may be vectors.
         inferred: whether one was taken to be one.
+        has_matrices: whether the text has any; else I is a name like others.
         constants: the names that the derivative that is read holds constant.
         moments: by their letters what returns moments over random inputs: E, Var.
         functions_elsewhere: the arguments of functions that are defined elsewhere, by the functions' names.
@@ -57,6 +58,7 @@ class DerivationReader(TimeDerivativeReader):
 
     infers = True
     inferred = False
+    has_matrices = True
     constants: Sequence[str] = ()
     moments: Mapping[str, Callable[[Node], Node]] = {}
     functions_elsewhere: Mapping[str, Sequence[str]] = {}
@@ -86,6 +88,9 @@ class DerivationReader(TimeDerivativeReader):
         places = {values[p]: self.local[p].node for p in self.functions_elsewhere[tree.name]}
         return self.term(substitute([values[tree.name]], places)[0], tree.start, tree.end)
         yield
+
+    def _is_current(self, factor: Tree) -> bool:
+        return not self.has_matrices or super()._is_current(factor)
 
     def letter(self, tree: Tree) -> Steps[Term]:
         mean = self._mean(tree)

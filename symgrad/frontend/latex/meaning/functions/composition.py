@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from symgrad.frontend.latex.meaning.functions.differentials import DifferentialRules, inputs_of, sole_input
+from symgrad.frontend.latex.meaning.functions.differentials import inputs_of, sole_input
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.functions.slash_derivatives import SlashDerivativeRules
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, ProductTree, Scripted, Tree, Word
@@ -17,7 +18,7 @@ from symgrad.ir.types import Declaration
 __all__ = ["ComposedRules"]
 
 
-class ComposedRules(DifferentialRules):
+class ComposedRules(SlashDerivativeRules):
     """The rules of functions of functions."""
 
     def combines_functions(self, tree: Tree) -> bool:
