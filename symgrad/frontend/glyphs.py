@@ -42,8 +42,8 @@ def spelled_out(text: str) -> str:
     """Return text with x_1 for x₁, x^(-1) for x⁻¹, A.T for Aᵀ, (1/2) for ½; ² and ³ stay.
 
     Example:
-        >>> spelled_out("½ x₁² + aᵢ⁻¹ + Aᵀ")
-        '(1/2) x_1² + a_i^(-1) + A.T'
+        >>> spelled_out("½ x₁² + aᵢ⁻¹ + Aᵀ + mₜ₋₁")
+        '(1/2) x_1² + a_i^(-1) + A.T + m_tm1'
     """
     return _RUN.sub(_spelled, text)
 
@@ -63,6 +63,7 @@ def _spelled(match: re.Match[str]) -> str:
                 inner += more[1]
                 end += 1
             raised = ".T" if inner == "T" else f"^({inner})"
+            inner = inner.replace("-", "m").replace("+", "p") if script[0] == "_" else inner  # t-1 of m_tm1
             found += raised if script[0] == "^" else f"_{inner}"
         k = end
     return found

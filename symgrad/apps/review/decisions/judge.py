@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,13 @@ from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
+from symgrad.apps.review.decisions.doubts import (
+    doubt_about,
+    read_as_number,
+    symmetric_cases,
+    unread_about,
+    unread_name,
+)
 from symgrad.apps.review.decisions.point_claims import PointClaims
 from symgrad.apps.review.decisions.rounding import Rounding, decimals_in, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
@@ -28,6 +36,7 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["Judge", "StepVerdict"]
 
+_CALL = re.compile(r"[\s&$]*\\?[^\W\d]\w*(?:_\{\w+\})?\s*\(\s*\\?[^\W\d]\w*\s*\)[\s&$]*")
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
 
@@ -96,7 +105,7 @@ class Judge(CurveBranches):
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
-        arrays = self._names.read_as_number([left.expr.node, right.expr.node])
+        arrays = read_as_number(self._names, [left.expr.node, right.expr.node])
         if arrays is not None and verdict.status in _CERTAIN:
             return StepVerdict(kind, Verdict("undecided", arrays))
         units = [unit for side in (left, right) if (unit := self.units.get(side.text.span.end)) is not None]
@@ -206,7 +215,7 @@ class Judge(CurveBranches):
             condition: the condition.
             every: all conditions.
         """
-        unread = self._names.unread_about([side, other, condition.left, condition.right])
+        unread = unread_about(self._names, [side, other, condition.left, condition.right])
         if unread is None and side.op is SYMBOL and is_open(every, side, other, self._differentiated):
             return f"the equations that were read do not settle {side.name}"
         return unread
@@ -227,16 +236,16 @@ class Judge(CurveBranches):
         """Return that a step is undecided where the document says more of its names than is used."""
         slopes = [s for s in (left.slope, right.slope) if s is not None]
         nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
-        doubt = self._names.doubt(nodes)
-        if doubt is None and (line := self._names.unread_name(left.text.text)) is not None:
+        doubt = doubt_about(self._names, nodes)
+        if doubt is None and (line := unread_name(self._names, left.text.text)) is not None:
             doubt = f"the sides differ, but line {line}, which has that name, is not understood"
         if doubt is None and not slopes and not left.values:
-            doubt = self._names.unread_about(nodes) or self._undetermined(verdict)
+            doubt = unread_about(self._names, nodes) or self._undetermined(verdict)
         if doubt is None and self.unread_before:
             doubt = "the sides differ, but what stands before them in the chain is not understood"
         if doubt is None and self.unclear is not None:
             doubt = f"the sides differ, but perhaps not in the case '{self.unclear}', which is not understood"
-        symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
+        symmetric = {} if doubt is not None else symmetric_cases(self._names, nodes)
         if symmetric:
             (a, b) = match_shapes(*map(Expr, substitute(nodes[:2], symmetric)))
             if equal(a, b, time_limit=QUICK, values_only=True).status == "proved":
@@ -289,6 +298,12 @@ class Judge(CurveBranches):
             return (
                 (other, f"where {condition.said}") if missing is None else (_undecided(other, missing), None)
             )
+        if other.status == "proved" and condition.asked and _CALL.fullmatch(left.text.text) is not None:
+            arguments = self._names.arguments.union(*self._names.functions.values())
+            asked = {s for s in condition.reads if s.name in arguments}
+            if not asked.isdisjoint(symbols_of([right.expr.node])):
+                why = f"it holds where {condition.said}, and reads as a claim for all values"
+                return _undecided(other, why), None
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
     def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> StepVerdict:

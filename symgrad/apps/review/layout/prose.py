@@ -154,7 +154,7 @@ _LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{|∑")
 _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
 # A matrix of that name: its inverse, its definition, the covariance of a distribution.
 _SIGMA = re.compile(r"Σ\s*(?:\^|⁻|:?=|:|')|,\s*Σ\s*\)|[|(]\s*Σ\s*[|)]")
-_INDEXED = re.compile(r"\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
+_INDEXED = re.compile(r"[ᵢⱼₖₗₘₙₜ]|\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 

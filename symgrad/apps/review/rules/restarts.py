@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from symgrad.apps.review.assumptions import Condition
-from symgrad.apps.review.decisions.second_readings import SecondReadings
-from symgrad.apps.review.decisions.state import WrittenEquation
 from symgrad.apps.review.formulas.letter_products import differentiated_names
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.rules.second_readings import SecondReadings
+from symgrad.apps.review.rules.state import WrittenEquation
 from symgrad.ir.traverse import symbols_of
 
 __all__ = ["RestartRules"]
@@ -28,8 +28,12 @@ _MARK = re.compile(
 )
 _FOR = re.compile(r"\b(?:for|given|if|with|find|differentiate|function|link)\b[^.=\n]{0,60}$", re.IGNORECASE)
 _STATED = re.compile(
-    r"\b(?:symmetr\w+|equilibri\w+|steady.state|indifferen\w+|clears?|balances?|requires?|boundary|initial(?:ly)?)\b",
+    r"\b(?:symmetr\w+|equilibri\w+|steady.state|indifferen\w+|clears?|balances?|requires?|boundary|initial(?:ly)?)\b"
+    r"|\b(?:for|when|if)\s*[$(]*$",
     re.IGNORECASE,
+)
+_SYSTEM = re.compile(
+    r"\bboth (?:vanish|hold|are|equations|conditions)\b|\bsystem of\b|\bsimultaneous", re.IGNORECASE
 )
 _RATE = re.compile(r"d\w+_d\w+|\w+_d*dot")
 _AHEAD = 3  # statements
@@ -68,10 +72,19 @@ class RestartRules(SecondReadings):
         """Tell whether words say that an equation holds: by symmetry, in equilibrium; or of what its inputs are."""
         if _STATED.search(re.split(r"[.!?;](?:\s|$)|\n", self._before)[-1]) is not None:
             return True
+        plain = left.slope is None and not left.values and not right.values
+        if plain and (_SYSTEM.search(self._before) is not None or self._is_in_a_system()):
+            return True
         inputs = symbols_of([left.expr.node, right.expr.node])
         described = {s for s in inputs if s.name in self._described}
-        plain = left.slope is None and not left.values and not right.values
         return plain and bool(described) and not any(described & c.reads for c in self.names.conditions)
+
+    def _is_in_a_system(self) -> bool:
+        """Tell whether an equation stands right below one that holds, in the same display."""
+        here, before = self._statement, self._previous
+        if here is None or before is None or here.passage is not before.passage or here.continues:
+            return False
+        return here.passage.kind == "block" and self._held == self._number - 1
 
     def _has_rates(self, name: str, condition: Condition) -> bool:
         """Tell whether an equation has a derivative of an input in it, as a symbol: a differential equation."""

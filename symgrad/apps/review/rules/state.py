@@ -8,16 +8,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.decisions.cases import CaseScope, DocumentCase
 from symgrad.apps.review.decisions.implicit_curves import dependent_names, variables_in
 from symgrad.apps.review.decisions.judge import Judge, StepVerdict
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
-from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
+from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, array_names
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import WrittenDerivative
 from symgrad.apps.review.formulas.side_reader import ReadSide, SideReader
-from symgrad.apps.review.formulas.undeclared_arrays import array_names
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
+from symgrad.apps.review.rules.cases import CaseScope, DocumentCase
 from symgrad.apps.review.steps import ReviewStep, StepKind
 from symgrad.ir.graph import Node
 from symgrad.support.errors import SymgradError, placed_error
@@ -85,6 +84,8 @@ class ReviewState:
         self._carried: Node | None = None  # the last case
         self._described: set[str] = set()  # names that words describe
         self._doubtful: list[Expr] = []  # those of them that are undecided
+        self._held = -1  # the last statement that is taken to hold
+        self._statement: ChainText | None = None  # the one that is read
         self._in_a_case = False  # whether words say that it is one
         self._restated: dict[Node, list[Expr]] = {}  # other formulas of values, by equations above
         self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by

@@ -11,13 +11,13 @@ from itertools import product
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import solution
-from symgrad.apps.review.decisions.hypotheses import HypothesisRules
 from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.rounding import numbers_in
-from symgrad.apps.review.decisions.state import one_line
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.rules.hypotheses import HypothesisRules
+from symgrad.apps.review.rules.state import one_line
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -60,8 +60,10 @@ class SecondReadings(HypothesisRules):
         self, left: ReadSide, right: ReadSide, wrong: StepVerdict
     ) -> Iterator[StepVerdict | None]:
         yield _but_on_a_thin_set(wrong)
+        yield self._for_all_values(left, right)
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
+        yield self._with_restated(left, right)
         yield self._with_constants(left, right)
         yield self._because(left, right)
         yield self._in_the_case_above(left, right)
@@ -69,6 +71,18 @@ class SecondReadings(HypothesisRules):
         yield self._at_a_rate(left, right, wrong)
         yield self._in_a_case_of_words(left, wrong)
         yield self._for_positive(left, right, wrong)
+
+    def _for_all_values(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a step without the values that inputs have by the lines above: what holds for all of them is right."""
+        slope = left.slope
+        if not self.names.fixed or slope is None:
+            return None
+        kept, self.names.fixed = self.names.fixed, {}
+        found = self._judge.judged(left, right)
+        self.names.fixed = kept
+        if found.verdict.status != "proved":
+            return None
+        return replace(found, message="for all values of the inputs")
 
     def _along_others(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a derivative where other inputs follow, along equations above or by differentials."""
@@ -112,6 +126,22 @@ class SecondReadings(HypothesisRules):
                         found, verdict=Verdict("undecided", f"it is that of {form}, which is undecided")
                     )
                 return replace(found, kind="derivative", message=f"of {form}, as it is written above")
+        return None
+
+    def _with_restated(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a step with another formula that the document has for a value in it, by equations above."""
+        reached = set(topological([left.expr.node, right.expr.node]))
+        for value, forms in self._restated.items():
+            if value not in reached or left.slope is not None:
+                continue
+            put = substitute([left.expr.node, right.expr.node], {value: forms[0].node})
+            sides = (replace(s, expr=self.names.expr(n)) for s, n in zip((left, right), put, strict=True))
+            found = self._judge.judged(*sides)
+            if found.verdict.status in _CERTAIN:
+                if forms[0] in self._doubtful:
+                    why = f"it follows from {forms[0]} above, which is undecided"
+                    found = replace(found, verdict=Verdict("undecided", why))
+                return replace(found, message=f"with {forms[0]}, as it is written above")
         return None
 
     def _with_constants(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:

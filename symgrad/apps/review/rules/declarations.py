@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from symgrad.apps.review.decisions.restarts import RestartRules
 from symgrad.apps.review.formulas.latex_declarations import declared_names
 from symgrad.apps.review.formulas.random_inputs import is_program_distribution
 from symgrad.apps.review.layout.statements import ChainText, SideText
+from symgrad.apps.review.rules.restarts import RestartRules
 from symgrad.support.errors import SymgradError, UnknownNameError, placed_error
 from symgrad.support.source import Span
 
