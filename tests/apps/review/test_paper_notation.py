@@ -59,6 +59,11 @@ RIGHT = {
     "a value of the gamma function": r"$\Gamma(s+1) = s\Gamma(s)$" + "\n" + r"$\Gamma(3) = 2$",
     "a derivative by a letter below": r"$\phi = x^2y$" + "\n" + r"$\partial_x\phi = 2xy$",
     "twice by a letter below": r"$\phi = x^2y$" + "\n" + r"$\partial_x^2\phi = 2y$",
+    "a variance before brackets": r"$f = \sigma^2(x-\mu)^2 + \sigma$"
+    + "\n"
+    + r"$\frac{df}{dx} = 2\sigma^2(x-\mu)$",
+    "a differential in a quotient": r"$t = e^x$" + "\n" + r"$dx = \frac{dt}{t}$",
+    "a rate from differentials": r"$dN = -\lambda N dt$" + "\n" + r"$\frac{dN}{dt} = -\lambda N$",
     "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = -2x",
     "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = -2x",
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= -x\\cdot x\\end{align}",
@@ -117,6 +122,11 @@ WRONG = {
     "a value of the gamma function": r"$\Gamma(s+1) = s\Gamma(s)$" + "\n" + r"$\Gamma(3) = 3$",
     "a derivative by a letter below": r"$\phi = x^2y$" + "\n" + r"$\partial_x\phi = 3xy$",
     "twice by a letter below": r"$\phi = x^2y$" + "\n" + r"$\partial_x^2\phi = 3y$",
+    "a variance before brackets": r"$f = \sigma^2(x-\mu)^2 + \sigma$"
+    + "\n"
+    + r"$\frac{df}{dx} = \sigma^2(x-\mu)$",
+    "a differential in a quotient": r"$t = e^x$" + "\n" + r"$dx = 2\frac{dt}{t}$",
+    "a rate from differentials": r"$dN = -\lambda N dt$" + "\n" + r"$\frac{dN}{dt} = -2\lambda N$",
     "a row that begins with a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = 2x",
     "a row behind words": "f(x) = x^2\nf'(x) = 2x\nHence -f'(x) = 2x",
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= x\\cdot x\\end{align}",
@@ -160,6 +170,13 @@ def test_a_step_that_is_right_in_the_other_reading_of_a_slash_is_undecided() -> 
     assert review.status == "undecided", review.text()
     assert "a slash before several factors" in review.text()
     assert sg.review(text, slash="product").status == "proved"
+
+
+def test_two_may_stand_below_a_slash_with_letters() -> None:
+    text = r"$f = 1/2\sigma^2 (x-\mu)^2$" + "\n" + r"$\frac{df}{dx} = \frac{x-\mu}{\sigma^2}$"
+    assert sg.review(text).status == "undecided"
+    assert sg.review(text, slash="letters").status == "proved"
+    assert sg.review(text.replace("-\\mu}", "+\\mu}")).status == "refuted"
 
 
 def test_the_reading_of_a_slash_is_listed_with_the_other_one() -> None:

@@ -123,7 +123,8 @@ def declared_names(text: str) -> list[str] | None:
     return found
 
 
-_QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_BRACED}\s*{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
+_D = r"(?=\{\s*(?:d(?![a-zA-Z]{3})|\\partial|\\(?:mathrm|text|operatorname)\{d\}))"
+_QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_D}{_BRACED}\s*{_D}{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
 _DIFFERENTIALS = re.compile(
     r"(?<![a-zA-Z\\^_])(?:[a-zA-Z]{1,3}(?=d[a-zA-Z](?![a-zA-Z])))?(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
 )

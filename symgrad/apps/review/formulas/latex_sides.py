@@ -33,9 +33,9 @@ from symgrad.frontend.latex.syntax.tree import (
 )
 from symgrad.frontend.latex.syntax.words import join_words, rename_called
 from symgrad.frontend.tokens.terms import Term
-from symgrad.ir.graph import SYMBOL, Node, size_leaf
+from symgrad.ir.graph import OPS, SYMBOL, Node, size_leaf, symbol
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import Shape
+from symgrad.ir.types import Declaration, Shape
 from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 
@@ -343,7 +343,7 @@ class LatexSideReader:
         reader.differentiate = differentiated
         reader.like = self._like
         reader.derives, reader.infers = True, infers
-        reader.differential, reader.varied = self._names.differential, self._names.varied
+        reader.differential, reader.varied = self._differential, self._names.varied
         try:
             reader.infer_arrays([side for statement in lines for side in statement.sides])
             self._inferred = reader.inferred
@@ -373,6 +373,15 @@ class LatexSideReader:
         if not implied and reparametrised(y, x) is None:
             return differentiated_node(y, x)
         return derivative(self._names.expr(y), (self._names.expr(x),), implied).node
+
+    def _differential(self, node: Node) -> Node:
+        """Return the differential of a value: of an input that moves with t, whose rate the document has, dN/dt*dt."""
+        by = self._names.followed.get(node.name) if node.op is SYMBOL else None
+        if by is None or by not in self._names.varied:
+            return self._names.differential(node)
+        x = self._names.values.get(by, symbol(Declaration(by)))
+        moves = symbol(Declaration(f"d{node.name}_d{by}", shape=node.shape))
+        return OPS["mul"](moves, self._names.differential(x))
 
     def _lines(self, text: str) -> tuple[str, list[LatexLine]]:
         """Return the macros that a text needs, and what it is as trees."""

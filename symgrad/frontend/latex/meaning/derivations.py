@@ -2,6 +2,7 @@ r"""Derivatives as derivations write them: at a point, with names held constant,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,6 +35,9 @@ from symgrad.support.source import Span
 from symgrad.support.traversal import walk
 
 __all__ = ["DerivationReader"]
+
+
+_SIGMA = re.compile(r"(?<![$(])\\sigma(?:\^\{?\d\}?)?(?!\s*(?:\\left)?\s*[(\[]|\s*[_'^\\]|[a-zA-Z\d])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,11 @@ class DerivationReader(TimeDerivativeReader):
         name = self.name_here(tree)
         node = None if name is None else self.defined.get(name)
         return node if node is not None and node.op is SYMBOL else None
+
+    def _letter_function(self, word: Word, bracket: Bracket) -> str | None:
+        if word.text == "sigma" and _SIGMA.search(self.around) is not None:
+            return None  # \sigma^2 (x - \mu)^2 where \sigma is a value elsewhere
+        return super()._letter_function(word, bracket)
 
     def spelled_function(self, tree: Tree, after: Tree | None) -> str | None:
         is_moment = isinstance(tree, Word) and tree.text in self.moments

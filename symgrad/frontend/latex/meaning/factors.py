@@ -302,27 +302,27 @@ class FactorRules(SpecialRules):
                 more += 1
             if more:
                 behind = [t for _, t in chain[i - 1 : i + more]]
-                count = self._count_below(above, behind, letters)
+                count, option = self._count_below(above, behind, letters)
                 below, rest = behind[:count], behind[count:]
                 said, under = self.text_of(above), self.text_of(Tree(term.start, below[-1].end))
                 meaning = f"({said})/({under})" if count > 1 else f"({said}/{under})"
                 if rest:
                     meaning += f"*({self.text_of(Tree(rest[0].start, rest[-1].end))})"
-                option = 'slash="left"' if count > 1 else 'slash="product"'
-                self.read_as(Tree(above.start, behind[-1].end), meaning, option)
+                self.read_as(Tree(above.start, behind[-1].end), meaning, f'slash="{option}"')
                 term = reduce(self.juxtaposed, below)
                 i += count - 1
             scale, array = self._taken(None, None, self.quotient(above, term))
         return self._scaled(scale, array)
 
-    def _count_below(self, above: Term, behind: Sequence[Term], letters: Container[int]) -> int:
-        """Return how many of the factors behind a slash stand below it."""
+    def _count_below(self, above: Term, behind: Sequence[Term], letters: Container[int]) -> tuple[int, str]:
+        """Return how many of the factors behind a slash stand below it, and the option for another number."""
         how = self.options["slash"]
-        if how != "papers":
-            return len(behind) if how == "product" else 1
-        if not symbols_of([above.node]) and behind[0].node.is_number():
-            return 1  # 1/2 m v^2
-        return max(1, len([*takewhile(lambda t: t.start in letters, behind)]))
+        near = max(1, len([*takewhile(lambda t: t.start in letters, behind)]))
+        numbers = not symbols_of([above.node]) and behind[0].node.is_number()  # 1/2 m v^2
+        if how == "left" or (how == "papers" and numbers):
+            return 1, "letters" if near > 1 and how == "papers" else "product"
+        count = len(behind) if how == "product" else near
+        return count, "left" if count > 1 else "product"
 
     def _taken(self, scale: Term | None, array: Term | None, term: Term) -> tuple[Term | None, Term | None]:
         """Return a product with one more factor: numbers go in front, so that y w^T x multiplies no array by y."""

@@ -60,8 +60,8 @@ class ReadingOptions(TypedDict, total=False):
     Attributes:
         arguments: of a function without brackets: ``"product"``, \sin x y is sin(x*y), or ``"factor"``, sin(x)*y.
         letters: side by side: ``"product"``, xy is x*y, or ``"name"``.
-        slash: ``"left"``, a/b c is (a/b)*c, ``"product"``, a/(b*c), or ``"papers"``: below the slash stand the letters
-            that follow it without a blank, and in an exponent all, but behind a number below a number.
+        slash: ``"left"``, a/b c is (a/b)*c, ``"product"``, a/(b*c), or ``"letters"``: below the slash stand the letters
+            that follow it without a blank, and in an exponent all; ``"papers"`` too, but 1/2 m v^2 is (1/2)*m*v^2.
         calls: of a name that nothing defines before a bracket: ``"refused"``, or ``"product"``.
         e: ``"number"``, or ``"name"``.
         d: in \frac{dy}{dx}: ``"derivative"``, or ``"name"``.
@@ -96,7 +96,7 @@ class ReadingOptions(TypedDict, total=False):
 CHOICES: Mapping[str, tuple[str | int, ...]] = {
     "arguments": ("product", "factor"),
     "letters": ("product", "name"),
-    "slash": ("left", "papers", "product"),
+    "slash": ("left", "papers", "letters", "product"),
     "calls": ("refused", "product"),
     "e": ("number", "name"),
     "d": ("derivative", "name"),

@@ -242,6 +242,14 @@ class DifferentialRules(BigRules):
         if node is None:
             return None
         spot = Tree(factor.start, after.end)
+        if len(self.varied) == 1:
+            raise self.refuse(
+                f"{self.text_of(spot)} is the only differential here",
+                spot,
+                expected="an equation of two or more: dy = 2x dx",
+                cure="write the derivative, or the other differentials",
+                cls=UnsupportedError,
+            )
         found = Term(self.differential(node), spot.start, spot.end)
         if power is not None:
             spot = Tree(factor.start, power.end)
