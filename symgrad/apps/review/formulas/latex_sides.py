@@ -46,7 +46,7 @@ _RUN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z]{2,}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _CONSTANT = re.compile(r"\)\s*_")  # (\partial p/\partial V)_T: p follows V
 # A factor behind a number, where no other \pi stands alone: then that is a name.
-_PI_ALONE = re.compile(
+_PI_BESIDE_NUMBERS = re.compile(
     r"\A(?!.*\\pi\s*(?:_|\\in\b|&?\s*:?=))(?!.*(?:\\partial|\bd)\s*\\pi\b).*\d\s*\\pi(?!\s*[\w(_'^])",
     re.DOTALL,
 )
@@ -135,7 +135,7 @@ class LatexSideReader:
     def __init__(
         self, names: DocumentNames, macros: Mapping[str, str], options: Mapping[str, Any], document: str
     ) -> None:
-        self._calls_pi = "pi" in macros and _PI_ALONE.search(document) is not None
+        self._calls_pi = "pi" in macros and _PI_BESIDE_NUMBERS.search(document) is not None
         if self._calls_pi:  # \pi(a) is a function, and \sqrt{2\pi} has the number
             macros = {name: body for name, body in macros.items() if name != "pi"}
         self.macros = macros

@@ -147,12 +147,12 @@ class DerivationReader(TimeDerivativeReader):
             return False
         if isinstance(tree, Scripted) and (tree.primes or tree.above is not None):
             return False
-        if not any(self._is_alone(here.name, item) for item in bracket.items):
+        if not any(self._is_value_in(here.name, item) for item in bracket.items):
             return False
         self.read_as(Tree(tree.start, bracket.end), "a product", "another name for the function")
         return True
 
-    def _is_alone(self, name: str, tree: Tree) -> bool:
+    def _is_value_in(self, name: str, tree: Tree) -> bool:
         """Tell whether the name of a function stands in a tree as a value, with no brackets behind it."""
         called: set[int] = set()
         for part in walk([tree], parts_of):
