@@ -147,7 +147,7 @@ class HypothesisRules(LawRules):
         What is zero somewhere is an equation for that, which its solution follows.
         """
         self._judge.places.here = frozenset()
-        self._take_words(statement)
+        self._take_point(statement)
         last = statement
         if not statement.relations or statement.sides[-1].text.strip(" .,$&\\") == "0":
             return
@@ -168,7 +168,7 @@ class HypothesisRules(LawRules):
             self._values_behind.append(following)
             last = following
 
-    def _take_words(self, statement: ChainText) -> None:
+    def _take_point(self, statement: ChainText) -> None:
         """Take in the point or the time that words beside a statement give: at (3, 4), after 2 seconds."""
         start, end = statement.sides[0].span.start, statement.sides[-1].span.end
         text = self._source.text
@@ -312,7 +312,11 @@ class HypothesisRules(LawRules):
         if not right.expr.node.is_number():
             return self._is_equation(left, right)
         plain = left.slope is None and not left.values and left.text is self._first_side
-        if right.expr.node.is_number(0) and plain and not self._determined(set(symbols_of([left.expr.node]))):
+        if (
+            right.expr.node.is_number(0)
+            and plain
+            and not self._has_one_solution(set(symbols_of([left.expr.node])))
+        ):
             return True  # y = 0, or x**2 - 2*x - 3 = 0
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
@@ -320,7 +324,7 @@ class HypothesisRules(LawRules):
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
             return False  # the derivative that is set to zero, written out: a claim
-        if self._determined(reads):
+        if self._has_one_solution(reads):
             return False  # it follows from equations above, or is a mistake
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
@@ -331,11 +335,11 @@ class HypothesisRules(LawRules):
         nodes = [left.expr.node, right.expr.node]
         unknowns = {n for n in topological(nodes) if n.op is SYMBOL}
         plain = left.slope is None and not left.values and right.slope is None
-        if not plain or len(unknowns) != 1 or self._determined(unknowns):
+        if not plain or len(unknowns) != 1 or self._has_one_solution(unknowns):
             return False
         return any(self._gives(statement) in unknowns for statement in self._behind_it)
 
-    def _determined(self, symbols: set[Node]) -> bool:
+    def _has_one_solution(self, symbols: set[Node]) -> bool:
         """Tell whether equations above leave one value for each of some inputs."""
         conditions = [c.where(self.names.fixed) for c in self.names.conditions]
         unknowns = sorted({s for c in conditions for s in c.reads}, key=lambda s: s.name)

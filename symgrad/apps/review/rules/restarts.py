@@ -96,7 +96,7 @@ class RestartRules(SecondReadings):
         varies = any(s.dtype == "real" for s in symbols_of([side.expr.node]))
         return varies and any(self._has_rates(name, c) for c in self.names.conditions)
 
-    def _is_about_a_later_name(self, left: ReadSide, right: ReadSide) -> bool:
+    def _stands_above_definition(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a derivative stands above the formula of a name in it: it is given, then."""
         if not (left.values or right.values or left.slope or right.slope):
             return False
