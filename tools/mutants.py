@@ -46,7 +46,9 @@ _LEFT_OUT = ("tests/docs", "tests/benchmarks", "tests/examples", "tests/fuzz", "
 _TESTS = ROOT / "build" / "tests-of-lines.json"
 _MOST = 60  # number of test functions of a line that are tried
 _FEW = 5  # for a line that fewer tests run, the tests of the layer are tried, too: only the first test runs cached code
-_IMPORTED = 4  # factor for the time of code that runs at import (records, tables): any test may notice the fault
+_IMPORTED = (
+    4  # factor for the time of code that runs at import (records, tables): any test may notice the fault
+)
 
 _BOUNDED = """
 import os, sys
@@ -58,7 +60,9 @@ except ImportError:
     pass
 os.execv(sys.argv[2], sys.argv[2:])
 """
-_PATIENCE = 10  # how many times the processor time may pass on the clock, because other work may run at the same time
+_PATIENCE = (
+    10  # how many times the processor time may pass on the clock, because other work may run at the same time
+)
 
 
 @click.group()

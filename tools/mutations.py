@@ -92,7 +92,9 @@ def _left_alone(node: ast.AST) -> bool:
     if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
         return True
     if isinstance(node, ast.keyword) and node.arg == "strict":
-        return True  # the argument of zip: it only turns wrong lengths into errors, and changes no right result
+        return (
+            True  # the argument of zip: it only turns wrong lengths into errors, and changes no right result
+        )
     if isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.Assert | ast.JoinedStr):
         return True
     return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(

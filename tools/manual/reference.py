@@ -125,7 +125,9 @@ def written(name: str, place: str) -> str | None:
     for statement, after in pairwise([*body, ast.Pass()]):
         match statement, after:
             case ast.FunctionDef(), _ if statement.name == name:
-                found = ast.get_docstring(statement) or found  # of several overloads, the one that has a docstring
+                found = (
+                    ast.get_docstring(statement) or found
+                )  # of several overloads, the one that has a docstring
             case ast.Assign(targets=[ast.Name(id=target)]), ast.Expr(value=ast.Constant(value=str(said))):
                 found = said if target == name else found
             case _:

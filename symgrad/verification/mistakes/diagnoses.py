@@ -21,7 +21,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.contraction import contract
 from symgrad.rewrite.pipeline import canonical
-from symgrad.support.errors import SymgradError
+from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.support.source import Location
 from symgrad.verification.diagnosis import Diagnosis
 from symgrad.verification.mistakes.algebra.wrong_rewriting import rewritings_that_give
@@ -335,7 +335,11 @@ class _Sentences:
         """Return a formula in the names of its program; None if it contains lengths of named axes."""
         if node is None or (sizes and any(n.is_number() and n.value in SIZES for n in topological([node]))):
             return None
-        (written,) = substitute([node], {new: old for new, old in self.originals.items() if not new.args})
+        originals = {new: old for new, old in self.originals.items() if not new.args}
+        try:
+            (written,) = substitute([node], originals)
+        except ShapeError:  # its steps have shapes with lengths of named axes
+            return None
         return expression_text(written, self.names)
 
     def diagnosis(self, f: Mistake, corrected: str | None) -> Diagnosis:

@@ -149,9 +149,10 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
                 begin = passage.span.start + start
                 notation = "latex" if latex else passage.notation
                 part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
-                yield from _Splitter(lines, part).statements()
+                typed = inner[start : start + len(lines)]
+                yield from _Splitter(lines, part, typed).statements()
         else:
-            yield from _Splitter(inner, passage).statements()
+            yield from _Splitter(inner, passage, inner).statements()
 
 
 def _runs(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -233,9 +234,16 @@ def _tokens_of(passage: Passage) -> re.Pattern[str]:
 
 
 class _Splitter:
-    """Cuts one passage into statements."""
+    """Cuts one passage into statements.
 
-    def __init__(self, text: str, passage: Passage) -> None:
+    Args:
+        text: its formulas, with blanks in the place of words.
+        passage: where it was found.
+        typed: its text.
+    """
+
+    def __init__(self, text: str, passage: Passage, typed: str) -> None:
+        self._typed = typed
         text = text if passage.notation == "symgrad" else _without_asides(_unboxed(text))
         self._text = text
         self._shown = list(text)
@@ -260,7 +268,9 @@ class _Splitter:
                 self._blank(left, right)
             elif kind == "newline" and (depth == 0 or self._passage.notation == "symgrad"):
                 self._blank(left, right)
-                ends = depth == 0 and (not self._goes_on(k) or self._goes_back(k, cuts))
+                ends = depth == 0 and (
+                    not self._goes_on(k) or self._goes_back(k, cuts) or self._is_signed_row(k, start, cuts)
+                )
             elif kind == "comma" and depth == 0:
                 ends = bool(cuts) and self._beside(k, 1) not in ("operator", "relation")
                 if not ends and right - left > 1:
@@ -303,6 +313,35 @@ class _Splitter:
             return False
         rest = self._text[self._tokens[at][2] :].lstrip(" \t&")
         return rest.startswith("=") and not rest.startswith(("==", "=>"))
+
+    def _is_signed_row(self, at: int, start: int, cuts: list[tuple[int, int, Relation]]) -> bool:
+        """Tell whether a row is an equation whose left side begins with a sign, below another equation.
+
+        A row that is indented deeper than that one, or begins with a mark of alignment, goes on with it.
+        """
+        if not any(r.kind == "equal" for *_, r in cuts) or self._beside(at, -1) in ("operator", "relation"):
+            return False
+        right = self._tokens[at][2]
+        rest = self._text[right:].lstrip()
+        if not rest.startswith(("-", "+")):
+            return False
+        if self._passage.kind == "line" and self._indent(right) > self._indent(start):
+            return False
+        depth, is_empty = 0, True
+        for kind, left, right in self._tokens[at + 1 :]:
+            depth += (kind == "open") - (kind == "close")
+            if depth == 0 and kind == "relation":
+                return _kind(self._text[left:right]) == "equal"
+            if depth == 0 and (kind == "separator" or (kind == "newline" and not is_empty)):
+                return False
+            is_empty = is_empty and kind in ("newline", "space", "blank")
+        return False
+
+    def _indent(self, at: int) -> int:
+        """Return how many blanks a row begins with: the first one behind a place that has more than blanks."""
+        rest = self._typed[at:]
+        first = at + len(rest) - len(rest.lstrip())
+        return first - 1 - self._typed.rfind("\n", 0, first)
 
     def _beside(self, at: int, step: int) -> str:
         """Return the kind of the next token in a direction that is more than space."""

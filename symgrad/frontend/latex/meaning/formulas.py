@@ -35,7 +35,6 @@ from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.types import Declaration, Shape
-from symgrad.support.errors import ShapeError
 from symgrad.support.source import Source
 
 __all__ = ["FormulaRules"]
@@ -104,9 +103,7 @@ class FormulaRules(ChoiceRules):
                 found, Term(self.array_symbol("__like_", self.like), found.start, found.end)
             )
         if isinstance(found, IdentityTerm):
-            raise self.refuse(
-                "nothing says the size of the identity matrix", tree, "I_{n}", "write I_{n}", cls=ShapeError
-            )
+            raise self.refuse("nothing says the size of the identity matrix", tree, "I_{n}", "write I_{n}")
         return self.kept(found)
 
     # ------------------------------------------------------------------------------------------------------ statements

@@ -62,7 +62,8 @@ class ReadingOptions(TypedDict, total=False):
         arguments: the argument of a function without brackets: ``"product"``, \sin x y is sin(x*y), or ``"factor"``,
             sin(x)*y.
         letters: letters side by side: ``"product"``, xy is x*y, or ``"name"``.
-        slash: a/b c: ``"left"``, (a/b)*c, or ``"product"``, a/(b*c).
+        slash: ``"left"``, a/b c is (a/b)*c, ``"product"``, a/(b*c), or ``"letters"``: below the slash stand the letters
+            that follow it without a blank, and in an exponent all; ``"papers"`` too, but 1/2 m v^2 is (1/2)*m*v^2.
         calls: a bracket after a name that nothing defines: ``"refused"``, or ``"product"``.
         e: the letter e: ``"number"``, or ``"name"``.
         d: the d in \frac{dy}{dx}: ``"derivative"``, or ``"name"``.
@@ -97,7 +98,7 @@ class ReadingOptions(TypedDict, total=False):
 CHOICES: Mapping[str, tuple[str | int, ...]] = {
     "arguments": ("product", "factor"),
     "letters": ("product", "name"),
-    "slash": ("left", "product"),
+    "slash": ("left", "papers", "letters", "product"),
     "calls": ("refused", "product"),
     "e": ("number", "name"),
     "d": ("derivative", "name"),

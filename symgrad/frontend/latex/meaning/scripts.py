@@ -33,9 +33,11 @@ class ScriptRules(LetterRules):
 
     Attributes:
         derives: whether a mark on a computed name means a derivative, as it does in derivations: y', f_{xy}, dy.
+        in_exponent: whether the formula that is read stands in an exponent.
     """
 
     derives = False
+    in_exponent = False
 
     def combines_functions(self, tree: Tree) -> bool:
         r"""Tell whether a factor combines functions of the text, (f \circ g), or is a formula with a prime, (fg)'."""
@@ -66,9 +68,23 @@ class ScriptRules(LetterRules):
                 )
         return found if above is None else (yield self.raised(found, above, tree))
 
+    def order_above(self, above: Tree | None) -> int | None:
+        """Return n of a superscript (n): which derivative."""
+        if isinstance(above, Bracket) and above.kind == "(" and len(above.items) == 1:
+            inner = above.items[0]
+            return int(inner.text) if isinstance(inner, NumberTree) and inner.text.isdecimal() else None
+        return None
+
     def _scripted_letter(self, tree: Scripted) -> Steps[tuple[Term, bool]]:
         """Return a letter with its subscript and marks, and whether its superscript is one of the marks."""
         base, above = tree.base, tree.above
+        order = self.order_above(above) if self.derives and not tree.primes else None
+        if (
+            order
+            and not self.is_known(tree)
+            and self.slope_of_name(self.with_primes(tree, order)) is not None
+        ):
+            return (yield self._primed(self.with_primes(tree, order))), True
         marked = self.is_mark(tree)
         bare = Scripted(tree.start, tree.end, base, tree.below, None, tree.primes, tree.below_text)
         if marked or (tree.above_text and self.is_known(tree) and not isinstance(above, NumberTree)):
@@ -166,8 +182,18 @@ class ScriptRules(LetterRules):
         """Return the derivative that a name with primes stands for; None if the primes belong to the name."""
         raise NotImplementedError
 
+    def without_primes(self, tree: Scripted) -> Tree:
+        """Return a letter with its subscript, and without primes."""
+        if tree.below is None and not tree.below_text:
+            return tree.base
+        return Scripted(tree.start, tree.end, tree.base, tree.below, None, 0, tree.below_text)
+
+    def with_primes(self, tree: Scripted, count: int) -> Scripted:
+        """Return a letter with its subscript and a number of primes, and nothing above it."""
+        return Scripted(tree.start, tree.end, tree.base, tree.below, None, count, tree.below_text)
+
     def _primed(self, tree: Scripted) -> Steps[Term]:
-        name = self.name_here(tree.base) if self.derives and tree.below is None else None
+        name = self.name_here(self.without_primes(tree)) if self.derives else None
         value = None if name is None else self.defined.get(name)
         x = None if value is None or not value.args else input_of(value)
         if value is not None and x is not None and self.options["prime"] != "name":
@@ -207,7 +233,9 @@ class ScriptRules(LetterRules):
                 expected=r"a number, \top, or a mark on a name",
                 cure="write what it stands for",
             )
+        outer, self.in_exponent = self.in_exponent, True
         exponent = yield self.value(above)
+        self.in_exponent = outer
         rank = len(base.node.shape)
         if isinstance(base, RowTerm):
             raise self.refuse(

@@ -8,6 +8,7 @@ from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Accent, Tree
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import substitute
 
 __all__ = ["TimeDerivativeReader"]
 
@@ -23,6 +24,16 @@ class TimeDerivativeReader(LatexReader):
         by = Term(time, tree.start, tree.end)
         order = 2 if isinstance(tree, Accent) and tree.mark == "ddot" else 1
         return self.differentiated(y, [(by, tree)] * order, tree)
+
+    def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
+        bracket = self.call_bracket(after)
+        found = None if bracket is None or self.differentiate is None else self.moved_by_time(factor)
+        if found is None or bracket is None or len(bracket.items) != 1:
+            return (yield super()._special(factor, after))
+        at = yield self.value(bracket.items[0])
+        slope = yield self.value(factor)
+        (node,) = (slope.node,) if at.node is found[1] else substitute([slope.node], {found[1]: at.node})
+        return self.term(node, factor.start, bracket.end), 2
 
     def moved_by_time(self, tree: Tree) -> tuple[Term, Node] | None:
         r"""Return the formula of t below a dot, and t, for \dot x and \ddot x; None for any other tree."""

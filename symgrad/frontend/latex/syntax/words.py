@@ -2,14 +2,15 @@ r"""Words of letters that stand side by side: KL, lse, loss."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import fields, replace
+from itertools import pairwise
 from typing import Any
 
-from symgrad.frontend.latex.syntax.tree import LatexLine, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, ProductTree, Scripted, Tree, Word
 from symgrad.support.traversal import postorder
 
-__all__ = ["join_words", "parts_of"]
+__all__ = ["join_words", "parts_of", "rename_called"]
 
 
 def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
@@ -26,10 +27,45 @@ def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
         >>> join_words(line, {"lse"}).sides[0].terms[1].text
         'lse'
     """
+    return _with_products(line, lambda tree: _joined(tree, words))
+
+
+def rename_called(line: LatexLine, letter: str, name: str) -> LatexLine:
+    r"""Return a line in which a command before brackets is another name: of \pi(x) + 2\pi the first.
+
+    Args:
+        line: the line.
+        letter: the name of the command.
+        name: the name that it gets.
+
+    Example:
+        >>> from symgrad.frontend.latex.document import latex_statements
+        >>> from symgrad.support.source import Source
+        >>> (line,) = latex_statements(Source(r"\pi(x) + \pi"))
+        >>> [str(w.text) for w in rename_called(line, "pi", "varpi").sides[0].terms[0].factors[:1]]
+        ['varpi']
+    """
+
+    def renamed(tree: ProductTree) -> Tree:
+        factors = [*tree.factors]
+        for k, (factor, after) in enumerate(pairwise(factors)):
+            base = factor.base if isinstance(factor, Scripted) else factor
+            if not (isinstance(base, Command) and base.name == letter and not tree.signs[k + 1]):
+                continue
+            if isinstance(after, Bracket) and after.kind == "(":
+                word = Word(base.start, base.end, name)
+                factors[k] = replace(factor, base=word) if isinstance(factor, Scripted) else word
+        return replace(tree, factors=tuple(factors))
+
+    return _with_products(line, renamed)
+
+
+def _with_products(line: LatexLine, change: Callable[[ProductTree], Tree]) -> LatexLine:
+    """Return a line with its products changed, the inner ones first."""
     done: dict[Tree, Tree] = {}
     for tree in postorder(line.sides, parts_of):
         whole = replace(tree, **{f.name: _replaced(getattr(tree, f.name), done) for f in fields(tree)})
-        done[tree] = _joined(whole, words) if isinstance(whole, ProductTree) else whole
+        done[tree] = change(whole) if isinstance(whole, ProductTree) else whole
     return replace(line, sides=tuple(done[side] for side in line.sides))
 
 

@@ -298,7 +298,7 @@ class BigRules(ApplicationRules):
                 span = Span(tree.start, tree.end)
                 if used[word.text] == names and word.text not in self.symbols:
                     shape = tuple(sizes[n] for n in names)
-                    self._declare_array(word, shape, span)
+                    self.declare_array(word, shape, span)
 
     def _declared_as(self, word: Word) -> bool:
         """Tell whether a letter is known, or stands for rows of the matrix that its capital names."""
@@ -313,7 +313,8 @@ class BigRules(ApplicationRules):
             return tree.text
         return int(tree.text) if isinstance(tree, NumberTree) and tree.text.isdecimal() else None
 
-    def _declare_array(self, word: Word, shape: tuple[Size, ...], span: Span) -> None:
+    def declare_array(self, word: Word, shape: tuple[Size, ...], span: Span) -> None:
+        """Take in a name as an array that nothing declares."""
         for size in shape:
             for size_name in names_of((size,)):
                 self.sizes.add(size_name)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from symgrad.frontend.latex.meaning.functions.differentials import DifferentialRules, inputs_of, sole_input
+from symgrad.frontend.latex.meaning.functions.differentials import inputs_of, sole_input
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.functions.slash_derivatives import SlashDerivativeRules
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, ProductTree, Scripted, Tree, Word
@@ -17,7 +18,7 @@ from symgrad.ir.types import Declaration
 __all__ = ["ComposedRules"]
 
 
-class ComposedRules(DifferentialRules):
+class ComposedRules(SlashDerivativeRules):
     """The rules for combinations of functions."""
 
     def combines_functions(self, tree: Tree) -> bool:
@@ -75,18 +76,19 @@ class ComposedRules(DifferentialRules):
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         """Return the derivative of a value that the text defines, f', by what its function is of, or its only input."""
-        name = self.name_here(tree.base)
-        if name is None or tree.below is not None or self.differentiate is None:
+        bare = self.without_primes(tree)
+        name = self.name_here(bare)
+        if name is None or self.differentiate is None:
             return None
-        y = self.named(name, tree.base)
-        here = self.function_here(tree.base)
+        y = self.named(name, bare)
+        here = self.function_here(bare)
         if here is not None:
             of = [x for x in inputs_of(y.node) if (x.name,) == here.parameters]
             if not of:
                 return None
             by = Term(of[0], tree.start, tree.end)
         elif y.node.args and not y.node.shape and sole_input(inputs_of(y.node), gradient=False) is not None:
-            by = self.only_input(y, tree.base, tree)
+            by = self.only_input(y, bare, tree)
         else:
             return None
         return self.differentiated(y, [(by, tree)] * tree.primes, tree)

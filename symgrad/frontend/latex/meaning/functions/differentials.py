@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from symgrad.frontend.latex.meaning.functions.big_operators import BigRules
-from symgrad.frontend.latex.meaning.names import base_of
+from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
@@ -19,7 +19,8 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.tokens.terms import Term
+from symgrad.frontend.latex.syntax.vocabulary import FUNCTIONS
+from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
@@ -97,10 +98,12 @@ class DifferentialRules(BigRules):
     Attributes:
         differentiate: a function that returns derivatives; None if derivatives are refused.
         differential: a function that returns the differential of a value, if differentials are read.
+        varied: the names whose differentials stand in the equation.
     """
 
     differentiate: Differentiate | None = None
     differential: Callable[[Node], Node] | None = None
+    varied: frozenset[str] = frozenset()
 
     # ------------------------------------------------------------------------------------------------ how it is written
 
@@ -112,15 +115,23 @@ class DifferentialRules(BigRules):
         above, below = self._bare(tree.above), self._bare(tree.below)
         top = above.factors if isinstance(above, ProductTree) and not any(above.signs) else (above,)
         bottom = below.factors if isinstance(below, ProductTree) and not any(below.signs) else (below,)
-        order = self._differential(top[0])
-        if order is None or len(bottom) < 2 or self._differential(bottom[0]) is None:
+        # Nobody writes a factor d above and below: dC/dd is a derivative by a d that is known.
+        known = self.derives and len(top) == len(bottom) == 2 and self._is_letter_d(top[0], bottom[0])
+        order = 1 if known else self._differential(top[0])
+        if order is None or len(bottom) < 2 or not (known or self._differential(bottom[0]) is not None):
             return None
         by: list[Tree] = []
         i = 0
         while i < len(bottom):
-            times = self._differential(bottom[i])
+            times = 1 if known else self._differential(bottom[i])
             if times is None or i + 1 == len(bottom):
                 return None
+            function = self._bare(bottom[i + 1])
+            if isinstance(function, Command) and function.name in FUNCTIONS and i + 2 < len(bottom):
+                pair = bottom[i + 1 : i + 3]  # \partial \ln P
+                by += [ProductTree(function.start, pair[1].end, pair, ("", ""), (False, True))] * times
+                i += 3
+                continue
             variable, power = self._variable(bottom[i + 1])
             by += [variable] * (power if power > 1 else times)
             i += 2
@@ -165,6 +176,11 @@ class DifferentialRules(BigRules):
             return None if known or self.options["d"] == "name" else order
         return None
 
+    def _is_letter_d(self, *trees: Tree) -> bool:
+        """Tell whether trees are the letter d."""
+        bare = [self._bare(tree) for tree in trees]
+        return self.options["d"] != "name" and all(isinstance(t, Word) and t.text == "d" for t in bare)
+
     def _variable(self, tree: Tree) -> tuple[Tree, int]:
         r"""Return a variable in a denominator, and how often one differentiates with respect to it: x^2 twice.
 
@@ -183,42 +199,31 @@ class DifferentialRules(BigRules):
         return tree, 1
 
     def _letter_operator(self, tree: Tree) -> LatexDerivative | None:
-        """Return the derivative for D_x, if D is not a name; None for any other factor."""
-        if not isinstance(tree, Scripted) or tree.above is not None or not tree.below or self.is_known(tree):
+        r"""Return the derivative that D_x, where D is no name, or \partial_x^2 is; None for anything else."""
+        if not isinstance(tree, Scripted) or not tree.below or self.is_known(tree):
             return None
-        base = tree.base
-        if not isinstance(base, Word) or base.text != "D" or self.is_known(base):
+        base, order = self._bare(tree.base), 1
+        if isinstance(base, Command) and base.name == "partial":
+            order = self._differential(self._side_of(tree)) or 0
+        elif not isinstance(base, Word) or base.text != "D" or self.is_known(base) or tree.above is not None:
             return None
         by = self.index_trees(tree.below, 0)
-        return LatexDerivative(None, tuple(by)) if all(self.is_known(b) for b in by) else None
+        if order < 1 or not all(self.is_known(b) for b in by):
+            return None
+        return LatexDerivative(None, tuple(by) * (order if len(by) == 1 else 1))
+
+    def _side_of(self, tree: Scripted) -> Tree:
+        """Return a sign with its exponent, and without what stands below it."""
+        return (
+            tree.base if tree.above is None else Scripted(tree.start, tree.end, tree.base, None, tree.above)
+        )
 
     def _is_d(self, tree: Tree) -> bool:
-        r"""Tell whether a factor is the d or \partial of a differential, dx, and not a name."""
-        if isinstance(tree, Command):
-            return tree.name == "partial"
+        r"""Tell whether a factor is the d or \partial of a differential, dx, and no name of its own."""
         base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
+        if isinstance(base, Command):
+            return base.name == "partial"
         return isinstance(base, Word) and base.text == "d" and not self.is_known(base)
-
-    def _with_quotients(self, tree: ProductTree) -> ProductTree:
-        """Return a product in which each dy/dx is a fraction."""
-        factors, signs, adjacent = list(tree.factors), list(tree.signs), list(tree.adjacent)
-        i = 0
-        while i + 3 < len(factors):
-            of, by = factors[i + 1], factors[i + 3]
-            if (
-                self._is_d(factors[i])
-                and self._is_d(factors[i + 2])
-                and signs[i + 1 : i + 4] == ["", "/", ""]
-                and self.name_here(of) is not None
-            ):
-                above = ProductTree(factors[i].start, of.end, (factors[i], of), ("", ""), (False, True))
-                below = ProductTree(
-                    factors[i + 2].start, by.end, (factors[i + 2], by), ("", ""), (False, True)
-                )
-                factors[i : i + 4] = [Fraction(above.start, below.end, above, below)]
-                signs[i : i + 4], adjacent[i : i + 4] = [signs[i]], [adjacent[i]]
-            i += 1
-        return ProductTree(tree.start, tree.end, tuple(factors), tuple(signs), tuple(adjacent))
 
     def _moved(self, factor: Tree, after: Tree | None) -> Term | None:
         """Return a differential, dx for a known name x; None for other factors."""
@@ -229,14 +234,36 @@ class DifferentialRules(BigRules):
             or not self._is_d(factor)
         ):
             return None
+        power = None
+        if isinstance(after, Scripted) and not self.is_known(after):  # dx^2 is (dx)^2
+            power = after.above if isinstance(after.above, NumberTree) else None
+            after = after if power is None else self.without_primes(after)
         name = self.name_here(after)
+        new = spelled_name(after) if name is None and factor.end == after.start else None
+        if new is not None and len(self.varied) > 1 and new in self.varied and not self.strict:
+            name = new  # dU = T dS - p dV, before anything is known of U
+            self.kept(self.name(Token("NAME", new, after.start, after.end)))
+            self.known.add(new)
         node = None if name is None else self.defined.get(name)
         if node is None:
             return None
         spot = Tree(factor.start, after.end)
+        if len(self.varied) == 1:
+            raise self.refuse(
+                f"{self.text_of(spot)} is the only differential here",
+                spot,
+                expected="an equation of two or more: dy = 2x dx",
+                cure="write the derivative, or the other differentials",
+                cls=UnsupportedError,
+            )
+        found = Term(self.differential(node), spot.start, spot.end)
+        if power is not None:
+            spot = Tree(factor.start, power.end)
+            found = self.kept(self.raise_to(found, self.parameter(int(power.text), power)))
         if not factor.upright:
-            self.read_as(spot, f"the differential of {name}", "a declaration of d")
-        return Term(self.differential(node), spot.start, spot.end)
+            said = f"the differential of {name}"
+            self.read_as(spot, said if power is None else f"a power of {said}", "a declaration of d")
+        return found
 
     def _is_value_at(self, factor: Tree, after: Tree) -> bool:
         """Tell whether brackets after a name state the argument of which it is a function: y(x).
@@ -284,8 +311,20 @@ class DifferentialRules(BigRules):
         """Return a derivative that is written as a fraction."""
         y = yield self.value(of)
         by = list(zip((yield self.values(written.by)), written.by, strict=True))
-        end = max(whole.end, of.end)
-        return self.differentiated(y, by, Tree(whole.start, end))
+        spot = Tree(whole.start, max(whole.end, of.end))
+        inner = self._inner(by[0][0].node) if len(by) == 1 and not y.node.shape else None
+        if inner is None:
+            return self.differentiated(y, by, spot)
+        x = Term(inner, spot.start, spot.end)  # by \ln x: the derivative by x over that of \ln x
+        slopes = [self.differentiated(term, [(x, by[0][1])], spot) for term in (y, by[0][0])]
+        return self.kept(self.divide(*slopes))
+
+    def _inner(self, by: Node) -> Node | None:
+        """Return the only input of a formula that a derivative is by, where no name stands for it."""
+        if not by.args or by.shape or by in self.defined.values() or by.op is OPS["gather"]:
+            return None
+        found = inputs_of(by)
+        return found[0] if len(found) == 1 and not found[0].shape else None
 
     def gradient(self, order: int, below: Sequence[Tree], of: Tree, whole: Tree) -> Steps[Term]:
         r"""Return \nabla_w of a value; two of them give the Hessian."""

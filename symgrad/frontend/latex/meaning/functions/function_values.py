@@ -2,7 +2,7 @@ r"""Functions of values: with an index, an exponent or primes, and functions tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.frontend.expressions.calls import call
@@ -126,8 +126,8 @@ class AppliedRules(ScriptRules):
         )
         start = function.start
         here = self.function_here(function)
-        if scripts.primes or self._order(scripts.above) is not None:
-            times = scripts.primes or self._order(scripts.above) or 1
+        if scripts.primes or self.order_above(scripts.above) is not None:
+            times = scripts.primes or self.order_above(scripts.above) or 1
             if spelled == "digamma" and not scripts.primes:
                 order = self.parameter(times, scripts)
                 return self.call_of("polygamma", [order, *values], start, end)
@@ -139,6 +139,14 @@ class AppliedRules(ScriptRules):
             flag = Keyword(Token("NAME", "reverse", start, end), self.true(Token("TRUE", "True", start, end)))
             return self.call_of(spelled, [*values, *self._axes(scripts, start, end), flag], start, end)
         if here is not None:
+            if self.derives and isinstance(above, Bracket) and above.kind == "(":
+                raise self.refuse(
+                    f"{self.text_of(function)} is a derivative whose order is no number",
+                    function,
+                    expected=f"{here.name}^{{(2)}}",
+                    cure="write the order as a number",
+                    cls=UnsupportedError,
+                )
             result = yield self.expanded(here, values, function, end)
         else:
             if self._is_inverse(above) and not scripts.below and self.options["inverse"] == "function":
@@ -167,13 +175,6 @@ class AppliedRules(ScriptRules):
             return False
         one = above.terms[0]
         return isinstance(one, NumberTree) and one.text == "1"
-
-    def _order(self, above: Tree | None) -> int | None:
-        """Return n for a superscript (n), the order of a derivative."""
-        if isinstance(above, Bracket) and above.kind == "(" and len(above.items) == 1:
-            inner = above.items[0]
-            return int(inner.text) if isinstance(inner, NumberTree) and inner.text.isdecimal() else None
-        return None
 
     def parameter(self, value: int, tree: Tree) -> Term:
         return self.number(Token("NUMBER", str(value), tree.start, tree.end))
@@ -303,11 +304,24 @@ class AppliedRules(ScriptRules):
                 cure="give values names that are used more than once",
                 cls=NestingError,
             )
-        outer, self.local = self.local, dict(zip(function.parameters, values, strict=True))
+        given = dict(zip(function.parameters, values, strict=True))
+        places = self._own_inputs(given) if self.derives else {}
+        kept = {name: Term(x, tree.start, end) for name, x in places.items()}
+        outer, self.local = self.local, {**given, **kept}
         found = yield self.value(function.body)
         self.local = outer
         self._calls -= 1
-        return type(found)(found.node, tree.start, end)
+        (node,) = substitute([found.node], {x: given[name].node for name, x in places.items()})
+        return type(found)(node, tree.start, end)
+
+    def _own_inputs(self, given: Mapping[str, Term]) -> dict[str, Node]:
+        """Return the inputs that parameters are outside of a call: names in the body may be formulas of them."""
+        known = {name: self.defined.get(name) for name in given}
+        return {
+            name: x
+            for name, x in known.items()
+            if x is not None and x.op is SYMBOL and x.shape == given[name].node.shape
+        }
 
     def _slope(
         self,
