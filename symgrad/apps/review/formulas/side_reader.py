@@ -45,7 +45,9 @@ _OWN_PI = re.compile(
 _MOMENT = re.compile(
     rf"\s*(?:\\[a-z]+\s*\{{\s*)?({'|'.join(MOMENTS)})\s*\}}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[]"
 )
-_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
+_SIGNS = str.maketrans(
+    {"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " ", "″": "''"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,7 @@ class SideReader:
             names.functions.__contains__,
             names.is_array,
             self._is_product,
+            self.letters,
             euler=self.letters.euler,
             factors=self._options["arguments"] == "factor",
         )

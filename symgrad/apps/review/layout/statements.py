@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
 from symgrad.apps.review.layout.prose import FAMILIES, blank_words, has_indices, is_latex, with_sums
+from symgrad.apps.review.layout.stated_shapes import StatedShape, stated_shapes
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -142,9 +143,15 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
         ['z', 'x**2'] ['=']
         ['d/dx z', 'x + x', '2*x'] ['=', '=']
     """
+    shown = text
+    for shape in stated_shapes(text):
+        yield _declared(shape)
+        if text.count("\n", shape.span.start, shape.span.end) == 0:
+            shown = f"{shown[: shape.span.start]}{' ' * (shape.span.end - shape.span.start)}{shown[shape.span.end :]}"
     for passage in found:
         inner = text[passage.span.start : passage.span.end]
         if passage.kind == "line":
+            inner = shown[passage.span.start : passage.span.end]
             for start, lines, latex in _runs(blank_words(with_sums(inner))):
                 begin = passage.span.start + start
                 notation = "latex" if latex else passage.notation
@@ -152,6 +159,15 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
                 yield from _Splitter(lines, part).statements()
         else:
             yield from _Splitter(inner, passage).statements()
+
+
+def _declared(shape: StatedShape) -> ChainText:
+    """Return a shape that words state as the declaration that programs write."""
+    names = SideText(shape.span.start, ", ".join(shape.names))
+    domain = SideText(shape.span.start, f"real[{', '.join(shape.sizes)}]")
+    return ChainText(
+        (names, domain), (Relation(shape.span, ":", "declare"),), Passage(shape.span, "symgrad", "line")
+    )
 
 
 def _runs(text: str) -> Iterator[tuple[int, str, bool]]:
