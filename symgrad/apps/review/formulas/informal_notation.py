@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from symgrad.apps.review.formulas.derivative_notation import VERBS
 from symgrad.apps.review.formulas.informal_text import InformalReading, InformalText
-from symgrad.apps.review.formulas.letter_products import DocumentLetters
+from symgrad.apps.review.formulas.letter_products import DocumentLetters, array_signs
 from symgrad.apps.review.formulas.typed_tokens import (
     BARE_FUNCTIONS,
     SQUARES,
@@ -18,6 +18,7 @@ from symgrad.apps.review.formulas.typed_tokens import (
     program_name,
     tokens_of,
     with_exponentials,
+    with_matrices,
     with_orders,
 )
 from symgrad.frontend.expressions.functions import is_function
@@ -35,7 +36,7 @@ def to_notation(
     text: str,
     known: Callable[[str], bool],
     is_own: Callable[[str], bool],
-    is_array: Callable[[str], bool] = lambda _: False,
+    rank: Callable[[str], int] = lambda _: 0,
     is_product: Callable[[str], bool] = lambda _: False,
     letters: DocumentLetters = _NO_LETTERS,
     *,
@@ -48,8 +49,7 @@ def to_notation(
         text: the formula.
         known: tells whether a name means something.
         is_own: tells whether it is a function of the document.
-        is_array: tells whether it is an array: beside one no sign is added but that behind a number, since there are
-            several products.
+        rank: how many axes a name has: a product of arrays without a sign is one of matrices.
         is_product: tells whether a name is a product of letters.
         letters: what stands where in the formulas of the document.
         euler: whether e is Euler's number wherever it stands.
@@ -66,6 +66,7 @@ def to_notation(
         e^x/2y is read as exp(x)/2*y; otherwise: brackets
     """
     tokens = with_orders(tokens_of(text, known), is_own, letters.is_primed)
+    tokens = list(with_matrices(tokens, rank, known, is_own))
     if euler:
         tokens = list(with_exponentials(tokens, lambda name: known(name) or is_own(name)))
     return _Rewriter(
@@ -73,7 +74,7 @@ def to_notation(
         tokens,
         known,
         is_own,
-        is_array,
+        rank,
         is_product,
         letters,
         euler=euler,
@@ -88,7 +89,7 @@ class _Rewriter(TypedRow):
         tokens: Sequence[Typed],
         known: Callable[[str], bool],
         is_own: Callable[[str], bool],
-        is_array: Callable[[str], bool],
+        rank: Callable[[str], int],
         is_product: Callable[[str], bool],
         letters: DocumentLetters,
         *,
@@ -100,7 +101,8 @@ class _Rewriter(TypedRow):
         self._text = text
         self._known, self._is_own, self._is_product = known, is_own, is_product
         self._document = letters
-        self._arrays = any(t.kind == "name" and is_array(t.text) for t in tokens)
+        self._arrays = any(t.kind == "name" and rank(t.text) > 0 for t in tokens)
+        self._signs = array_signs(tokens, rank, is_own) if self._arrays else {}
         # What is put behind a token, and what stands in its place.
         self._behind = [""] * len(tokens)
         self._shown = [program_name(t.text) if t.kind == "name" else t.text for t in tokens]
@@ -118,7 +120,7 @@ class _Rewriter(TypedRow):
         self._extremes()
         for k in range(1, len(self._tokens)):
             if self._multiplies(k):
-                self._before[k] = "*"
+                self._before[k] = self._signs.get(k, "*")
         for k in reversed(range(len(self._tokens))):  # the inner ones first
             if self._is_bare(k) and self._is_bare_square(k):
                 self._shown[k] += " "
@@ -135,7 +137,7 @@ class _Rewriter(TypedRow):
             elif token.text == "e" and self._euler and not self._known("e"):
                 self._shown[k] = "exp(1)"
                 self._spots.append(("exponential", k, k))
-            if self._before[k] == "*":
+            if self._before[k] in ("*", "@"):
                 first = self._operand_before(k - 1)
                 divides = self._text_at(first - 1) == "/"
                 attached = self._tokens[k - 1].end == token.start
@@ -148,7 +150,9 @@ class _Rewriter(TypedRow):
         return self._joined() if changed else InformalText(self._text)
 
     def _raised(self, k: int) -> None:
-        if self._arrays and self._text_at(k + 1) == "T" and not self._known("T"):
+        behind = self._kind(k + 2) == "name" or self._text_at(k + 2) == "("
+        transposes = self._arrays or (behind and not self._document.is_value("T"))
+        if transposes and self._text_at(k + 1) == "T" and not self._known("T"):
             self._shown[k] = "."
         else:
             self._shown[k] = "**"
@@ -247,7 +251,7 @@ class _Rewriter(TypedRow):
         """Tell whether a token is a factor of what stands before it, with no sign between."""
         left, right = self._tokens[k - 1], self._tokens[k]
         if self._arrays and left.kind != "number":
-            return False
+            return k in self._signs and not (left.kind == "name" and self._is_bare(k - 1))
         if "(" in (self._shown[k - 1], self._shown[k]) and "(" not in (left.text, right.text):
             return False  # f ∘ g
         if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith(("∇_", "D_")):

@@ -1,15 +1,17 @@
-"""Names of several letters that are products: xy, where x and y are names and nothing is called xy."""
+"""Products without signs: xy, where x and y are names and nothing is called xy; A x of a matrix and a vector."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from symgrad.apps.review.formulas.typed_tokens import Typed, is_bare_function
 from symgrad.apps.review.layout.english import is_word
 from symgrad.apps.review.layout.statements import ChainText
+from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["CALLED", "DocumentLetters"]
+__all__ = ["CALLED", "DocumentLetters", "array_signs"]
 
 _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
@@ -147,3 +149,164 @@ class DocumentLetters:
         # k = mv**2/2 beside dk/dv
         variable = len(name) < _FACTORS and not self._variables.isdisjoint(name)
         return all(is_factor(c) if known(c) else variable or c in letters for c in name)
+
+
+_OPERATOR = re.compile(r"[d∂][2-9²³]?/[d∂]\w|∇²?(?:_\w+)?(?!\w)")
+_SCALARS = frozenset({"norm", "trace", "tr", "Tr", "det", "logdet", "dot"})
+
+
+def array_signs(
+    tokens: Sequence[Typed], rank: Callable[[str], int], is_own: Callable[[str], bool]
+) -> dict[int, str]:
+    """Return the signs of products without one in a formula of arrays: for each token before which one is put, it.
+
+    Two vectors side by side have a sign only where the first is transposed; what has no known rank has none.
+
+    Args:
+        tokens: of the formula.
+        rank: of a name; 0 for a number.
+        is_own: tells whether a name is a function of the document.
+
+    Example:
+        >>> from symgrad.apps.review.formulas.typed_tokens import tokens_of
+        >>> ranks = {"A": 2, "x": 1, "y": 1}
+        >>> for text in ("x^T A y", "2 a A x", "x y", "x y^T"):
+        ...     found = tokens_of(text, set().__contains__)
+        ...     print(array_signs(found, lambda n: ranks.get(n, 0), set().__contains__))
+        {3: '@', 4: '@'}
+        {1: '*', 2: '*', 3: '@'}
+        {}
+        {}
+    """
+    return _ArrayProducts(tokens, rank, is_own).found()
+
+
+class _ArrayProducts:
+    """Walks through a formula, and tells how many axes its parts have; None where nothing says it."""
+
+    def __init__(
+        self, tokens: Sequence[Typed], rank: Callable[[str], int], is_own: Callable[[str], bool]
+    ) -> None:
+        self._tokens, self._rank, self._is_own = tokens, rank, is_own
+        self._at = 0
+        self._signs: dict[int, str] = {}
+
+    def found(self) -> dict[int, str]:
+        while self._at < len(self._tokens):
+            self._sum()
+            self._at += 1  # a relation, a comma, a bracket that closes nothing
+        return self._signs
+
+    def _text(self, ahead: int = 0) -> str:
+        k = self._at + ahead
+        return self._tokens[k].text if k < len(self._tokens) else ""
+
+    def _begins_factor(self) -> bool:
+        if self._at >= len(self._tokens):
+            return False
+        token = self._tokens[self._at]
+        return token.kind in ("name", "number") or token.text in ("(", "norm(", "abs(")
+
+    def _sum(self) -> int | None:
+        while self._text() in ("+", "-"):
+            self._at += 1
+        found = self._term()
+        while self._text() in ("+", "-"):
+            self._at += 1
+            other = self._term()
+            found = None if found is None or other is None else max(found, other)
+        return found
+
+    def _term(self) -> int | None:
+        while self._text() in ("+", "-"):
+            self._at += 1
+        acts = _OPERATOR.match("".join(self._text(n) for n in range(3)))
+        if acts is not None:  # d/dx and ∇_x act on what follows
+            self._at += 1 if acts[0][0] == "∇" else 3
+            self._term()
+            return None
+        left, transposed = self._factor()
+        while self._at < len(self._tokens):
+            k, sign = self._at, self._text()
+            if sign in ("*", "/", "@"):
+                self._at += 1
+            elif not self._begins_factor():
+                break
+            right, is_transposed = self._factor()
+            if left is None or right is None:
+                left = None
+            elif sign == "@" or (sign not in ("*", "/") and left and right):
+                if sign != "@":
+                    if max(left, right) < 2 and (is_transposed or not transposed):
+                        left = None
+                        continue
+                    self._signs[k] = "@"
+                left = left + right - 2
+            else:
+                if sign not in ("*", "/"):
+                    self._signs[k] = "*"
+                left = max(left, right)
+            transposed = transposed if left == 1 and right == 2 else is_transposed
+        return left
+
+    def _factor(self) -> tuple[int | None, bool]:
+        """Return how many axes a factor has, and whether it is transposed."""
+        if not self._begins_factor():
+            self._at += self._at < len(self._tokens) and self._tokens[self._at].kind != "close"
+            return None, False
+        token = self._tokens[self._at]
+        self._at += 1
+        if token.text in ("(", "norm(", "abs("):
+            inner = self._inside()
+            found = 0 if token.text == "norm(" else inner
+        elif token.kind == "number":
+            found = 0
+        elif (
+            self._text() == "("
+            and self._tokens[self._at].start == token.end
+            and self._is_function(token.text)
+        ):
+            self._at += 1
+            inner = self._inside()
+            scalar = token.text in _SCALARS
+            keeps = is_bare_function(token.text) or token.text in ("inv", "transpose")
+            found = 0 if scalar or inner == 0 else inner if keeps else None
+        elif self._is_function(token.text) or token.text[0] in "d∂∇":
+            found = None
+        else:
+            found = self._rank(token.text)
+        return self._raised(found)
+
+    def _raised(self, found: int | None) -> tuple[int | None, bool]:
+        transposed = False
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            if token.kind == "power" or token.text == ".":
+                transposed = self._text(1) == "T"
+                self._at += 1
+                while self._text() in ("-", "+"):
+                    self._at += 1
+                if self._text() in ("(", "{"):
+                    self._at += 1
+                    self._inside()
+                else:
+                    self._at += 1
+            elif token.kind in ("square", "prime"):
+                self._at += 1
+                found = None if token.kind == "prime" else found
+            else:
+                break
+        return found, transposed
+
+    def _inside(self) -> int | None:
+        """Return how many axes a part in brackets has, whose opening one is read."""
+        found = self._sum()
+        while self._at < len(self._tokens) and self._tokens[self._at].kind != "close":
+            self._at += 1
+            self._sum()
+            found = None
+        self._at += 1
+        return found
+
+    def _is_function(self, name: str) -> bool:
+        return is_bare_function(name) or self._is_own(name) or name in _SCALARS or is_function(name)

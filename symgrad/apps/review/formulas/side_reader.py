@@ -267,7 +267,7 @@ class SideReader:
             spelled_out(text.text).translate(_SIGNS),
             names.__contains__,
             names.functions.__contains__,
-            names.is_array,
+            lambda name: len(names.values[name].shape) if name in names.values else 0,
             self._is_product,
             self.letters,
             euler=self.letters.euler,

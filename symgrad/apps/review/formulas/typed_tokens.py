@@ -23,6 +23,7 @@ __all__ = [
     "program_name",
     "tokens_of",
     "with_exponentials",
+    "with_matrices",
     "with_orders",
 ]
 
@@ -58,6 +59,7 @@ _GLUED = re.compile(
     rf"(?P<before>(?![d∂])[^\W\d_]??)(?P<function>{'|'.join(sorted(BARE_FUNCTIONS - {'grad'}, key=len, reverse=True))})"
     r"(?:(?P<number>\d+)(?P<letter>[^\W\d_]?)|(?P<alone>[^\W\d_]))"
 )
+_MATRIX_WORDS = frozenset({"det", "trace"})
 _LOGARITHMS = {"log_2": "log2", "log_10": "log10"}
 SQUARES = {"²": "2", "³": "3"}
 _HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
@@ -225,6 +227,61 @@ def with_exponentials(tokens: Sequence[Typed], known: Callable[[str], bool]) -> 
             yield token
 
 
+def _array_letters(token: Typed, rank: Callable[[str], int], known: Callable[[str], bool]) -> Iterator[Typed]:
+    """Give the letters of a name that nothing is called, where they are names, and one of them an array."""
+    letters = token.text if token.kind == "name" and 2 <= len(token.text) <= 3 else ""
+    if known(token.text) or not any(map(rank, letters)) or not all(map(known, letters)):
+        yield token
+        return
+    for k, letter in enumerate(letters, token.start):
+        yield Typed("name", letter, k, k + 1)
+
+
+_INVERTED = ("-1", "(-1)", "{-1}", "-T", "(-T)", "{-T}")
+
+
+def with_matrices(
+    tokens: Sequence[Typed],
+    rank: Callable[[str], int],
+    known: Callable[[str], bool],
+    is_own: Callable[[str], bool],
+) -> Iterator[Typed]:
+    """Give tokens in which the power -1 of a matrix is its inverse, tr is the trace, and Ax is A beside x.
+
+    Example:
+        >>> tokens = tokens_of("tr(X) + X^-1 + a^-1", set().__contains__)
+        >>> found = with_matrices(tokens, lambda n: 2 * (n == "X"), set().__contains__, set().__contains__)
+        >>> " ".join(t.text for t in found)
+        'trace ( X ) + inv ( X ) + a ^ - 1'
+    """
+    tokens = [part for token in tokens for part in _array_letters(token, rank, known)]
+    k = 0
+    while k < len(tokens):
+        token = tokens[k]
+        k += 1
+        if token.text in ("tr", "Tr", "trace") and token.kind == "name" and not is_own(token.text):
+            yield Typed("name", "trace", token.start, token.end)
+            continue
+        raised = k < len(tokens) and tokens[k].kind == "power" and token.kind == "name"
+        length = 0
+        if raised and token.text not in _MATRIX_WORDS and rank(token.text) == 2:
+            for n in (2, 4):
+                if k + n < len(tokens) and "".join(t.text for t in tokens[k + 1 : k + 1 + n]) in _INVERTED:
+                    length = n
+        if not length:
+            yield token
+            continue
+        end, transposed = tokens[k + length].end, any(t.text == "T" for t in tokens[k : k + length + 1])
+        k += length + 1
+        yield from (
+            Typed("name", "inv", token.start, token.start),
+            Typed("open", "(", token.start, token.start),
+        )
+        yield from (token, Typed("close", ")", token.end, end))
+        if transposed:
+            yield from (Typed("other", ".", end, end), Typed("name", "T", end, end))
+
+
 def program_name(name: str) -> str:
     """Return how programs spell a name, or a differential of it: ``lambda`` is a word of theirs.
 
@@ -239,7 +296,11 @@ def program_name(name: str) -> str:
 
 def is_bare_function(name: str) -> bool:
     """Tell whether people write a function before its argument without brackets: sin x, tanh x, erf x."""
-    return name in BARE_FUNCTIONS or (name in OPS and OPS[name].pointwise and OPS[name].takes == ("number",))
+    return (
+        name in BARE_FUNCTIONS
+        or name in _MATRIX_WORDS
+        or (name in OPS and OPS[name].pointwise and OPS[name].takes == ("number",))
+    )
 
 
 def is_squared(name: str) -> bool:
@@ -280,6 +341,7 @@ class TypedRow:
         """Return the first token of the operand that ends with one, with the power that it is."""
         while True:
             k = max(0, k - (self._kind(k) == "square"))
+            k -= 2 * (k > 1 and self._text_at(k) == "T" and self._text_at(k - 1) == ".")
             k = self._pairs.get(k, k)
             called = self._text_at(k) in ("(", "[") and self._before[k] != "*"
             if k > 0 and called and self._tokens[k - 1].end == self._tokens[k].start:
