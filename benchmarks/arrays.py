@@ -225,7 +225,7 @@ def _measure(quick: bool) -> None:
             # What must be kept: the hidden layer, its cotangent (another product's result) and the probabilities.
             kept = workload.sizes["n"] * (64 + 64 + 10) * 8
             _say(
-                "memory of the network beside its arguments",
+                "memory of the network, without its arguments",
                 {"symgrad": cast("Any", kernel).scratch_bytes(n=256) / kept},
                 1.2,
             )
@@ -264,7 +264,7 @@ def run(options: Options) -> Iterator[Row]:
         seconds = found["seconds"]
         mine = seconds.pop("symgrad")
         if not seconds:
-            yield Row(found["what"], mine, "times what must be kept", limit=found["limit"])
+            yield Row(found["what"], mine, "times the values that must be kept", limit=found["limit"])
         if found["limit"] is None:
             yield Row(found["what"], mine * 1e6, "us", limit=3.0)
         for peer, theirs in seconds.items():

@@ -97,7 +97,7 @@ def run(options: Options) -> Iterator[Row]:
     options.step("compiling the demo program")
     first = [float(python(["-c", _FIRST]).stdout) for _ in range(repeats)]
     yield Row(
-        "compile of the demo kernel, the first in a process, imports apart",
+        "compile of the demo kernel, the first in a process, without imports",
         statistics.median(first) * 1e3,
         "ms",
         limit=LIMIT_COMPILE_MS,

@@ -37,7 +37,7 @@ _EXPLAINED = ("symgrad.analysis.explain", "symgrad.pretty")
 _EVERY = {"rubi": 86, "right_claims": 9, "wrong_claims": 38, "matrix_identities": 3}
 _SECONDS = 10.0
 _FACTORS = (0.5, 2.0)
-_TABLE = ("| limit | is | half of it | twice as much |", "|---|---|---|---|")
+_TABLE = ("| limit | value | with half of it | with twice of it |", "|---|---|---|---|")
 _KEY = ("package", "name", "factor")
 _CHANGED = 0.5  # of the time: on a busy machine, runs of the same work differ by as much as a third
 
@@ -163,13 +163,14 @@ def _page(limits: Sequence[Limit], measured: Mapping[tuple[str, str, float], Map
         lines += [
             f"### `{package}`",
             "",
-            f"{len(usual['found'])} results in {usual['seconds']:.1f} s; "
-            f"times that differ by less than {_CHANGED:.0%} are the same.",
+            f"{len(usual['found'])} results in {usual['seconds']:.1f} s. "
+            f"Times that differ by less than {_CHANGED:.0%} count as the same.",
             "",
             *(_TABLE if rows else ()),
             *rows,
             *([""] if rows else ()),
-            f"Nothing changes, either way, by {', '.join(f'`{m.name}` ({m.value:,})' for m in same)}.",
+            "These limits change nothing, neither half nor twice as large: "
+            f"{', '.join(f'`{m.name}` ({m.value:,})' for m in same)}.",
             "",
         ]
     return "\n".join(lines)

@@ -160,5 +160,5 @@ def run(options: Options) -> Iterator[Row]:
             ways |= known
         if found:
             worst, which = max(found)
-            note = f"the worst, {which}; {' and '.join(sorted(ways))}"
+            note = f"the worst: {which}; {' and '.join(sorted(ways))}"
             yield Row(f"{page}: {len(found)} gradients", worst, "standard errors", limit=_ERRORS, note=note)

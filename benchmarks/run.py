@@ -32,8 +32,8 @@ __all__ = ["BENCHMARKS", "machine", "main", "progress_bar"]
 # name -> module, function, heading
 BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "chain": ("chain", "run", "Shared operations: a chain of random sin, tanh, +, * on 10 inputs"),
-    "repetition": ("repetition", "run", "Equations that repeat themselves: loops, and the same written out"),
-    "pbe": ("pbe", "run", "PBE correlation energy: all derivatives by 5 inputs"),
+    "repetition": ("repetition", "run", "Equations that repeat themselves: with loops, and without"),
+    "pbe": ("pbe", "run", "PBE correlation energy: all derivatives with respect to 5 inputs"),
     "accuracy": ("pbe", "run_accuracy", "PBE correlation energy: accuracy of all 126 derivatives"),
     "cold": ("cold", "run", "A cold process, and compiling the demo program"),
     "cache": ("cache", "run", "Kernels that are kept on disk"),
@@ -111,12 +111,13 @@ def table(title: str, rows: Sequence[Row]) -> Table:
 def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
     """Return the part of docs/benchmarks.md about symgrad alone."""
     lines = [
-        "Speed is measured here and nowhere in the tests. Each figure is a median of several repeats",
-        "(compiling a large graph: one run); a peer is measured in turns with it, in the same run, on the",
-        "same machine, and the ratio is figure / peer. Without a peer, the ratio is figure / limit; figures that",
-        "are compared with nothing are printed by the command, and not listed here. Times are",
-        "of one thread's processor time, except for cold processes, which are timed by the clock. `make",
-        "bench` prints this page's tables for your machine.",
+        "Speed is measured by these benchmarks, and nowhere in the tests. Each figure is a median of",
+        "several repeats (of one run for compiling a large graph). If the column *against* names a peer,",
+        "symgrad and the peer are measured in turns, in the same run on the same machine, and the ratio is",
+        "figure / peer. If it says *limit*, the ratio is figure / limit. Figures that are compared with",
+        "nothing are printed by the command, and are not listed here. Times are processor times of one",
+        "thread, except those of cold processes, which are times on the clock. `make bench` prints the",
+        "tables of this page for your machine.",
         "",
         f"- Machine: {machine()}",
         f"- Versions: {versions()}",

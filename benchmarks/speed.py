@@ -79,7 +79,11 @@ def run(options: Options) -> Iterator[Row]:
         moved = 2 + len(outs)
         limit = copy_speed(options) * moved
         yield Row(
-            f"{what}, {POINTS:,} points", taken["symgrad"], "ns/point", f"moving its {moved} arrays", limit
+            f"{what}, {POINTS:,} points",
+            taken["symgrad"],
+            "ns/point",
+            f"reading and writing {moved} arrays",
+            limit,
         )
 
 

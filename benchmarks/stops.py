@@ -17,9 +17,9 @@ _FORMS = ("sin({0})", "{0} + {1}", "tanh({0})", "{0}*{1}", "cos({1}) + {0}")
 # The last line, and of how many lines one is stopped and has noise: 0 for none.
 _ENDS = {
     ("y = f + h*v", 0): "one stop_gradient",
-    ("y = f*u + stop_gradient(f)", 0): "one that is moved",
-    ("y = sqrt(stop_gradient(f**2*u - f**2) + f**2)", 0): "none will do",
-    ("y = f", 12): "noise and a stop_gradient in each twelfth line, two searches",
+    ("y = f*u + stop_gradient(f)", 0): "a stop_gradient that must be moved",
+    ("y = sqrt(stop_gradient(f**2*u - f**2) + f**2)", 0): "no place suffices",
+    ("y = f", 12): "noise and a stop_gradient in every twelfth line, two searches",
 }
 
 

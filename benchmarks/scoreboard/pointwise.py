@@ -248,7 +248,7 @@ SMALLEST = Pointwise(
 
 POINTWISE: Mapping[str, Pointwise] = {
     "W1": Pointwise(
-        "sqrt(x**2*u) and its derivative by x",
+        "sqrt(x**2*u) and its slope in x",
         ("x", "u"),
         (0,),
         root,

@@ -197,7 +197,7 @@ PROGRAMS: Mapping[str, Program] = {
         rosenbrock_by_hand,
     ),
     "least squares": Program(
-        "mean of squares, 10,000 x 100, by the weights",
+        "mean of squares, 10,000 x 100, gradient of the weights",
         WORKLOADS[_LEAST].text,
         ("w",),
         _like("least"),
@@ -221,7 +221,8 @@ PROGRAMS: Mapping[str, Program] = {
         WORKLOADS[_SOFTMAX].by_hand,
     ),
     "GMM": Program(
-        f"ADBench's mixture of Gaussians, d = {D}, k = {K}, n = {N:,}, by weights, means and inverse covariances",
+        f"ADBench's mixture of Gaussians, d = {D}, k = {K}, n = {N:,}, "
+        "gradients of weights, means, inverse covariances",
         MIXTURE,
         ("alphas", "means", "icf"),
         _mixture_arrays,

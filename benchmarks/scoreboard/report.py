@@ -44,7 +44,11 @@ def sheets(board: Board, short: bool = False) -> Iterator[Sheet]:
                 _aims(board.of(threads), f"{title_of_threads(threads)}: aims"),
                 _threaded(board, threads),
             ]
-    found += [_speed(board.of(1)), _errors(board.of(1))] if short else map(_of_result, board.results)
+    found += (
+        [_speed(board.of(1)), _missing(board.of(1)), _errors(board.of(1))]
+        if short
+        else map(_of_result, board.results)
+    )
     found += [_compiling(board), *([] if short else [_phases(board)]), _first(board)]
     yield from (sheet for sheet in found if sheet.rows)
 
@@ -53,18 +57,33 @@ def _speed(board: Board) -> Sheet:
     """The ratios of all peers, a row for each workload."""
     peers = [p for p in PEERS if p != "copy" and any(p in r.fresh for r in board.results)]
     rows = [(title_of(r), *(_ratio(r, p) for p in peers)) for r in board.results if SYMGRAD in r.fresh]
-    absent = {
-        f"{PEERS[p].title} ({r.workload})": reason
-        for r in board.results
-        for p, reason in r.absent.items()
-        if p != "copy"
-    }
     return Sheet(
         "One thread: symgrad / peer",
         ("", *(PEERS[p].title for p in peers)),
         rows,
-        "Medians over the rounds of symgrad's time divided by the peer's, results in new arrays; for symgrad the time "
-        f"of a point, or of a call where there are none. {_absent(absent, str)}",
+        "The columns of peers have medians over the rounds of symgrad's time divided by the peer's time, "
+        "with results in new arrays. The column of symgrad has its time for each point, or for each call "
+        "of an array program.",
+    )
+
+
+def _missing(board: Board) -> Sheet:
+    """The peers without figures for some workloads, a row for each reason."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for r in board.results:
+        for p, reason in r.absent.items():
+            if p != "copy":
+                found.setdefault(reason, {}).setdefault(PEERS[p].title, {})[r.workload] = None
+    rows = [
+        (reason, "; ".join(f"{title} ({', '.join(names)})" for title, names in peers.items()))
+        for reason, peers in found.items()
+    ]
+    return Sheet(
+        "Peers without figures",
+        ("reason", "peers (workloads)"),
+        rows,
+        "A reason that ends with the name of a workload comes from this workload: a peer that took too "
+        "long for it was not tried on larger ones.",
     )
 
 
@@ -75,8 +94,9 @@ def _errors(board: Board) -> Sheet:
         "Worst errors",
         ("", *(PEERS[p].title for p in peers)),
         [(title_of(r), *(ulps(r.errors.get(p))[0] for p in peers)) for r in board.results if r.errors],
-        "Relative to the largest result at the point, of PBE to each value, of arrays to the largest entry. Of the PBE "
-        "energy symgrad computes a form that keeps its digits, peers the published one, which is shorter.",
+        "Errors are relative to the largest result at the point; for PBE to each value, for arrays to the "
+        "largest entry. For the PBE energy symgrad computes a form that keeps its digits, whereas peers "
+        "compute the published form, which is shorter.",
     )
 
 
@@ -85,7 +105,13 @@ def _aims(board: Board, title: str) -> Sheet:
         (f.aim, f"{f.figure:.2g}", f.against, f"{f.limit:.2g}", "" if f.holds else "not reached")
         for f in findings(board)
     ]
-    return Sheet(title, ("aim", "found", "of", "limit", ""), rows)
+    return Sheet(
+        title,
+        ("aim", "measured", "peer, unit or workload", "at most", ""),
+        rows,
+        "In a row with a peer, the figure is symgrad's time divided by the peer's time. Figures are "
+        "rounded; whether an aim is reached is decided before rounding.",
+    )
 
 
 def _threaded(board: Board, threads: int) -> Sheet:
@@ -102,11 +128,12 @@ def _threaded(board: Board, threads: int) -> Sheet:
             rows.append((PEERS[peer].title, PEERS[peer].threads or "one thread", *cells))
     return Sheet(
         f"{title_of_threads(threads)}: symgrad / peer",
-        ("", "its threads", *head),
+        ("", "setting for threads", *head),
         rows,
-        "Medians over the rounds of symgrad's time divided by the peer's, both on the clock, results in new arrays; "
-        "for symgrad the time of a point, or of a call where there are none. A call runs in several threads where "
-        "symgrad, or the peer, deems it worth it. Compile times are those of one thread.",
+        "The rows of peers have medians over the rounds of symgrad's time divided by the peer's time, in time on the "
+        "clock, with results in new arrays. The row of symgrad has its time for each point, or for each call of an "
+        "array program. symgrad and each peer decide by themselves whether a call is worth several threads. Compile "
+        "times are those of one thread.",
     )
 
 
@@ -152,7 +179,7 @@ def _of_result(result: Result) -> Sheet:
         cells = [cell for way in result.ways for cell in _timed(way, peer, result.points)]
         rows.append((PEERS[peer].title, *cells, *ulps(result.errors.get(peer))))
     one = "a call" if isinstance(WORKLOADS[result.workload], Program) else "a point"
-    head = ("", f"{one}, new arrays", "symgrad / it", f"{one}, given arrays", "symgrad / it")
+    head = ("", f"{one}, new arrays", "symgrad / peer", f"{one}, given arrays", "symgrad / peer")
     return Sheet(title_of(result), (*head, "worst error", "median error"), rows, _below(result))
 
 
@@ -185,7 +212,7 @@ def _absent(absent: Mapping[str, str], title: Callable[[str], str]) -> str:
     for name, reason in absent.items():
         reasons.setdefault(reason, []).append(title(name))
     told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    return f"Not here: {told}." if told else ""
+    return f"Without figures: {told}." if told else ""
 
 
 def _first(board: Board) -> Sheet:
@@ -200,14 +227,16 @@ def _first(board: Board) -> Sheet:
         processor, wall = (duration(statistics.median(t[name])) for t in (first.processor, first.wall))
         rows.append((title_of_script(name), processor, times, wall))
     below = (
-        "From `python` to the array: each peer's script imports it, has W2 and its partials by the peer's own means, "
-        "or written out where it has none, compiles them, and calls that once at 1,000 points. Whole processes in "
-        "turns, with those that they start; everyone's bytecode is there, and what each keeps on disk by itself. Of "
-        "symgrad that is the code of functions that all kernels share; once more it runs with nothing on disk."
+        "The time from the start of `python` to the result. The script of a peer imports it, "
+        "differentiates W2 with it (or has the partials written out, if it does not differentiate), "
+        "compiles value and partials, and calls them once at 1,000 points. Whole processes are timed in "
+        "turns, including processes that they start. The bytecode of all packages is on disk, and so is "
+        "what a peer keeps on disk by itself. symgrad keeps the code of functions that all kernels share; "
+        "in *nothing on disk* it starts without this code."
     )
     return Sheet(
         "The first result of a fresh process",
-        ("", "processor time", "times the imports", "on the clock"),
+        ("", "processor time", "divided by that of the imports alone", "time on the clock"),
         rows,
         " ".join(filter(None, [below, _absent(first.absent, title_of_script)])),
     )
@@ -228,11 +257,12 @@ def _compiling(board: Board) -> Sheet:
         "Compiling",
         ("", *(PEERS[p].title for p in peers)),
         rows,
-        "From the formula to the end of the first call: processor time, with the compilers that a peer starts. "
-        "Everyone does it in a fresh process that has compiled one small formula before, `x*y` with both partials "
-        "(only Libxc does not have it), so that imports are not counted. A figure is the median of three processes, "
-        "or of one where it takes more than two seconds; all have the same limit of time on the clock. By default "
-        "symgrad takes the time of its quick code, and later, when that pays, the time of better code more.",
+        "Processor time from the formula to the end of the first call, including the compilers that a peer "
+        "starts. Each figure is measured in a new process that has already compiled a small formula, `x*y` "
+        "with both partials, so that imports are not counted. (Libxc does not have this formula.) A figure "
+        "is the median of three processes, or the time of one process if it takes more than two seconds; "
+        "all have the same limit of time on the clock. By default symgrad first takes the time of its "
+        "quick code; the time of better code is added later, if this pays.",
     )
 
 
@@ -249,11 +279,12 @@ def _phases(board: Board) -> Sheet:
         if found
     ]
     return Sheet(
-        "Of that: symgrad's parts",
-        ("", "", "read or build", "derive", "compile", "compile, nothing on disk", "all once more"),
+        "Compiling: symgrad's parts",
+        ("", "", "read or build", "derive", "compile", "compile, nothing on disk", "all again"),
         rows,
-        "Where nothing is on disk, the functions that kernels share are compiled, too, which happens once on a "
-        "machine; the last column is everything again, in the same process. Array programs have no quick code.",
+        "With nothing on disk, the functions that kernels share are compiled, too, which happens once on a "
+        "machine. The last column is the time of everything again in the same process. Array programs have "
+        "no quick code.",
     )
 
 
@@ -273,17 +304,19 @@ def page(board: Board, picture: str) -> str:
     lines = [
         "## Scoreboard",
         "",
-        "symgrad and every peer that is installed, on the same workloads. Each peer is a process of its own that holds",
-        "its compiled kernel; all take a sample in turn, round after round, so that a busy machine slows all alike. A",
-        "time is the median over the rounds, of processor time on one thread; where it says several threads, of time",
-        "on the clock. `symgrad / it` is the median over the rounds of symgrad's time divided by the peer's, with its",
-        "quartiles: below 1, symgrad is faster. An error is a multiple of 2**-52, about one unit in the last place,",
-        "against values with at least forty digits (formulas in mpmath, arrays in ball arithmetic).",
+        "symgrad and every peer that is installed are measured on the same workloads. Each peer runs in a",
+        "process of its own, which has compiled its kernel. All take samples in turn, round after round, so",
+        "that a busy machine slows all alike. A time is the median over the rounds, of processor time in",
+        "tables of one thread, and of time on the clock in tables of several threads. The tables *symgrad /",
+        "peer* have the median over the rounds of symgrad's time divided by the peer's time: below 1,",
+        "symgrad is faster. An error is a multiple of 2**-52, about one unit in the last place, against",
+        "values with at least forty digits (formulas in mpmath, arrays in ball arithmetic).",
         "",
-        "Like is compared with like: results in new arrays, which everyone can return, and results in arrays that",
-        "were made before, among those that can be given them. An aim counts the less favourable of the two; the",
-        "picture shows the first. The quick code that symgrad compiles at first, and the better code that takes over",
-        "when it pays, have a compile time and a speed each. The command prints times, quartiles and median errors.",
+        "Two ways to return results are measured: in new arrays, by all peers, and in given arrays, by the",
+        "peers that can write into them. Each way is only compared with the same way. An aim counts the",
+        "less favourable of the two; the tables and the picture have results in new arrays. symgrad has two",
+        "rows or columns for the quick code that it compiles first and for the better code that replaces it",
+        "when this pays. The command also prints quartiles and median errors.",
         "",
         f"- Machine: {board.machine}",
         f"- Command: `{board.command}`; `make board` runs it after `make peers`",

@@ -44,8 +44,8 @@ def spelled_out(text: str) -> str:
     A letter right behind a lowered or raised one begins another name: α₁α₂ are two.
 
     Example:
-        >>> spelled_out("½ x₁² + aᵢ⁻¹ + Aᵀ"), spelled_out("α₁α₂ + aᵀb")
-        ('(1/2) x_1² + a_i**(-1) + A.T', 'α_1 α_2 + a.T b')
+        >>> spelled_out("½ x₁² + aᵢ⁻¹ + Aᵀ + mₜ₋₁"), spelled_out("α₁α₂ + aᵀb")
+        ('(1/2) x_1² + a_i**(-1) + A.T + m_tm1', 'α_1 α_2 + a.T b')
     """
     return _RUN.sub(_spelled, text)
 
@@ -65,6 +65,7 @@ def _spelled(match: re.Match[str]) -> str:
                 inner += more[1]
                 end += 1
             raised = ".T" if inner == "T" else f"**({inner})"
+            inner = inner.replace("-", "m").replace("+", "p") if script[0] == "_" else inner  # t-1 of m_tm1
             found += raised if script[0] == "^" else f"_{inner}"
             following = run[end : end + 1] or behind
             if not found.endswith(")") and following.isalpha() and script_of(following) is None:

@@ -13,12 +13,13 @@ from symgrad.ops.user_ops import OWN
 _INTRODUCTION = """\
 # Where a derivative is a choice
 
-Some functions have corners, jumps, poles or vertical tangents. A gradient is wanted there too, so each op states its
-places and the value taken; the kernels give exactly these values. *Undefined* means that there is no value to choose:
-a kernel gives NaN or an infinity. `x`, `y`, `z` are the arguments in order, and *at* is one of the places.
+Some functions have corners, jumps, poles or vertical tangents. Gradients need a value there, too, so the record of
+each op lists these points, with the value that is taken; kernels compute exactly these values. *Undefined* means that
+there is no value to choose: a kernel computes NaN or an infinity. `x`, `y`, `z` are the arguments in order, and the
+column *at* has one of the points.
 
-A choice such as `where(x > 0, 1, 0)` has a strong zero: on the side that was not taken the gradient is zero however
-infinite the derivatives behind it are.
+A choice such as `where(x > 0, 1, 0)` has a strong zero: the gradient of the branch that is not taken is zero, even if
+later factors of the chain rule are infinite.
 
 ```python
 import symgrad as sg
@@ -30,9 +31,9 @@ assert sg.grad(p["y"], p["x"])(x=-1.0) == 0
 `where(condition, x, y)` has the derivative of the branch that its condition chooses, also where the condition changes.
 
 The poles of `tan` and `sec` are not listed: no floating-point number is an odd multiple of pi/2, so their derivatives
-are large, never undefined. `stop_gradient` has the derivative zero, by intention.
+are large, but never undefined. `stop_gradient` has the derivative zero, by intention.
 
-This page is written by `python -m symgrad.ops.kinks_page` from the op records.
+`python -m symgrad.ops.kinks_page` writes this page from the op records.
 """
 
 
@@ -69,9 +70,9 @@ def kinks_page() -> str:
             "|---|---|---|",
             *arrays,
             "",
-            f"Smooth wherever they are defined: {_names(smooth)}.",
+            f"These ops are smooth wherever they are defined: {_names(smooth)}.",
             "",
-            f"Without derivatives, for their values are truth values: {_names(silent)}.",
+            f"These ops have no derivatives, because their values are truth values: {_names(silent)}.",
             "",
         ]
     )

@@ -29,7 +29,7 @@ SHOWN = ("attention", "batch_norm", "gaussian_process", "planck", "vae")
 PAGE = """## Programs and their derivatives
 
 Five of twelve programs in `examples/programs/`, from physics, chemistry, finance, control and learning, each with its
-derivatives. The tests compare what is printed of all twelve with texts that are kept, read it back, and compare its
+derivatives. For all twelve, the tests compare the printed texts with stored ones, parse them again, and compare their
 values with difference quotients in 80 digits.
 """
 SIZES = {"n": 3, "m": 3, "d": 2, "k": 2}

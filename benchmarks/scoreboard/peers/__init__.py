@@ -77,7 +77,10 @@ class Peer:
 SYMGRAD, QUICK, FAST = "symgrad", "symgrad-quick", "symgrad-fast"
 OURS = (SYMGRAD, QUICK, FAST)
 
-_REVERSE = "a loop by hand (W1, W2), or over prange and written out by reverse accumulation"
+_REVERSE = (
+    "W1, W2: a handwritten loop over the points; other formulas: a loop over prange with generated code of reverse "
+    "accumulation"
+)
 _HEYOKA = "set_nthreads"
 _PARALLEL = "parallel=True"
 _MAPPED = 'map(points, "thread", threads)'
@@ -89,7 +92,7 @@ PEERS: Mapping[str, Peer] = {
         "by_symgrad",
         ("llvmlite",),
         "symgrad",
-        note='effort="high": better code at once',
+        note='effort="high": better code is compiled at once',
         threads="compile(threads=...)",
     ),
     QUICK: Peer(
@@ -98,7 +101,7 @@ PEERS: Mapping[str, Peer] = {
         ("llvmlite",),
         "symgrad",
         "quick",
-        note="as compiled at first, and kept: by default better code takes over when it pays",
+        note="the code that symgrad compiles first; here it is not replaced by better code, as it is by default",
         threads="compile(threads=...)",
     ),
     FAST: Peer(
@@ -115,7 +118,7 @@ PEERS: Mapping[str, Peer] = {
         "by_numpy",
         (),
         "numpy",
-        note="by hand; PBE and graphs written out by reverse accumulation",
+        note="handwritten; for PBE and graphs, generated code of reverse accumulation",
         threads=_BLAS,
     ),
     "sympy": Peer("SymPy lambdify", "by_sympy", ("sympy",), "sympy", note="diff, then lambdify(cse=True)"),
@@ -192,8 +195,8 @@ PEERS: Mapping[str, Peer] = {
         "by_jax",
         ("jax",),
         "jax",
-        note="under jit: jacfwd vmapped over the points; one partial and higher orders by grad of sums over them; "
-        "NPROC is the number of threads, and XLA_FLAGS is empty",
+        note="under jit: jacfwd vmapped over the points; for one partial and for higher orders, grad of "
+        "sums over the points; NPROC is the number of threads, and XLA_FLAGS is empty",
         threads="those of XLA",
     ),
     "torch": Peer(
@@ -207,7 +210,7 @@ PEERS: Mapping[str, Peer] = {
         "",
         # The compiler runs in processes that its own waits for, so that their time is counted.
         {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"},
-        note="formulas: what eager autograd does, by torch.compile; arrays: torch.compile of torch.func's gradients",
+        note="formulas: torch.compile of the steps of eager autograd; arrays: torch.compile of torch.func's gradients",
         threads="set_num_threads",
     ),
     "pytensor": Peer(
@@ -219,7 +222,7 @@ PEERS: Mapping[str, Peer] = {
         ("pyscf",),
         "pyscf",
         note="the C function of PySCF's library, called directly",
-        threads="a piece of the points in each of Python's",
+        threads="Python threads, each with a part of the points",
     ),
     "copy": Peer(
         "copy",
@@ -227,7 +230,7 @@ PEERS: Mapping[str, Peer] = {
         (),
         "numpy",
         note="no peer: NumPy copies as many bytes as W1 reads and writes",
-        threads="a piece of each array in each of Python's",
+        threads="Python threads, each with a part of each array",
     ),
 }
 

@@ -21,7 +21,7 @@ LONG = 10_000
 
 def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
     if isinstance(workload, Program):
-        raise UnableError("its expressions are of numbers, one variable for each entry")
+        raise UnableError("its expressions are of numbers, so each entry would be a variable")
     hy.set_nthreads(threads)
     functions = SimpleNamespace(
         **{f: getattr(hy, f) for f in ("sin", "cos", "exp", "log", "log1p", "tanh", "sqrt")},

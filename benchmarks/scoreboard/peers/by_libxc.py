@@ -30,9 +30,9 @@ FUNCTION = {1: "xc_gga_exc_vxc", 2: "xc_gga_exc_vxc_fxc", 3: "xc_gga_exc_vxc_fxc
 
 def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program) or workload.formula is not pbe:
-        raise UnableError("a library of density functionals")
+        raise UnableError("it has only density functionals")
     if workload.order not in FUNCTION:
-        raise UnableError("this build of it ends at order 3")
+        raise UnableError("this build has derivatives up to order 3")
     found = sorted(Path(import_module("pyscf.lib").__file__ or "").parent.glob("**/libxc.*"))
     if not found:
         raise UnableError("PySCF's libxc is not where its wheel has it")

@@ -60,7 +60,7 @@ def _loop(workload: Pointwise, compiled: Any, compiled_point: Any) -> Any:
         tape, outputs = workload.taped()
         lines, names = tape.source(outputs)
         if len(lines) > LONGEST:
-            raise UnableError(f"{len(lines):,} lines of Python")
+            raise UnableError(f"too long: {len(lines):,} lines of Python")
         body = [
             *(f"{x} = a{x}[i]" for x in xs),
             *lines,

@@ -27,9 +27,7 @@ def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind: 
         name, _, text = line.partition(" = ")
         written[name] = "(" + re.sub(r"v\d+", lambda v: written[v[0]], text) + ")"
         if len(written[name]) > LONGEST:
-            raise UnableError(
-                "an expression has no names for the parts it shares: written out it is too long"
-            )
+            raise UnableError("an expression cannot name its shared parts, and is too long without names")
     signature = [(f"x{k}", np.float64) for k in range(len(workload.inputs))]
     made: list[tuple[Any, list[int]]] = []
     for n in names:

@@ -24,7 +24,7 @@ def written_out(workload: Pointwise) -> Callable[..., Any]:
     tape, outputs = workload.taped()
     lines, names = tape.source(outputs)
     if len(lines) > 50_000:
-        raise UnableError(f"{len(lines):,} lines of Python")
+        raise UnableError(f"too long: {len(lines):,} lines of Python")
     arguments = ", ".join(f"x{k}" for k in range(len(workload.inputs)))
     space: dict[str, Any] = {f: getattr(np, f) for f in FUNCTIONS}
     exec("\n    ".join([f"def function({arguments}):", *lines, f"return {', '.join(names)},"]), space)

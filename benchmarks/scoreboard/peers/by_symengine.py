@@ -23,7 +23,7 @@ def number(text: str) -> Any:
 
 def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program):
-        raise UnableError("its expressions are of numbers, one symbol for each entry")
+        raise UnableError("its expressions are of numbers, so each entry would be a symbol")
     functions = SimpleNamespace(
         **{f: getattr(se, f) for f in ("sin", "cos", "exp", "log", "tanh", "sqrt")},
         log1p=lambda x: se.log(1 + x),

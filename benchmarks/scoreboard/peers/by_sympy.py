@@ -27,7 +27,7 @@ NAMESPACE = SimpleNamespace(
 def derived(workload: Pointwise | Program) -> tuple[list[Any], list[Any]]:
     """Return the symbols and all outputs."""
     if isinstance(workload, Program):
-        raise UnableError("its expressions are of numbers, one symbol for each entry")
+        raise UnableError("its expressions are of numbers, so each entry would be a symbol")
     positive = {"u", "n_up", "n_dn", "sigma_uu", "sigma_dd"}
     xs = [
         sympy.Symbol(n, positive=True) if n in positive else sympy.Symbol(n, real=True)

@@ -119,9 +119,7 @@ def review(
     known = form_of(text, name) if form is None else form
     source, plain = Source(text, name), plain_numbers(text)
     # What readers do not see holds from the first line on, wherever it stands.
-    found = list(
-        statements(plain.text, sorted(passages(plain.text, known), key=lambda p: p.kind != "option"))
-    )
+    found = list(statements(plain.text, sorted(passages(text, known), key=lambda p: p.kind != "option")))
     if not any(s.relations for s in found):
         raise ProgramSyntaxError(
             "the document has no equation" if found else "the document has no formula",
@@ -157,7 +155,7 @@ def _read(
     found: Sequence[ChainText],
     seconds: float,
     chosen: Mapping[str, Any],
-    units: Mapping[str, int],
+    units: Mapping[int, str],
 ) -> Review:
     """Return what becomes of the statements of a document in one reading of what is ambiguous."""
     order, facts = list(range(len(found))), facts_in(source.text)
@@ -169,8 +167,9 @@ def _read(
         before = reviewer.names.unread
         reviewer = _reviewed(source, found, order, facts, seconds, chosen, units, before)
     if units:
-        line, _ = source.line_column(min(units.values()))
-        reviewer.names.assume(f"units behind numbers are left out: {', '.join(units)}", line, stated=False)
+        line, _ = source.line_column(min(units))
+        said = ", ".join(dict.fromkeys(units[at] for at in sorted(units)))
+        reviewer.names.assume(f"units behind numbers are left out: {said}", line, stated=False)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
     return Review(source, form, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
 
@@ -182,13 +181,13 @@ def _reviewed(
     facts: DocumentFacts,
     seconds: float,
     options: Mapping[str, Any],
-    units: Mapping[str, int],
+    units: Mapping[int, str],
     unread: Mapping[str, int] | None = None,
 ) -> Reviewer:
     """Return what became of statements that are read in an order."""
     reviewer = Reviewer(source, facts, seconds, options)
     reviewer.names.unread.update(unread or {})
-    reviewer.expect(found, has_units=bool(units))
+    reviewer.expect(found, units)
     for k in steps("documents", "reviewing", order):
         reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
     return reviewer

@@ -1,26 +1,27 @@
 """The canonical phase: forms as a person would write them, by rules that never change a value.
 
 Normal form
-    sums        flat; like terms are collected, with exact rational coefficients; a common factor stands in front if
-                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is expanded only if that saves a
-                multiplication, or if one of its terms meets a like term; terms over powers of one sum are brought
-                over the highest power if that leaves fewer terms, `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
-    products    flat; equal bases are collected, `x*x**a -> x**(a + 1)`; there is one quotient, `x*sqrt(u)/abs(x)`;
-                the sign stands in front, or in a sum that is as readable with either sign; rational coefficients
-                are exact; roots of numbers are reduced, `sqrt(12) -> 2*sqrt(3)`, and joined with the root of a
-                constant, `1/sqrt(2*pi)`
-    powers      powers of powers, products and exponentials are expanded if that never narrows the domain:
+    sums        Sums are flat. Like terms are collected, with exact rational coefficients. A common factor is put in
+                front if this saves a multiplication: `2*(x + y)`. `c*(a + b)` is expanded only if this saves a
+                multiplication, or if a term can then be collected with another one. Terms over powers of the same
+                sum are brought over the highest power if this leaves fewer terms:
+                `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
+    products    Products are flat. Equal bases are collected: `x*x**a -> x**(a + 1)`. There is one quotient:
+                `x*sqrt(u)/abs(x)`. The sign is in front, or in a sum that is equally readable with either sign.
+                Rational coefficients are exact. Roots of numbers are reduced, `sqrt(12) -> 2*sqrt(3)`, and joined
+                with the root of a constant, `1/sqrt(2*pi)`
+    powers      Powers of powers, products and exponentials are expanded if this never narrows the domain:
                 `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
-    functions   the rows below apply, and the facts of the op records (odd, even, idempotent)
-    order       terms and factors are ordered by structure alone (`rewrite/normal_form/order.py`)
-    numbers     a value that can only be one number becomes that number, `tanh(0) -> 0` (`known-value`); no number
-                gets more than 512 bits
-    arrays      contractions are flat in index notation, with scalar factors in front; operands with equal labels are
-                one product; transposes and new axes stand at the leaves of products and contractions; broadcasts
-                that elementwise ops do anyway are dropped; at last contractions are written with `@`, `.T`,
+    functions   The rules below apply, and the facts of the op records (odd, even, idempotent)
+    order       Terms and factors are ordered by their structure only (`rewrite/normal_form/order.py`)
+    numbers     A value that can only be one number becomes this number: `tanh(0) -> 0` (`known-value`). No number
+                has more than 512 bits
+    arrays      Contractions are flat, in index notation, with scalar factors in front. Operands with equal labels
+                are one product. Transposes and new axes are at the leaves of products and contractions. Broadcasts
+                that elementwise ops do anyway are dropped. At the end contractions are written with `@`, `.T`,
                 `outer`, `sum` and `mean`, vectors first: `2*X.T@(X@w - y)/n`
-    sharing     long shared sums (over 8 terms) and products (over 16 factors) stay one operand, so that a
-                graph never grows into a tree
+    sharing     Long shared sums (of more than 8 terms) and products (of more than 16 factors) stay one operand, so
+                that a graph never grows into a tree
 
 Every row is `exact` (same value, same domain) or `widens` (same value wherever the left side is defined, but a larger
 domain, which the trace records). No row narrows the domain. A comparison of undefined values counts as undefined. A
@@ -71,14 +72,14 @@ LAWS = [
         "distribute-a-number",
         mul(n, add(a, b)),
         add(mul(n, a), mul(n, b)),
-        "only where a term meets a like term",
+        "only if a term can then be collected",
     ),
     law("content-of-a-sum", add(mul(n, a), mul(n, b)), mul(n, add(a, b)), "one multiplication fewer"),
     law(
         "common-denominator",
         add(div(a, add(b, e)), neg(div(mul(a, b), pow(add(b, e), two)))),
         div(mul(a, e), pow(add(b, e), two)),
-        "only where that leaves fewer terms; less cancellation too",
+        "only if fewer terms are left; fewer digits cancel, too",
     ),
     law("zero-times", mul(zero, a), zero, "the strong zero"),
     Rule(
@@ -89,7 +90,7 @@ LAWS = [
         exact_when=gt(a, zero),
         note=AT_ZERO,
         witness={"a": 0, "m": 1, "n": -1},
-        why="powers of one base; a fractional power needs a >= 0, a negative one a != 0, their sum may not",
+        why="fractional exponents need a >= 0 and negative ones a != 0, but their sum may need neither",
         how="collected",
     ),
     Rule(
@@ -120,7 +121,7 @@ LAWS = [
         "fractional powers distribute over factors that are not negative",
         any_of(integer(n), gt(a, zero), all_of(ge(a, zero), ge(b, zero))),
     ),
-    law("power-zero", pow(a, zero), one, "x**0 is 1 at x = 0 too"),
+    law("power-zero", pow(a, zero), one, "x**0 is 1 also at x = 0"),
     law(
         "root-of-a-number",
         sqrt(mul(m, pow(n, two))),

@@ -21,13 +21,13 @@ INVERSES = [
         "inverse-of-a-transpose",
         inv(matrix_transpose(_A)),
         matrix_transpose(inv(_A)),
-        "transposes move outside, and of a product or sum the form with fewer of them is taken",
+        "transposes move outside; for a product or sum the form with fewer transposes is taken",
     ),
     law(
         "transpose-of-a-symmetric-matrix",
         matrix_transpose(inv(_gram)),
         inv(_gram),
-        "the transpose of a matrix has the same normal form, then so has that of its inverse",
+        "if a matrix and its transpose have the same normal form, so have their inverses",
     ),
     Rule(
         name="inverse-of-an-inverse",
@@ -56,13 +56,15 @@ INVERSES = [
         name="inverse-beside-its-matrix",
         pattern=matmul(inv(_A), matmul(_A, _B)),
         replacement=_B,
-        why="definition of the inverse; of a matrix that is a product too, inv(X.T@X)@X.T@X",
+        why="definition of the inverse; also if the matrix is a product: inv(X.T@X)@X.T@X",
         soundness="widens",
         note="also defined where {A} is singular",
         witness={"A": 0, "B": 0},
         how="collected",
     ),
-    law("determinant-of-a-transpose", det(matrix_transpose(_A)), det(_A), "Leibniz' formula; also of logdet"),
+    law(
+        "determinant-of-a-transpose", det(matrix_transpose(_A)), det(_A), "Leibniz' formula; also for logdet"
+    ),
     law(
         "determinant-of-an-inverse",
         logdet(inv(_A)),

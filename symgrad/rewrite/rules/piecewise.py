@@ -80,7 +80,7 @@ ABSOLUTE = [
         replacement=one,
         condition=all_of(even(n), lt(n, zero)),
         witness={"a": 0, "n": -2},
-        why="sign(a)**2 is 1 but at a = 0",
+        why="sign(a)**2 is 1 except at a = 0",
     ),
     extends_to_zero(
         name="self-over-abs",
@@ -135,7 +135,7 @@ LOGIC = [
         "guarded-divisor",
         mul(where(ne(a, zero), div(b, a), zero), a),
         where(ne(a, zero), b, zero),
-        "both are 0 where the divisor is",
+        "both are 0 where the divisor is 0",
     ),
     law("guard-of-what-is-zero", where(ne(a, zero), mul(n, a), zero), mul(n, a), "both are 0 there"),
     row("equal-and-at-least", and_(eq(a, b), ge(a, b)), eq(a, b), "implied"),

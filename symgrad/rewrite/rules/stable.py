@@ -1,17 +1,17 @@
 """The stable phase: forms that are equal in exact arithmetic and lose fewer digits in floating point.
 
 The search
-    rows        the rows below are tried at every sum, product, quotient and function call, innermost first; a row for
+    rules       The rules below are tried at every sum, product, quotient and function call, innermost first. A rule for
                 a sum uses some of its terms, which may have a common coefficient, and leaves the other terms
-    laws        a sum of quotients gets one denominator; a quotient by a product becomes a quotient of quotients
-    shortening  differences that a replacement creates are cancelled exactly: `(x + 1) - x` is 1
-    choice      a form is chosen if it has fewer wrong bits at sample points of the declared domain (moderate and
-                extreme points), and at no point more than half a bit more (an error of about an ulp does not count);
-                the exact values come from arithmetic with many digits, which also must find both forms equal
-    scale       for formulas with numbers far from 1, as in SI units, the points lie around sizes of the inputs at
-                which terms of a sum, and arguments of a function, are similar: only there digits are lost by
-                multiplying out such numbers
-    limits      graphs have at most 1000 equations, with arrays 160; any value that is no elementary function of
+    laws        A sum of quotients gets one denominator. A quotient by a product becomes a quotient of quotients
+    shortening  Differences that a replacement creates are cancelled exactly: `(x + 1) - x` is 1
+    choice      A new form is chosen if it has fewer wrong bits at sample points of the declared domain (moderate and
+                extreme points), and at no point more than half a bit more than the old form (an error of about an ulp
+                does not count). The exact values are computed with many digits, and must be equal for both forms
+    scale       For formulas with numbers far from 1, such as those of SI units, the sample points are near inputs for
+                which the terms of a sum, and the arguments of a function, have similar sizes: only there does
+                multiplying out such numbers lose digits
+    limits      Graphs have at most 1000 equations, with arrays 160. A value that is not an elementary function of
                 numbers (a Bessel function, an array reduction) counts as an input with an interval
 
 The choice is among forms that are exactly equal, so any of them is correct. Nothing narrows the domain; the few rows
@@ -51,13 +51,13 @@ EXPONENTIALS = [
         "difference-of-exponentials",
         _minus(exp(a), exp(b)),
         mul(exp(b), expm1(_minus(a, b))),
-        "the functional equation; the exponentials are near for near a and b",
+        "the functional equation; the exponentials are close for close a and b",
     ),
     row(
         "cosh-less-1",
         _minus(add(exp(a), exp(neg(a))), two),
         mul(number(4), _square(sinh(div(a, two)))),
-        "2*cosh(a) - 2 by half the argument",
+        "2*cosh(a) - 2 in terms of half the argument",
     ),
     row("cosh-less-one", _minus(cosh(a), one), mul(two, _square(sinh(div(a, two)))), "half the argument"),
     row(
@@ -136,13 +136,13 @@ EXPONENTIALS = [
 
 LOGARITHMS = [
     row("log-of-exp", log(exp(a)), a, "inverse functions; the exponential overflows"),
-    row("softplus", log(add(one, exp(a))), softplus(a), "exp(a) overflows, or vanishes beside 1"),
+    row("softplus", log(add(one, exp(a))), softplus(a), "exp(a) overflows, or is lost in the sum with 1"),
     row("softplus-of-log1p", log1p(exp(a)), softplus(a), "exp(a) overflows"),
     row(
         "log-of-sigmoid",
         log(sigmoid(a)),
         neg(softplus(neg(a))),
-        "sigmoid is near 1 for large a, and vanishes for a far below 0",
+        "sigmoid is near 1 for large a, and underflows for a far below 0",
     ),
     row(
         "difference-of-softpluses",
@@ -154,7 +154,7 @@ LOGARITHMS = [
         "log-of-sum-of-exponentials",
         log(add(exp(a), exp(b))),
         add(maximum(a, b), log1p(exp(neg(abs_(_minus(a, b)))))),
-        "the larger exponential in front: nothing overflows",
+        "the larger exponential is a factor in front, so nothing overflows",
     ),
     row("atanh", log(div(_minus(one, a), add(one, a))), mul(number(-2), atanh(a)), "the quotient is near 1"),
     row("log1p", log(add(one, a)), log1p(a), "1 + a loses the digits of a small a"),
@@ -162,7 +162,7 @@ LOGARITHMS = [
         "log-of-quotient",
         log(div(a, b)),
         log1p(div(_minus(a, b), b)),
-        "the quotient of near numbers is near 1",
+        "the quotient of close numbers is near 1",
     ),
     Rule(
         name="difference-of-logarithms",
@@ -172,7 +172,7 @@ LOGARITHMS = [
         exact_when=any_of(ge(b, zero), ge(a, zero)),
         note="also defined for {b} < 0",
         witness={"a": -1, "b": -2},
-        why="the logarithms are near for near a and b",
+        why="the logarithms are close for close a and b",
     ),
     Rule(
         name="difference-of-entropies",
@@ -201,7 +201,7 @@ TRIGONOMETRY = [
         "sine-of-a-step",
         _minus(sin(a), sin(b)),
         _minus(mul(cos(b), sin(_minus(a, b))), mul(mul(two, sin(b)), _square(sin(div(_minus(a, b), two))))),
-        "sin(b + d) by the addition theorem, with cos(d) - 1 by half the step",
+        "the addition theorem for sin(b + d), with cos(d) - 1 in terms of d/2",
     ),
     row(
         "cosine-of-a-step",
@@ -209,19 +209,19 @@ TRIGONOMETRY = [
         _minus(
             neg(mul(sin(b), sin(_minus(a, b)))), mul(mul(two, cos(b)), _square(sin(div(_minus(a, b), two))))
         ),
-        "cos(b + d) by the addition theorem, with cos(d) - 1 by half the step",
+        "the addition theorem for cos(b + d), with cos(d) - 1 in terms of d/2",
     ),
     row(
         "difference-of-sines",
         _minus(sin(a), sin(b)),
         mul(two, mul(cos(div(add(a, b), two)), sin(div(_minus(a, b), two)))),
-        "sums to products; the sines are near for near a and b",
+        "sums to products; the sines are close for close a and b",
     ),
     row(
         "difference-of-cosines",
         _minus(cos(a), cos(b)),
         mul(number(-2), mul(sin(div(add(a, b), two)), sin(div(_minus(a, b), two)))),
-        "sums to products; the cosines are near for near a and b",
+        "sums to products; the cosines are close for close a and b",
     ),
     row(
         "tangent-of-a-step",
@@ -230,13 +230,13 @@ TRIGONOMETRY = [
             sin(_minus(a, b)),
             mul(cos(b), _minus(mul(cos(b), cos(_minus(a, b))), mul(sin(b), sin(_minus(a, b))))),
         ),
-        "cos(b + d) by the addition theorem",
+        "the addition theorem for cos(b + d)",
     ),
     row(
         "difference-of-tangents",
         _minus(tan(a), tan(b)),
         div(sin(_minus(a, b)), mul(cos(a), cos(b))),
-        "sums to products; the tangents are near for near a and b",
+        "sums to products; the tangents are close for close a and b",
     ),
     row(
         "difference-of-arctangents",
@@ -252,33 +252,33 @@ ROOTS = [
         "over-a-sum-of-squares",
         div(e, add(_square(a), _square(b))),
         div(div(e, hypot(a, b)), hypot(a, b)),
-        "squares overflow before the quotient vanishes",
+        "squares overflow before the quotient underflows",
     ),
     row(
         "difference-of-roots",
         _minus(sqrt(a), sqrt(b)),
         div(_minus(a, b), add(sqrt(a), sqrt(b))),
-        "the roots are near for near a and b; times their sum, which is zero where both are",
+        "close for close a and b; multiplied and divided by the sum, which is zero only if both roots are",
         any_of(gt(a, zero), gt(b, zero), ne(a, b)),
     ),
     row(
         "difference-of-any-roots",
         _minus(sqrt(a), sqrt(b)),
         where(ne(add(sqrt(a), sqrt(b)), zero), div(_minus(a, b), add(sqrt(a), sqrt(b))), zero),
-        "the same, where both may be zero",
+        "the same, but both may be zero",
     ),
     row(
         "root-less-positive",
         _minus(sqrt(a), b),
         div(_minus(a, _square(b)), add(sqrt(a), b)),
-        "times the sum",
+        "multiplied and divided by the sum",
         gt(b, zero),
     ),
     row(
         "difference-of-cube-roots",
         _minus(cbrt(a), cbrt(b)),
         div(_minus(a, b), add(add(_square(cbrt(a)), mul(cbrt(a), cbrt(b))), _square(cbrt(b)))),
-        "the roots are near for near a and b",
+        "the roots are close for close a and b",
         any_of(gt(a, zero), gt(b, zero), lt(a, zero), lt(b, zero), ne(a, b)),
     ),
     row(
@@ -288,7 +288,7 @@ ROOTS = [
             _minus(a, b),
             add(add(_square(pow(a, _third)), mul(pow(a, _third), pow(b, _third))), _square(pow(b, _third))),
         ),
-        "the roots are near for near a and b",
+        "the roots are close for close a and b",
         any_of(gt(a, zero), gt(b, zero), ne(a, b)),
     ),
     row(

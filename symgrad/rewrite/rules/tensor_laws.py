@@ -37,7 +37,7 @@ TENSORS = [
         "contraction-of-a-contraction",
         matmul(matmul(_A, _C), _D),
         contract([_A, _C, _D], [(0, 1), (1, 2), (2, 3)], (0, 3)),
-        "sums are exchanged and factors move into them: matrix products associate",
+        "sums are exchanged, and factors move into them: matrix products are associative",
     ),
     law(
         "contraction-of-a-view",
@@ -50,7 +50,7 @@ TENSORS = [
         "scalar-factor-of-a-sum",
         add(mul(a, _x), mul(a, _y)),
         mul(a, add(_x, _y)),
-        "distributivity: one product with an array fewer",
+        "distributivity; one product with an array less",
     ),
     law(
         "sum-of-a-repeated-axis",
@@ -68,22 +68,25 @@ TENSORS = [
         "contraction-of-equal-labels",
         contract([_A, _u, _v], [(0, 1), (1,), (1,)], (0,)),
         matmul(_A, mul(_u, _v)),
-        "entries that always stand together are one product",
+        "the factors always have the same labels, so they are one product",
     ),
     law(
-        "contraction-with-identity", matmul(eye(params=("n", "n")), _A), _A, "one term of the sum is not zero"
+        "contraction-with-identity",
+        matmul(eye(params=("n", "n")), _A),
+        _A,
+        "only one term of the sum is not zero",
     ),
     law(
         "sum-of-a-sum",
         sum_over(add(_x, mul(a, _y)), (0,)),
         add(sum_over(_x, (0,)), mul(a, sum_over(_y, (0,)))),
-        "only where terms cancel or collect then",
+        "only if terms then cancel or are collected",
     ),
     law(
         "sum-of-scattered",
         sum_over(scatter_add(gather(_x, _ids, params=((0,),)), _ids, params=((0,), ("n",))), (0,)),
         sum_over(gather(_x, _ids, params=((0,),)), (0,)),
-        "every value arrives somewhere",
+        "every value is added to some entry",
     ),
     law(
         "sum-of-scattered-rows",
@@ -91,7 +94,7 @@ TENSORS = [
             scatter_add(gather(_D, *_picked, params=((0, 1),)), *_picked, params=((0, 1), ("k", "n"))), (1,)
         ),
         gather(_D, *_picked, params=((0, 1),)),
-        "positions that count the rows give each its own value",
+        "the positions count the rows, so each row gets its own value",
     ),
     law(
         "sum-of-unslice",
@@ -103,25 +106,25 @@ TENSORS = [
         "unit-vector",
         unslice(full(as_node(1), (1,)), params=(((2, 3, 1),), (5,))),
         one_hot(as_node(2), params=(5,)),
-        "one entry is not zero; also of scatter_add, where the length is known",
+        "only one entry is not zero; also for scatter_add, if the length is known",
     ),
     law(
         "labels-in-range",
         scatter_add(full(as_node(1), ("n",)), iota(params=("n",)), _labels, params=((0, 1), ("n", "m"))),
         one_hot(_labels, params=("m",)),
-        "each row has one entry that is not zero; of labels that are known to be positions",
+        "each row has one entry that is not zero; for labels that are known to be positions",
     ),
     law(
         "sum-of-labels",
         sum_over(one_hot(_labels, params=("m",)), (1,)),
         full(as_node(1), ("n",)),
-        "each row has one entry that is 1; of labels that are known to be positions",
+        "each row has one entry that is 1; for labels that are known to be positions",
     ),
     law(
         "mean-as-sum",
         mean(_A, params=((0,),)),
         div(sum_over(_A, (0,)), size_node("n")),
-        "definition, the mean of nothing is undefined; written as a mean again in the end",
+        "definition; the mean of no entries is undefined; at the end it is written as a mean again",
     ),
     law(
         "view-of-a-view",
@@ -133,7 +136,7 @@ TENSORS = [
         "transpose-of-a-sum",
         transpose(add(transpose(_A, (1, 0)), _B), (1, 0)),
         add(_A, transpose(_B, (1, 0))),
-        "linearity; where no more transposes are left inside than were there",
+        "linearity; only if the number of inner transposes does not grow",
     ),
     law(
         "elementwise-on-broadcasts",
@@ -157,12 +160,12 @@ TENSORS = [
         "factor-of-a-linear-op",
         cumsum(mul(a, _x), params=(0, 0)),
         mul(a, cumsum(_x, params=(0, 0))),
-        "linearity; also of slices, reshapes, gather and scatter_add",
+        "linearity; also for slices, reshapes, gather and scatter_add",
     ),
     law(
         "guard-by-a-norm",
         where(ne(norm(_x, params=((0,),)), as_node(0)), _x, as_node(0)),
         _x,
-        "the norm is 0 where all entries are",
+        "the norm is 0 only if all entries are 0",
     ),
 ]

@@ -40,6 +40,14 @@ RIGHT = {
     "decimal commas": "t = 1,84 and g = 9,81\nv = g t = 18,05",
     "a decimal comma in braces": "$x = 3{,}5$\n\n$y = 2x = 7$",
     "a product that is given": "xy = 100\nP = 2x + 2y\nP = 2x + 200/x",
+    "shapes in words": "A is m×n, x is n×1, b is m×1\nf(x) = 1/2 ||A x - b||^2\n∇f(x) = Aᵀ (A x − b)",
+    "shapes as sets": "X ∈ ℝ^{n×d}, w ∈ ℝ^d\nf(w) = ||X w||²\n∇f(w) = 2 Xᵀ X w",
+    "vectors of a space": "u, v vectors in R^d\nL = log(u^T v)\ndL/du = v/(u^T v)",
+    "a matrix and a vector": "Let A be an n×n matrix, x an n-vector.\nf(x) = x^T A x\n∇f(x) = (A + A^T) x",
+    "letters of arrays": "A is n×n, x is n×1\nd/dx xᵀAx = (A + Aᵀ)x",
+    "traces and determinants": "Let A and X be n×n matrices.\nf = tr(A X)\ndf/dX = Aᵀ\nh = log det X\ndh/dX = X⁻ᵀ",
+    "inverse matrices": "Let A and X be n×n matrices.\nk = tr(X^-1 A)\ndk/dX = -X^-T Aᵀ X^-T",
+    "a power of T": "f = c beta^T\ndf/dc = beta^T",
 }
 WRONG = {
     "a bracket behind an exponent": "y = e^x(1+x)\ny' = e^x(1+x)",
@@ -63,8 +71,16 @@ WRONG = {
     "units without a space": "t = 18/9.8 = 1.94s",
     "decimal commas": "t = 1,84 and g = 9,81\nv = g t = 18,25",
     "a product that is given": "xy = 100\nP = 2x + 2y\nP = 2x + 100/x",
+    "shapes in words": "A is m×n, x is n×1, b is m×1\nf(x) = 1/2 ||A x - b||^2\n∇f(x) = A (A x − b)",
+    "shapes as sets": "X ∈ ℝ^{n×d}, w ∈ ℝ^d\nf(w) = ||X w||²\n∇f(w) = 2 X X w",
+    "vectors of a space": "u, v vectors in R^d\nL = log(u^T v)\ndL/du = u/(u^T v)",
+    "a matrix and a vector": "Let A be an n×n matrix, x an n-vector.\nf(x) = x^T A x\n∇f(x) = 2 A x",
+    "traces": "Let A and X be n×n matrices.\nf = tr(A X)\ndf/dX = A",
 }
 UNREAD = {
+    "a transpose of what nothing declares": "f = u^T v\ndf/du = v",
+    "a norm of what nothing declares": "f = ||X w||²\ndf/dw = 2 X X w",
+    "two vectors side by side": "u, v vectors in R^d\nL = u v",
     "an integral": "W = ∫ p dV from V1 to V2 = C ln(V2/V1)",
     "an integral in letters": "int_0^1 x^2 dx = 1/3",
     "an integral in words": "integral of x^2 from 0 to 1 = 1/3",

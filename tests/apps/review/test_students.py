@@ -230,8 +230,8 @@ def test_a_sign_behind_a_definition_is_meant_from_there_on() -> None:
         -2:
     ] == [
         "proved",
-        "refuted",
-    ], "that of a claim is one of its sentence"
+        "undecided",
+    ], "that of a claim is one of its sentence, or of all below"
 
 
 def test_a_name_that_is_let_anew_has_another_meaning() -> None:

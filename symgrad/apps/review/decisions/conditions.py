@@ -102,6 +102,9 @@ def solution(sides: Sides, unknown: Node) -> Node | None:
         >>> print(handle(solution((p["f"], p["g"]), p["x"])))
         b/(a + 1)
     """
+    for total, other in (sides, sides[::-1]):
+        if _is_sum_of(total, unknown) and unknown not in symbols_of([other]):
+            return (Expr(unknown) * Expr(other) / Expr(total)).node  # x with sum(x) = c is c*x/sum(x)
     residual = Expr(sides[0]) - Expr(sides[1])
     if residual.shape not in ((), unknown.shape) or len(unknown.shape) > 1 or unknown.dtype != "real":
         return None
@@ -120,6 +123,15 @@ def solution(sides: Sides, unknown: Node) -> Node | None:
     except SymgradError:
         return None
     return found.canonical().node
+
+
+def _is_sum_of(node: Node, unknown: Node) -> bool:
+    return (
+        node.op.name in ("sum", "einsum")
+        and node.args == (unknown,)
+        and not node.shape
+        and len(unknown.shape) == 1
+    )
 
 
 def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple[Condition, Verdict] | None:

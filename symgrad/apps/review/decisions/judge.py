@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
@@ -11,8 +12,15 @@ from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
+from symgrad.apps.review.decisions.doubts import (
+    doubt_about,
+    read_as_number,
+    symmetric_cases,
+    unread_about,
+    unread_name,
+)
 from symgrad.apps.review.decisions.point_claims import PointClaims
-from symgrad.apps.review.decisions.rounding import Rounding, unit_factor
+from symgrad.apps.review.decisions.rounding import Rounding, decimals_in, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.solving import known_values, solve_for
 from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
@@ -28,6 +36,7 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["Judge", "StepVerdict"]
 
+_CALL = re.compile(r"[\s&$]*\\?[^\W\d]\w*(?:_\{\w+\})?\s*\(\s*\\?[^\W\d]\w*\s*\)[\s&$]*")
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
 
@@ -59,7 +68,7 @@ class Judge(CurveBranches):
     Attributes:
         idle: whether nothing is decided, since the document is to be read again.
         unread_before: whether a side before, in the same chain, was not understood.
-        has_units: whether units stood behind numbers, which are not read.
+        units: what stood behind numbers and is not read, by the offsets at which these end.
         unclear: a case that was not understood; None for none.
         case: where the steps are said to hold: a truth value; None for everywhere.
         places: the values of inputs for which alone claims are meant.
@@ -71,7 +80,7 @@ class Judge(CurveBranches):
         self.idle = False
         self.unread_before = False
         self.case: Node | None = None
-        self.has_units = False
+        self.units: Mapping[int, str] = {}
         self.unclear: str | None = None
         self.places = PointClaims(names, seconds)
         self._differentiated: set[Node] = set()  # by what the document differentiates
@@ -96,6 +105,14 @@ class Judge(CurveBranches):
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
+        arrays = read_as_number(self._names, [left.expr.node, right.expr.node])
+        if arrays is not None and verdict.status in _CERTAIN:
+            return StepVerdict(kind, Verdict("undecided", arrays))
+        units = [unit for side in (left, right) if (unit := self.units.get(side.text.span.end)) is not None]
+        if len(units) == 2 and units[0] != units[1]:
+            return StepVerdict(
+                kind, Verdict("undecided", f"units are not read, and {' and '.join(units)} differ")
+            )
         if verdict.status == "refuted" and (rounded := self._rounded(left, right, about)) is not None:
             return StepVerdict(kind, *rounded)
         if verdict.status == "proved":
@@ -119,11 +136,22 @@ class Judge(CurveBranches):
         nodes = substitute([left.expr.node, right.expr.node], values)
         nodes = self._given(nodes)[0] or nodes
         found = self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
-        factor = unit_factor(*nodes) if found is None and self.has_units else None
+        factor = unit_factor(*nodes) if found is None and self.units else None
         if factor is not None:
             why = f"the sides differ by a factor of {factor}, perhaps since their units differ, which are not read"
             return Verdict("undecided", why), None
         return found
+
+    def agree_in_floats(self, sides: Sequence[Node], text: str) -> bool:
+        """Tell whether numbers are equal in floats, but for what rounding the decimals of a text may change."""
+        if symbols_of(sides) or any(side.shape for side in sides):
+            return False
+        try:
+            one, other = (float(self._names.expr(side)) for side in sides)
+        except SymgradError:
+            return False
+        digits = min((d.digits for d in decimals_in(text)), default=9)
+        return abs(one - other) <= 10.0 ** (2 - digits) * max(abs(one), abs(other))
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> StepVerdict:
         """Decide whether a value solves equations that are asked for.
@@ -138,6 +166,8 @@ class Judge(CurveBranches):
         names = self._names
         others = {s: v for s, v in {**names.marked, **names.fixed}.items() if s is not unknown}
         (node,) = substitute([value.expr.node], others)
+        if self.case is not None:
+            (self.case,) = substitute([self.case], {unknown: node})
         at = [c.where(others) for c in conditions]
         try:
             condition, verdict = check_solution(at, unknown, node, self._equation)
@@ -185,7 +215,7 @@ class Judge(CurveBranches):
             condition: the condition.
             every: all conditions.
         """
-        unread = self._names.unread_about([side, other, condition.left, condition.right])
+        unread = unread_about(self._names, [side, other, condition.left, condition.right])
         if unread is None and side.op is SYMBOL and is_open(every, side, other, self._differentiated):
             return f"the equations that were read do not settle {side.name}"
         return unread
@@ -206,14 +236,16 @@ class Judge(CurveBranches):
         """Return that a step is undecided where the document says more of its names than is used."""
         slopes = [s for s in (left.slope, right.slope) if s is not None]
         nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
-        doubt = self._names.doubt(nodes)
+        doubt = doubt_about(self._names, nodes)
+        if doubt is None and (line := unread_name(self._names, left.text.text)) is not None:
+            doubt = f"the sides differ, but line {line}, which has that name, is not understood"
         if doubt is None and not slopes and not left.values:
-            doubt = self._names.unread_about(nodes) or self._undetermined(verdict)
+            doubt = unread_about(self._names, nodes) or self._undetermined(verdict)
         if doubt is None and self.unread_before:
             doubt = "the sides differ, but what stands before them in the chain is not understood"
         if doubt is None and self.unclear is not None:
             doubt = f"the sides differ, but perhaps not in the case '{self.unclear}', which is not understood"
-        symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
+        symmetric = {} if doubt is not None else symmetric_cases(self._names, nodes)
         if symmetric:
             (a, b) = match_shapes(*map(Expr, substitute(nodes[:2], symmetric)))
             if equal(a, b, time_limit=QUICK, values_only=True).status == "proved":
@@ -266,6 +298,12 @@ class Judge(CurveBranches):
             return (
                 (other, f"where {condition.said}") if missing is None else (_undecided(other, missing), None)
             )
+        if other.status == "proved" and condition.asked and _CALL.fullmatch(left.text.text) is not None:
+            arguments = self._names.arguments.union(*self._names.functions.values())
+            asked = {s for s in condition.reads if s.name in arguments}
+            if not asked.isdisjoint(symbols_of([right.expr.node])):
+                why = f"it holds where {condition.said}, and reads as a claim for all values"
+                return _undecided(other, why), None
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
     def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> StepVerdict:

@@ -83,7 +83,7 @@ class PointClaims:
         values = {
             s: v
             for s, v in names.fixed.items()
-            if s in one & other and v.is_number() and (s in by or s.name in arguments)
+            if s in other and (s in by or s.name in arguments or (s in one and self._is_passing(s, v)))
         }
         if not values:
             return verdict
@@ -98,6 +98,11 @@ class PointClaims:
         return Verdict(
             "undecided", f"the sides are equal where {self._said(values)}, and not for all {every}"
         )
+
+    def _is_passing(self, symbol: Node, value: Node) -> bool:
+        """Tell whether a number was put in for an input on a line above, where that was no solution."""
+        names = self._names
+        return value.is_number() and symbol not in names.moving and names.line_of_value(symbol) < names.line
 
     def _put_in(self, sides: list[Node], values: dict[Node, Node]) -> tuple[Expr, Expr]:
         a, b = (self._names.expr(n) for n in substitute(sides, values))

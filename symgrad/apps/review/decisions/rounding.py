@@ -23,11 +23,12 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Decimal", "Rounding", "decimals_in", "unit_factor"]
+__all__ = ["Decimal", "Rounding", "decimals_in", "numbers_in", "unit_factor"]
 
 # A letter may follow at once, as in 0.333x. Digits that a comma parts are not read here.
 _DECIMAL = re.compile(r"(?<![\w.,])(?P<digits>\d+\.\d*|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?(?![.\d])")
 _INTEGER = re.compile(r"(?<![\w.,])(?P<digits>\d+)(?![\w.,])")
+_NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?")
 _SECONDS = 1.0
 _SLACK = Fraction(11, 10)  # where a formula is not linear in a decimal
 _DOUBTFUL = 4
@@ -82,6 +83,20 @@ def decimals_in(text: str, *, whole: bool = False) -> list[Decimal]:
     return [d for d in found if d.value]
 
 
+def numbers_in(text: str) -> list[Fraction]:
+    """Return the numbers of a formula, in their order.
+
+    Example:
+        >>> [str(n) for n in numbers_in("pi*0.02^2/4 + 3x")]
+        ['1/50', '2', '4', '3']
+    """
+    return [
+        Fraction(m["digits"]) * Fraction(10) ** int(m["exponent"] or 0)
+        for m in _NUMBER.finditer(text)
+        if abs(int(m["exponent"] or 0)) < 400
+    ]
+
+
 class Rounding:
     """Decides claims whose decimals are read as rounded.
 
@@ -91,6 +106,7 @@ class Rounding:
 
     def __init__(self) -> None:
         self.seen = False
+        self._written: dict[str, Decimal] = {}  # numbers that were rounded, as they are written
 
     def judged(
         self, left: Node, right: Node, text: str, *, about: bool = False
@@ -119,6 +135,12 @@ class Rounding:
             True
         """
         decimals = decimals_in(text, whole=about)
+        known = [
+            d
+            for said, d in self._written.items()
+            if re.search(rf"(?<![\d.]){re.escape(said)}(?![\d.])", text)
+        ]
+        decimals += [d for d in known if d not in decimals]
         found = _with_unknowns(right, decimals)
         if found is None:
             return None
@@ -144,6 +166,7 @@ class Rounding:
                 if said is not None and min(d.digits for d in unknowns.values()) < fewest:
                     return Verdict("undecided", f"{said} to one digit, if it is meant so"), None
                 self.seen = True
+                self._written.update((_decimal_text(d), d) for d in unknowns.values())
                 why = "the decimals are read as rounded to the digits that are written"
                 return Verdict(claim.status, why, points=claim.points), said
         off, most = _distance(left, rounded, unknowns)

@@ -38,6 +38,11 @@ class DocumentEquations:
         self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
         self.fixed[symbol] = value
 
+    def line_of_value(self, symbol: Node) -> int:
+        """Return the line that gives an input its value."""
+        assumption = self.assumptions.get(self._assumed.get(symbol, ""))
+        return 0 if assumption is None else assumption.line
+
     def release(self, symbol: Node) -> None:
         """Take back the value of an input, which has others as well."""
         self.fixed.pop(symbol, None)

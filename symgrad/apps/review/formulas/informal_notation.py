@@ -390,12 +390,6 @@ class _Rewriter(TypedRow):
         name = self._text_at(k)
         return not (self._is_own(name) or is_bare_function(name) or is_function(name) or name in VERBS)
 
-    def _exponent_of(self, k: int) -> bool:
-        """Tell whether a token is an exponent, perhaps with a sign before it."""
-        while self._text_at(k - 1) in ("-", "+"):
-            k -= 1
-        return self._kind(k - 1) == "power"
-
     def _acts(self, k: int) -> bool:
         """Tell whether a name is the end of d/dx, which acts on what follows."""
         return k > 1 and self._text_at(k - 1) == "/" and _D.fullmatch(self._text_at(k - 2)) is not None

@@ -199,6 +199,10 @@ class LatexSideReader:
             alone = alone and any(len(i.text) > 1 for i in tree.below if isinstance(i, Word))
         return (name, alone) if found is None else (found, True)
 
+    def forget(self, name: str) -> None:
+        """Take back a function, which gets another meaning."""
+        self._functions.pop(name, None)
+
     def entries_of(self, text: str) -> str | None:
         """Return the array whose entries, at indices that nothing declares, are this left side: y of y_i."""
         try:

@@ -11,7 +11,7 @@ from symgrad.apps.review.layout.statements import ChainText
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["CALLED", "DocumentLetters", "array_signs"]
+__all__ = ["CALLED", "DocumentLetters", "array_signs", "differentiated_names"]
 
 _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
@@ -31,6 +31,16 @@ _VALUE = re.compile(r"(?:^\s*|[-+*/=(|]\s*)(?P<name>[^\W\d]\w*)(?!\s*\(|[\w'.])"
 _APPLIED = re.compile(r"(?P<name>[^\W\d]\w*)(?:\s*\(\s*[-+]?[\w.]+\s*[,)]|')")
 _ORDER = re.compile(r"\s*(?P<name>[^\W\d]\w*)\^(?:\([3-9]\)|\{\([3-9]\)\})\s*")
 _FIRST_WORD = re.compile(r"^\s*[^\W\d]\w*\s+(?=[\w(])")  # which may be one of the language
+
+
+def differentiated_names(text: str) -> set[str]:
+    r"""Return the names whose derivatives stand in a formula.
+
+    Example:
+        >>> sorted(differentiated_names(r"m \ddot x + \frac{dv}{dt} + y' = dL/dw"))
+        ['L', 'v', 'x', 'y']
+    """
+    return {name for names in _DIFFERENTIATED.findall(text) for name in names if name}
 
 
 class DocumentLetters:
@@ -58,8 +68,7 @@ class DocumentLetters:
         alone_on_left: list[tuple[str, list[str]]] = []
         for statement in statements:
             for k, side in enumerate(statement.sides):
-                for names in _DIFFERENTIATED.findall(side.text):
-                    self.differentiated.update(filter(None, names))
+                self.differentiated.update(differentiated_names(side.text))
                 for call in CALLED.finditer(side.text):
                     name = call["name"].replace("{", "").replace("}", "")
                     self.arguments.setdefault(name, set()).add(call["argument"])

@@ -21,10 +21,10 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import RedefinitionError, UnknownNameError
 
-__all__ = ["DocumentNames"]
+__all__ = ["NAME_IN_TEXT", "DocumentNames"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_LETTERS = re.compile(r"∂?[^\W\d]\w*")
+NAME_IN_TEXT = re.compile(r"∂?[^\W\d]\w*")
 # What a name is marked with that is the solution of an equation for the name without the mark.
 _MARK_WORDS = """
     star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss
@@ -59,6 +59,7 @@ class DocumentNames(DocumentEquations):
         ever_varied: these of all statements so far.
         has_random_inputs: whether an input has a distribution.
         variables: the names that derivatives in the document are by, or hold constant.
+        arrays: the names that it uses as arrays.
         arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what was declared, and what was not and is taken to hold.
@@ -72,6 +73,7 @@ class DocumentNames(DocumentEquations):
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, ImplicitEquation] = {}
+        self.arrays: frozenset[str] = frozenset()
         self.followed: Mapping[str, str | None] = {}
         self.primed: frozenset[str] = frozenset()
         self.marked: dict[Node, Node] = {}
@@ -102,6 +104,19 @@ class DocumentNames(DocumentEquations):
         """Tell whether formulas read a name as a number, and nothing says more of it."""
         return name in self._undeclared and not self.values[name].shape
 
+    @property
+    def unsure(self) -> Mapping[Node, int]:
+        """The inputs whose definitions were not understood, with the lines of these."""
+        return self._unsure
+
+    def declares_signs(self) -> bool:
+        """Tell whether the document says of some real input which sign it has."""
+        return any(
+            s.op is SYMBOL and s.dtype == "real" and not s.shape and s.declaration.values.name != "real"
+            for n, s in self.values.items()
+            if n not in self._undeclared
+        )
+
     def is_defined(self, name: str) -> bool:
         """Tell whether an equation of the document defines a name, perhaps as another name of an input."""
         return name in self.values and not (self.is_input(name) and self.values[name].name == name)
@@ -126,19 +141,12 @@ class DocumentNames(DocumentEquations):
 
     def missed(self, text: str) -> None:
         """Remember that a formula could not be read: perhaps for want of a name in it that is defined below."""
-        words = _LETTERS.findall(text)
+        words = NAME_IN_TEXT.findall(text)
         self.unread.update(dict.fromkeys(words, self.line))
         words += [word[1:] for word in words if word[0] in "d∂" and len(word) > 1]
         found = [word for word in words if word not in self]
         self._missed.update(found)
         self.saw(found)
-
-    def unread_about(self, nodes: Sequence[Node]) -> str | None:
-        """Return why an equation may follow from one that was not understood; None if none is about its inputs."""
-        line = max((self.unread[s.name] for s in symbols_of(nodes) if s.name in self.unread), default=None)
-        if line is None:
-            return None
-        return f"it does not follow from what was read, but line {line} is not understood"
 
     def was_missed(self, name: str) -> bool:
         """Tell whether a formula above has a name that could not be read."""
@@ -295,7 +303,7 @@ class DocumentNames(DocumentEquations):
 
     def forget(self, name: str) -> None:
         """Take back the declaration of a name, which a formula defines."""
-        del self.values[name]
+        self.values.pop(name, None)
 
     def restrict_entries(self, entry: str, kind: str, line: int) -> bool:
         """Take in x_i > 0 for an array x: all of its entries are of a kind; tell whether that is meant.
@@ -324,26 +332,6 @@ class DocumentNames(DocumentEquations):
             return node
         self.assume(f"{name} is symmetric", fact.line)
         return symbol(replace(declaration, symmetric=True))
-
-    def doubt(self, nodes: Sequence[Node]) -> str | None:
-        """Return what is said of an input of formulas and not used here, so that a difference proves nothing."""
-        for s in symbols_of(nodes):
-            word = self.facts.unused(s.name) if s.shape else None
-            if word is not None:
-                return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
-            if s in self._unsure:
-                return f"the sides differ, but what line {self._unsure[s]} says of {s.name} is not understood"
-            if s.name == "i" and s.dtype == "real" and s.name in self._undeclared:
-                return "the sides differ, but i may be the imaginary unit, and is read as a real number"
-        return None
-
-    def symmetric_cases(self, nodes: Sequence[Node]) -> dict[Node, Node]:
-        """Return the matrices in formulas that are said to be symmetric in a case, each as a symmetric one."""
-        return {
-            s: symbol(replace(s.declaration, symmetric=True))
-            for s in symbols_of(nodes)
-            if len(s.shape) == 2 and s.shape[0] == s.shape[1] and self.facts.in_case(s.name) is not None
-        }
 
     def check_slope(self, y: Node, x: Node) -> None:
         """Refuse a derivative that would be zero only because something was not read.

@@ -35,6 +35,9 @@ _LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
+_ANY_HEAD = re.compile(
+    r"[\s&$]*\\?(?P<name>[^\W\d]\w*(?:_\{\w+\})?)\s*(?:\(\s*\\?[^\W\d]\w*(?:\s*,\s*\\?[^\W\d]\w*)*\s*\))?[\s&]*"
+)
 _LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern})\s*\)?\s*")
 _LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
 _OWN_PI = re.compile(
@@ -44,6 +47,10 @@ _OWN_PI = re.compile(
 )
 _MOMENT = re.compile(
     rf"\s*(?:\\[a-z]+\s*\{{\s*)?({'|'.join(MOMENTS)})\s*\}}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[]"
+)
+_ANY_MOMENT = re.compile(
+    r"[\s&]*(?:\\(?:mathrm|mathbb|operatorname|text)\s*\{\s*(?:E|Var|Cov|Corr|P|Pr)\s*\}|(?:E|Var|Cov|Pr)(?=\s*(?:\[|\(\s*[A-Z]))"
+    r"|E(?=[XYZ](?:\^|\s*$)))"
 )
 _SIGNS = str.maketrans(
     {"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " ", "″": "''"}
@@ -161,6 +168,10 @@ class SideReader:
         letters = None if match is None else match[1]
         return letters is not None and letters not in self._names and self._names.has_random_inputs
 
+    def is_unknown_moment(self, text: SideText) -> bool:
+        """Tell whether a left side is a moment, E(X^2) or EX, where the document has no random inputs."""
+        return not self._names.has_random_inputs and _ANY_MOMENT.match(text.text) is not None
+
     def without_logarithm(self, left: SideText, right: SideText) -> tuple[SideText, SideText] | None:
         """Return an equation for the logarithm of something as one for that itself: p = exp(f) for log p = f."""
         latex = left.notation == "latex"
@@ -222,6 +233,20 @@ class SideReader:
         self._take_readings(left)
         self._names.saw(s.name for s in symbols_of([node]))
         return name, ReadSide(right, self._names.expr(node), ())
+
+    def head(self, text: SideText) -> str | None:
+        """Return the name of a left side that is it, or a function of the document with letters as its arguments."""
+        match = _ANY_HEAD.fullmatch(spelled_out(text.text))
+        if match is None:
+            return None
+        name = program_name(match["name"].replace("{", "").replace("}", ""))
+        return name if name in self._names else None
+
+    def forget(self, name: str) -> None:
+        """Take back the meaning of a name, which gets another one."""
+        self._names.forget(name)
+        self._names.functions.pop(name, None)
+        self._papers.forget(name)
 
     def call(self, name: str) -> None:
         """Let a value be called that the document writes with arguments: P(0) of P = 500*exp(0.03*t).

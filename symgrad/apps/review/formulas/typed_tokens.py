@@ -390,3 +390,9 @@ class TypedRow:
     def _last_power(self, k: int) -> int:
         """Return the sign of a power whose exponent is a number that ends at a token, as 2 of e^2x; -1 for none."""
         return k - 1 if k > 0 and self._kind(k) == "number" and self._kind(k - 1) == "power" else -1
+
+    def _exponent_of(self, k: int) -> bool:
+        """Tell whether a token is an exponent, perhaps with a sign before it."""
+        while self._text_at(k - 1) in ("-", "+"):
+            k -= 1
+        return self._kind(k - 1) == "power"

@@ -15,6 +15,7 @@ __all__ = [
     "CONDITION_CUES",
     "EXPLAINED_CUES",
     "EXTREMUM_CUES",
+    "FOLLOWS_CUES",
     "FAMILIES",
     "HELD_CUES",
     "SELF_CUES",
@@ -99,6 +100,12 @@ FACT_CUES = _any_case(
 EXPLAINED_CUES = _any_case(r"\b(where|here|with|in which|denotes?|let|define)\s*$")
 """Words right before an equation that explains a name of a formula above."""
 
+FOLLOWS_CUES = _any_case(
+    r"(?:\b(?:so|hence|thus|therefore|gives?|giving|yields?|get|obtain|find|implies|solving|rearrang\w+|then)\b|=>|⇒|∴|->|→"
+    r"|\\(?:implies|Rightarrow|therefore|to)\b)[\s,:$&(\\]*(?:that|us)?[\s$]*$"
+)
+"""Words right before an equation that follows from the ones above."""
+
 SELF_CUES = _any_case(
     r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b"
 )
@@ -155,7 +162,7 @@ _LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{|∑")
 _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
 # A matrix of that name: its inverse, its definition, the covariance of a distribution.
 _SIGMA = re.compile(r"Σ\s*(?:\^|⁻|:?=|:|')|,\s*Σ\s*\)|[|(]\s*Σ\s*[|)]")
-_INDEXED = re.compile(r"\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
+_INDEXED = re.compile(r"[ᵢⱼₖₗₘₙₜ]|\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 

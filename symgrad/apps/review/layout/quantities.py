@@ -55,11 +55,11 @@ class PlainNumbers:
 
     Args:
         text: it, as long as the one that was typed.
-        units: what stood behind numbers, each once, and where first.
+        units: what stood behind numbers, by the offsets at which these end.
     """
 
     text: str
-    units: dict[str, int]
+    units: dict[int, str]
 
 
 def plain_numbers(text: str) -> PlainNumbers:
@@ -85,7 +85,8 @@ def plain_numbers(text: str) -> PlainNumbers:
     found += [
         (*m.span("units"), m["units"])
         for m in _PLAIN.finditer(shown)
-        if m["space"] or not _letters_of(m["units"]) or _COMPUTED.search(shown, 0, m.start()) is not None
+        if (not _letters_of(m["units"]) or (m["space"] and _is_of_numbers(shown, m.start())))
+        or _COMPUTED.search(shown, 0, m.start()) is not None
     ]
     rest = list(shown)
     for start, end, _ in found:
@@ -94,14 +95,14 @@ def plain_numbers(text: str) -> PlainNumbers:
     sure = [f for f in found if not named.issuperset(_letters_of(f[2])) or not _letters_of(f[2])]
     sure += [f for f in found if f[2].startswith("1")]  # 10.54 1/m is no product
     circular = {f[2].strip() for f in found if sure and _is_circular(shown, f[0], f[2].strip())}
-    characters, units = list(shown), dict[str, int]()
+    characters, units = list(shown), dict[int, str]()
     for start, end, said in sorted(set(found)):
         if (start, end, said) not in sure and said.strip() not in circular:
             continue
         characters[start:end] = " " * (end - start)
         if shown[end : end + 1] == "$":  # which ends no formula behind a blank
             characters[end - 1] = "~"
-        units.setdefault(" ".join(said.split()), start)
+        units[len(shown[:start].rstrip(" \t~\\,;:!"))] = " ".join(said.split())
     return PlainNumbers("".join(characters), units)
 
 
@@ -160,6 +161,15 @@ def _variables(text: str) -> Iterator[str]:
         word = match[0]
         if len(word) == 1 or (len(word) <= 3 and not is_english(word.lower())):
             yield from word
+
+
+def _is_of_numbers(text: str, start: int) -> bool:
+    """Tell whether a side has numbers alone up to a place: a letter behind 2*3 may be a unit, one behind 2*x not."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    side = re.split(
+        r"[=≈<>:,;$]|\b(?:is|of|at|with|and|for|when|by|about|to|from|after|in)\b|\\\w+eq?\b", line
+    )[-1]
+    return re.search(r"(?!(?:pi|sqrt|e)\b)[^\W\d_]+", re.sub(r"\d[eE][-+]?\d|\\\w+", "", side)) is None
 
 
 def _is_circular(text: str, start: int, letter: str) -> bool:

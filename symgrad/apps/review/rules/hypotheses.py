@@ -7,19 +7,9 @@ from functools import reduce
 
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition, ImplicitCurve, ImplicitEquation
-from symgrad.apps.review.decisions.cases import (
-    DocumentCase,
-    case_text,
-    is_behind,
-    is_joined,
-    is_value_behind,
-    reaches,
-    scope_of,
-)
 from symgrad.apps.review.decisions.conditions import eliminate
 from symgrad.apps.review.decisions.implicit_curves import dependence
 from symgrad.apps.review.decisions.shapes import match_shapes
-from symgrad.apps.review.decisions.state import ReviewState, WrittenEquation, one_line
 from symgrad.apps.review.formulas.latex_declarations import declared_names
 from symgrad.apps.review.formulas.matrix_facts import StatedFact
 from symgrad.apps.review.formulas.notation import WrittenDerivative
@@ -28,17 +18,25 @@ from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.layout.points import point_near, time_near
 from symgrad.apps.review.layout.prose import (
     EXTREMUM_CUES,
-    FACT_CUES,
     HELD_CUES,
     SOUGHT_CUES,
-    VALUE_CUES,
     WITH_CUES,
     ZERO_CUES,
 )
 from symgrad.apps.review.layout.statements import ChainText, SideText
-from symgrad.frontend.latex.meaning.inputs import inputs_of
+from symgrad.apps.review.rules.cases import (
+    DocumentCase,
+    case_text,
+    is_behind,
+    is_joined,
+    is_value_behind,
+    reaches,
+    scope_of,
+)
+from symgrad.apps.review.rules.laws import LawRules
+from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.contraction import transpose
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
@@ -49,7 +47,7 @@ _DOTTED = re.compile(r"\\d?dot(?![a-z])")
 _NEAR = 120  # characters before a definition that may say that a name is fixed
 
 
-class HypothesisRules(ReviewState):
+class HypothesisRules(LawRules):
     """The rules of what is taken to hold."""
 
     def _says_case(self, statement: ChainText) -> bool:
@@ -308,17 +306,39 @@ class HypothesisRules(ReviewState):
 
         That is where words in its sentence say so, or where one of the next statements gives the value.
         """
-        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
+        if left.expr.node.op is SYMBOL:
             return False
+        if not right.expr.node.is_number():
+            return self._is_equation(left, right)
+        if right.expr.node.is_number(0) and self.names.is_defined(left.text.text.strip(" &$")):
+            return True  # y = 0, of a y that a formula defines
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
             return False  # the derivative that is set to zero, written out: a claim
+        if self._determined(reads):
+            return False  # it follows from equations above, or is a mistake
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
         return any(self._gives(statement) in reads for statement in self._behind_it)
+
+    def _is_equation(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether two formulas of one input are an equation for it: one of the next statements has its value."""
+        nodes = [left.expr.node, right.expr.node]
+        unknowns = set(symbols_of(nodes))
+        plain = left.slope is None and not left.values and right.slope is None
+        if not plain or len(unknowns) != 1 or self._determined(unknowns):
+            return False
+        return any(self._gives(statement) in unknowns for statement in self._behind_it)
+
+    def _determined(self, symbols: set[Node]) -> bool:
+        """Tell whether equations above leave one value for each of some inputs."""
+        conditions = [c.where(self.names.fixed) for c in self.names.conditions]
+        unknowns = sorted({s for c in conditions for s in c.reads}, key=lambda s: s.name)
+        found = eliminate(conditions, unknowns, {}) if conditions else None
+        return found is not None and all(s in found and not symbols_of([found[s]]) for s in symbols)
 
     def _gives(self, statement: ChainText) -> Node | None:
         """Return the input for which an equation has a value, also where that is said of a name with a mark."""
@@ -345,82 +365,6 @@ class HypothesisRules(ReviewState):
             self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
             return True
         return False
-
-    def _moves(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation of inputs that move holds at all times: x**2 + y**2 = 100 where dx/dt follows."""
-        nodes = [left.expr.node, right.expr.node]
-        if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
-            return False
-        moved = {
-            s for x in rate_variables(self.names, nodes) for n in nodes for s in self.names.moved_by(n, x)
-        }
-        return len(moved) > 1 and not any(moved & c.reads for c in self.names.conditions)
-
-    def _is_known_rate(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation says how fast something moves, which nothing has said before: dV/dt = 100."""
-        slope, (a, b) = left.slope, (left.expr.node, right.expr.node)
-        given = FACT_CUES.search(self._before) is not None or VALUE_CUES.search(self._before) is not None
-        if slope is None or len(slope.by) != 1 or (inputs_of(b) and not given):
-            return False
-        x = slope.by[0].node
-        if not self.names.moved_by(slope.of.node, x):
-            return False
-        values = {**self.names.fixed, **self._judge.places.at}
-        about = [c.where(values) for c in self.names.conditions if not c.asked]
-        rates = [s for s in symbols_of([a]) if s not in symbols_of([slope.of.node])]
-        others = {s for c in about for s in c.reads if s.name.endswith(f"_d{x.name}")}
-        known = eliminate([c for c in about if c.reads & others], [*rates, *others], {})
-        # What the document has said settles how fast it is, or this does.
-        return known is None or bool(symbols_of(substitute([a], {**values, **known})))
-
-    def _is_motion(self, left: ReadSide, right: ReadSide) -> bool:
-        r"""Tell whether an equation says how something moves: m \ddot x = -k x, or what is zero along a motion."""
-        nodes = [left.expr.node, right.expr.node]
-        if (
-            _DOTTED.search(left.text.text) is not None
-            and left.slope is not None
-            and self._has_new_input(left, right)
-        ):
-            return True  # \dot q = p/m, of a p that nothing above reads
-        before, behind = (" ".join(s.name for s in symbols_of([node])) for node in nodes)
-        if not any(mark in before + behind for mark in ("_dot", "_ddot")):
-            return False
-        derived = left.values or left.slope is not None or right.slope is not None
-        return not derived or right.expr.node.is_number(0) or ("_ddot" in before and "dot" not in behind)
-
-    def _is_law(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation has an input of which nothing was read before, p V = n R T: it cannot follow.
-
-        That input stands on one side alone, since (a + b)**2 = a**2 + b**2 is a claim.
-        """
-        if left.slope is not None or right.slope is not None:
-            return False
-        differential = left.expr.node.op is SYMBOL  # dU = T dS - p dV
-        return (differential or not left.values) and self._has_new_input(left, right)
-
-    def _has_new_input(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether several inputs are in an equation, and one side alone has one that no line above reads."""
-        a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
-        new = {s for s in a ^ b if self.names.is_new(s)}
-        return bool(new) and len(a | b) > 1
-
-    def _is_equilibrium(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation is one of two names that the document defines, MR = MC: it asks where it holds."""
-        texts = [side.text.text.strip(" &$") for side in (left, right)]
-        return all(map(self.names.is_defined, texts))
-
-    def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.
-
-        That is what the document differentiates by something that the equation does not have, as in dx/dt.
-        """
-        nodes = [left.expr.node, right.expr.node]
-        if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
-            return False
-        if FACT_CUES.search(self._before) is not None:
-            return True
-        moving = {s for s in symbols_of(nodes) if s.name in self._followed} - self.names.implied.keys()
-        return bool(moving) and not any(moving & c.reads for c in self.names.conditions)
 
 
 def _one_by_one(statement: ChainText, text: SideText) -> list[SideText]:

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from symgrad.apps.review.decisions.cases import CaseScope, DocumentCase
+from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.decisions.implicit_curves import dependent_names, variables_in
 from symgrad.apps.review.decisions.judge import Judge, StepVerdict
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
-from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
+from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, array_names
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import WrittenDerivative
 from symgrad.apps.review.formulas.side_reader import ReadSide, SideReader
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
+from symgrad.apps.review.rules.cases import CaseScope, DocumentCase
 from symgrad.apps.review.steps import ReviewStep, StepKind
 from symgrad.ir.graph import Node
 from symgrad.support.errors import SymgradError, placed_error
@@ -24,6 +25,7 @@ from symgrad.support.source import Source, Span
 __all__ = ["WrittenEquation", "ReviewState", "one_line"]
 
 _OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^}]*\}")
 _PROSE = 200  # characters before an equation that may say what it is
 
 
@@ -78,16 +80,22 @@ class ReviewState:
         self._values_behind: list[ChainText] = []  # equations that say where the statement before them holds
         self._defined_at: dict[str, tuple[int, WrittenEquation]] = {}
         self._later: list[ChainText] = []
+        self._first_side: SideText | None = None  # of the statement that is read
+        self._carried: Node | None = None  # the last case
+        self._described: set[str] = set()  # names that words describe
+        self._doubtful: list[Expr] = []  # those of them that are undecided
+        self._in_a_case = False  # whether words say that it is one
+        self._restated: dict[Node, list[Expr]] = {}  # other formulas of values, by equations above
         self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by
 
-    def expect(self, statements: Iterable[ChainText], *, has_units: bool = False) -> None:
+    def expect(self, statements: Iterable[ChainText], units: Mapping[int, str]) -> None:
         """Note what will be read: a declaration may read names that are declared below it, xy may be x*y.
 
         Args:
             statements: all of the document.
-            has_units: whether units stood behind numbers, which are not read.
+            units: what stood behind numbers and is not read, by the offsets at which these end.
         """
-        self._judge.has_units = has_units
+        self._judge.units = units
         expected = list(statements)
         self._reader.letters = DocumentLetters(expected)
         for name, line in self.names.facts.held.items():
@@ -95,6 +103,7 @@ class ReviewState:
         self._followed = dependent_names(expected)
         self.names.followed = self._followed
         self.names.variables = variables_in(expected)
+        self.names.arrays = array_names(self._source.text)
         self.names.primed = frozenset(name for name, by in self._followed.items() if by is None)
         self._reader.letters.release(self._followed)
         self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]
@@ -102,7 +111,7 @@ class ReviewState:
     def _prose(self, before: int) -> str:
         """Return the words before a place, of its paragraph."""
         text = _OPENING.sub("", self._source.text[max(0, before - _PROSE) : before])
-        return re.split(r"\n[ \t]*\n", text)[-1]
+        return re.split(r"\n[ \t]*\n", _ENVIRONMENT.sub(" ", text))[-1]
 
     def _read(self, text: SideText) -> ReadSide | None:
         try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from symgrad.apps.review.decisions.hypotheses import HypothesisRules
 from symgrad.apps.review.formulas.latex_declarations import declared_names
 from symgrad.apps.review.formulas.random_inputs import is_program_distribution
 from symgrad.apps.review.layout.statements import ChainText, SideText
+from symgrad.apps.review.rules.restarts import RestartRules
 from symgrad.support.errors import SymgradError, UnknownNameError, placed_error
 from symgrad.support.source import Span
 
@@ -24,7 +24,7 @@ _SIGNS: dict[str, str] = {
 }
 
 
-class DocumentDeclarations(HypothesisRules):
+class DocumentDeclarations(RestartRules):
     """The rules of declarations."""
 
     def _declare(self, statement: ChainText, *, above: bool = False) -> None:

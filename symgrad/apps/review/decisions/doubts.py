@@ -1,0 +1,65 @@
+"""Why formulas that differ may be equal all the same: what the document says of their names, and is not used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symgrad.apps.review.formulas.names import NAME_IN_TEXT, DocumentNames
+from symgrad.frontend.latex.meaning.inputs import inputs_of
+from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.traverse import symbols_of, topological
+
+__all__ = ["doubt_about", "read_as_number", "symmetric_cases", "unread_about", "unread_name"]
+
+
+def read_as_number(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
+    """Return why formulas are not judged that read as a number what the document uses as an array."""
+    for s in topological(nodes):
+        if s.op is SYMBOL and not s.shape and s.name in names.arrays and names.is_unknown(s.name):
+            return f"{s.name} is used as an array, and nothing declares it: it is read as a number"
+    return None
+
+
+def unread_about(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
+    """Return why an equation may follow from one that was not understood; None if none is about its inputs."""
+    line = max((names.unread[s.name] for s in symbols_of(nodes) if s.name in names.unread), default=None)
+    if line is None:
+        return None
+    return f"it does not follow from what was read, but line {line} is not understood"
+
+
+def unread_name(names: DocumentNames, text: str) -> int | None:
+    """Return the last line with the name that a text is, or is the derivative of, which was not understood."""
+    words = [
+        w[1:] if w[0] in "d∂" and w not in names and w[1:] in names else w for w in NAME_IN_TEXT.findall(text)
+    ]
+    lines = [names.unread[w] for w in words if w in names.unread and names.is_defined(w)]
+    return max(lines, default=None)
+
+
+def doubt_about(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
+    """Return what is said of an input of formulas and not used here, so that a difference proves nothing."""
+    for s in symbols_of(nodes):
+        word = names.facts.unused(s.name) if s.shape else None
+        if word is not None:
+            return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
+        if s in names.unsure:
+            return f"the sides differ, but what line {names.unsure[s]} says of {s.name} is not understood"
+        head, _, tail = s.name.partition("_")
+        base = names.values.get(head)
+        base = names.fixed.get(base, base) if base is not None else None
+        if base is not None and base.args and tail and set(tail) <= {i.name for i in inputs_of(base)}:
+            return f"the sides differ, but {s.name} may be a derivative of {head}, and is read as an input"
+        if s.name == "i" and s.dtype == "real" and names.is_unknown(s.name):
+            return "the sides differ, but i may be the imaginary unit, and is read as a real number"
+    return None
+
+
+def symmetric_cases(names: DocumentNames, nodes: Sequence[Node]) -> dict[Node, Node]:
+    """Return the matrices in formulas that are said to be symmetric in a case, each as a symmetric one."""
+    return {
+        s: symbol(replace(s.declaration, symmetric=True))
+        for s in symbols_of(nodes)
+        if len(s.shape) == 2 and s.shape[0] == s.shape[1] and names.facts.in_case(s.name) is not None
+    }

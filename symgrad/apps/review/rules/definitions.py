@@ -1,0 +1,287 @@
+"""Equations that define names, that give inputs values, and that solve others: what is no claim of its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
+from symgrad.apps.review.decisions.judge import StepVerdict
+from symgrad.apps.review.formulas.letter_products import CALLED
+from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
+from symgrad.apps.review.formulas.typed_tokens import program_name
+from symgrad.apps.review.layout.prose import (
+    ALTERNATIVE_CUES,
+    ANEW_CUES,
+    EXPLAINED_CUES,
+    FOLLOWS_CUES,
+    SELF_CUES,
+    VALUE_CUES,
+)
+from symgrad.apps.review.rules.declarations import DocumentDeclarations
+from symgrad.apps.review.rules.state import WrittenEquation, one_line
+from symgrad.frontend.expressions.functions import is_function
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
+
+__all__ = ["DefinitionRules"]
+
+_NAME = re.compile(r"[^\W\d_]+")
+
+
+class DefinitionRules(DocumentDeclarations):
+    """The rules of equations that are no claims."""
+
+    def _taken(self, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
+        """Take in an equation that defines a name, or that gives an input a value.
+
+        Returns:
+            Whether it is one, and no claim; its value, None if that cannot be read.
+        """
+        inner = self._reader.without_logarithm(equation.left, equation.right)
+        if inner is not None:
+            target = self._reader.target(inner[0])
+            if target is None or target.name in self.names:
+                return False, None
+            found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
+            return True, None if found is None else self._read(equation.right)
+        if self._reader.is_unknown_moment(equation.left):
+            error = ProgramSyntaxError(
+                "this is a moment, and nothing says how its variable is distributed",
+                expected="X ~ N(mu, sigma^2) above",
+            )
+            self._unread(equation.left.span, equation.left.text, error)
+            return True, self._read(equation.right)
+        if self._is_initial_value(equation) or self._is_description(equation):
+            return True, None
+        target = self._reader.target(equation.left)
+        if target is None:
+            array = self._reader.entries_of(equation.left)
+            if array is not None and self.names.is_input(array) and array not in self.names.first_read:
+                self.names.forget(array)  # declared, and now defined by its entries
+                target = self._reader.target(equation.left)
+        if target is None:
+            target = self._reader.power_target(equation.left)
+            if target is None or _NAME.search(equation.right.text) is None:  # x**2 = 4 has two solutions
+                return False, None
+            return True, self._defined(target, equation)
+        is_input = self.names.is_input(target.name)
+        anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
+        if target.name not in self.names or (anew and not is_input):
+            return True, self._defined(target, equation)
+        return self._value(target.name, equation) if is_input else (False, None)
+
+    def _is_initial_value(self, equation: WrittenEquation) -> bool:
+        """Take in C(0) = 20 of a name that the document differentiates, and does not define as a function."""
+        match = CALLED.fullmatch(equation.left.text.strip(" &$"))
+        name = None if match is None else program_name(match["name"])
+        if (
+            match is None
+            or name is None
+            or match["argument"].isalpha()
+            or name not in self._reader.letters.differentiated
+        ):
+            return False
+        if name in self.names and not self.names.is_unknown(name):
+            return False
+        self._add("condition", equation.right, equation, message="an initial value, which is not judged")
+        return True
+
+    def _is_description(self, equation: WrittenEquation) -> bool:
+        """Take in what an English word says of a name, as in x = depth, where that word is no name elsewhere."""
+        word = equation.right.text.strip()
+        is_word = equation.right.notation == "symgrad" and len(word) > 3 and word.isalpha() and word.islower()
+        is_word = is_word and word not in GREEK and not is_function(word)
+        target = self._reader.target(equation.left) if is_word and word not in self.names else None
+        if target is None or target.parameters is not None:
+            return False
+        if len(re.findall(rf"(?<!\w){re.escape(word)}\s*(?:=|\*|/|\+|\^|\()", self._source.text)) > 0:
+            return False
+        self._described.add(target.name)
+        self._add("condition", equation.right, equation, message=f"{target.name} is described in words")
+        return True
+
+    def _defined(self, target: DefinedTarget, equation: WrittenEquation) -> ReadSide | None:
+        name, is_new = target.name, target.name not in self.names
+        try:
+            if target.parameters is None and target.alone:
+                side = self._reader.side(equation.right)
+                if target.power != 1:
+                    side = self._rooted(target, side, equation)
+            else:
+                name, side = self._reader.defined(target, equation.left, equation.right)
+                is_new = name not in self.names
+        except SymgradError as error:
+            if self._declared_below(equation.right):
+                return self._defined(target, equation)
+            self._unread(equation.right.span, equation.right.text, error)
+            self.names.lost[name] = self._line(equation.left.span.start)
+            return None
+        if is_new and name in self.names:  # reading it took it for an input
+            return self._implied(name, side, equation)
+        if is_new and self.names.was_missed(name):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        plain = self.names.plain_name(name) if is_new else None
+        self.names.define(name, side.expr.node, side.names)
+        if is_new:
+            self._reader.call(name)
+            self._defined_at[name] = (self._number, equation)
+        symbol = None if plain is None else self.names.values[plain]
+        asked = [] if symbol is None else self.names.asked_of(symbol)
+        if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
+            self._add("definition", equation.right, equation)
+        else:  # K_star = ... behind an equation that asks for K
+            self._add_solution(equation, self._judge.solution(symbol, side, asked))
+            self.names.marked[symbol] = side.expr.node
+            self._answer(symbol, asked)
+        return side
+
+    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: WrittenEquation) -> ReadSide:
+        """Return what a name is whose power an equation gives: the root that is not negative."""
+        line = self._line(equation.left.span.start)
+        if not target.power % 2:
+            self.names.assume(f"{target.name} is the root that is not negative", line)
+        root = side.expr ** (1 / Fraction(target.power))
+        return replace(side, expr=self.names.expr(root.node, side.names))
+
+    def _value(self, name: str, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
+        """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
+        symbol = self.names.values[name]
+        self._ask_for_extremum(symbol)
+        if self._is_alternative(symbol):  # x = 2 or x = -2
+            self.names.release(symbol)
+        asked, unused = self._asked_of(symbol), self._is_unused(name)
+        asked = [c for c in asked if not self._has_rates(name, c)]
+        try:
+            side = self._reader.side(equation.right)
+        except SymgradError as error:
+            if asked and isinstance(error, ShapeError):
+                self._add_judged(equation.right, equation, self._judge.misfit(None, error))
+            else:
+                self._unread(equation.right.span, equation.right.text, error)
+            return True, None
+        reads = set(topological([side.expr.node]))
+        if symbol not in reads and not asked and self._is_late(name, side):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        if symbol in reads:
+            if SELF_CUES.search(self._before) is None:
+                self._exchange(symbol, side, equation)
+                return False, None
+            return True, self._implied(name, side, equation)
+        if side.expr.shape not in ((), symbol.shape):
+            return False, None
+        if asked:
+            return self._solution(symbol, side, equation, asked)
+        if self._follows(symbol, side) and self._derived_value(symbol, side, equation):
+            return True, side
+        if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
+            self.names.define(name, side.expr.node, side.names)
+            self._add("definition", equation.right, equation)
+            return True, side
+        self._fix(symbol, side, equation)
+        self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
+        return True, side
+
+    def _is_unused(self, name: str) -> bool:
+        """Tell whether no formula has read a name: then it was declared alone, and an equation can define it."""
+        return name not in self.names.first_read and VALUE_CUES.search(self._before) is None
+
+    def _is_late(self, name: str, side: ReadSide) -> bool:
+        """Tell whether an equation explains a name that lines above read, and is no value that it takes.
+
+        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like. What
+        lines above differentiate by is explained by a formula with something new in it alone: x = a behind the
+        derivative of x**2 - 2*a*x by x is where that is zero.
+        """
+        if self.names.first_read.get(name, self._number) >= self._number:
+            return False
+        if self._is_solved_for_time(name, side):
+            return True
+        if not _varies(side) or self._follows(self.names.values[name], side):
+            return False
+        if EXPLAINED_CUES.search(self._before) is not None:
+            return True
+        read = (self.names.first_read.get(s.name, self._number) for s in symbols_of([side.expr.node]))
+        if self.names.values[name] in self._slopes and all(number < self._number for number in read):
+            return False
+        return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
+
+    def _follows(self, symbol: Node, side: ReadSide) -> bool:
+        """Tell whether equations above relate an input to all that a formula for it reads: then it follows."""
+        known = {s for c in self.names.conditions if symbol in c.reads for s in c.reads}
+        reads = set(symbols_of([side.expr.node]))
+        return bool(reads) and reads <= known and EXPLAINED_CUES.search(self._before) is None
+
+    def _derived_value(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> bool:
+        """Judge a formula for an input by equations that hold; tell whether it was: else it is one more equation."""
+        known = [c for c in reversed(self.names.conditions) if symbol in c.reads]
+        judged = self._judge.solution(symbol, side, known)
+        if judged.verdict.status == "refuted" and FOLLOWS_CUES.search(self._before) is None:
+            return False
+        self._add_solution(equation, judged)
+        self._fix(symbol, side, equation)
+        return True
+
+    def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
+        said = f"{symbol.name} = {one_line(equation.right)} from here on"
+        self.names.fix(symbol, side.expr.node, Assumption(said, self._line(equation.left.span.start)))
+        if VALUE_CUES.search(self._before) is None:
+            self.names.moving.add(symbol)
+
+    def _asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that a value of an input is to solve; none where it is given in passing."""
+        asked = self.names.asked_of(symbol)
+        given = VALUE_CUES.search(self._before) is not None
+        if given and (symbol in self.names.fixed or not any(symbol in c.unknowns for c in asked)):
+            return []
+        return asked
+
+    def _solution(
+        self, symbol: Node, side: ReadSide, equation: WrittenEquation, asked: list[Condition]
+    ) -> tuple[bool, ReadSide | None]:
+        judged = self._judge.solution(symbol, side, asked)
+        if judged.verdict.status == "refuted" and self._carried is not None:
+            before, self._judge.case = self._judge.case, self._carried
+            there = self._judge.solution(symbol, side, asked)
+            self._judge.case = before
+            judged = (
+                replace(there, message="in the case above") if there.verdict.status == "proved" else judged
+            )
+        if symbol in self.names.fixed and judged.verdict.status != "proved":
+            return False, None  # it has a value already, and this is a claim about that
+        self._add_solution(equation, judged)
+        if not self._is_alternative(symbol):
+            self._fix(symbol, side, equation)
+        self._answer(symbol, asked)
+        return True, side
+
+    def _is_alternative(self, symbol: Node) -> bool:
+        """Tell whether words join a value of an input to one that solved the same equations."""
+        return symbol in self.names.solved and ALTERNATIVE_CUES.search(self._before) is not None
+
+    def _answer(self, symbol: Node, asked: list[Condition]) -> None:
+        self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
+
+    def _add_solution(self, equation: WrittenEquation, judged: StepVerdict) -> None:
+        corrected = None if judged.corrected is None else f"{one_line(equation.left)} = {judged.corrected}"
+        self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
+
+    def _implied(self, name: str, side: ReadSide, equation: WrittenEquation) -> ReadSide:
+        symbol = self.names.values[name]
+        self.names.implied[symbol] = ImplicitEquation(symbol, side.expr.node)
+        self.names.assume(
+            f"{name} solves {name} = {one_line(equation.right)}", self._line(equation.left.span.start)
+        )
+        message = f"{name} is what solves this equation; d{name} follows it, ∂ holds {name} fixed"
+        self._add("condition", equation.right, equation, message=message)
+        return side
+
+
+def _varies(side: ReadSide) -> bool:
+    """Tell whether a side reads real inputs, and so is more than a number."""
+    return any(s.dtype == "real" for s in symbols_of([side.expr.node]))
