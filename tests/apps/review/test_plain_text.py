@@ -47,6 +47,8 @@ RIGHT = {
     "letters of arrays": "A is n×n, x is n×1\nd/dx xᵀAx = (A + Aᵀ)x",
     "traces and determinants": "Let A and X be n×n matrices.\nf = tr(A X)\ndf/dX = Aᵀ\nh = log det X\ndh/dX = X⁻ᵀ",
     "inverse matrices": "Let A and X be n×n matrices.\nk = tr(X^-1 A)\ndk/dX = -X^-T Aᵀ X^-T",
+    "a dot of vectors": "e = r - p·q where p, q ∈ R^k\nL = e^2/2\ndL/dp = -e q",
+    "a symmetric matrix": "K is n×n symmetric, a ∈ ℝⁿ\nJ = aᵀKa\n∇J = 2Ka",
     "a power of T": "f = c beta^T\ndf/dc = beta^T",
 }
 WRONG = {
@@ -80,6 +82,7 @@ WRONG = {
 UNREAD = {
     "a transpose of what nothing declares": "f = u^T v\ndf/du = v",
     "a norm of what nothing declares": "f = ||X w||²\ndf/dw = 2 X X w",
+    "an identity matrix": "K is n×n, a ∈ ℝⁿ\nJ = aᵀ(K + 2I)a",
     "two vectors side by side": "u, v vectors in R^d\nL = u v",
     "an integral": "W = ∫ p dV from V1 to V2 = C ln(V2/V1)",
     "an integral in letters": "int_0^1 x^2 dx = 1/3",

@@ -36,7 +36,7 @@ def to_notation(
     text: str,
     known: Callable[[str], bool],
     is_own: Callable[[str], bool],
-    rank: Callable[[str], int] = lambda _: 0,
+    rank: Callable[[str], int | None] = lambda _: 0,
     is_product: Callable[[str], bool] = lambda _: False,
     letters: DocumentLetters = _NO_LETTERS,
     *,
@@ -49,7 +49,8 @@ def to_notation(
         text: the formula.
         known: tells whether a name means something.
         is_own: tells whether it is a function of the document.
-        rank: how many axes a name has: a product of arrays without a sign is one of matrices.
+        rank: how many axes a name has, None for one that nothing declares; arrays side by side are multiplied as
+            matrices.
         is_product: tells whether a name is a product of letters.
         letters: what stands where in the formulas of the document.
         euler: whether e is Euler's number wherever it stands.
@@ -89,7 +90,7 @@ class _Rewriter(TypedRow):
         tokens: Sequence[Typed],
         known: Callable[[str], bool],
         is_own: Callable[[str], bool],
-        rank: Callable[[str], int],
+        rank: Callable[[str], int | None],
         is_product: Callable[[str], bool],
         letters: DocumentLetters,
         *,
@@ -101,7 +102,7 @@ class _Rewriter(TypedRow):
         self._text = text
         self._known, self._is_own, self._is_product = known, is_own, is_product
         self._document = letters
-        self._arrays = any(t.kind == "name" and rank(t.text) > 0 for t in tokens)
+        self._arrays = any(t.kind == "name" and rank(t.text) for t in tokens)
         self._signs = array_signs(tokens, rank, is_own) if self._arrays else {}
         # What is put behind a token, and what stands in its place.
         self._behind = [""] * len(tokens)
@@ -127,6 +128,8 @@ class _Rewriter(TypedRow):
             elif self._is_bare(k):
                 self._bracketed(k)
         for k, token in enumerate(self._tokens):
+            if token.text in ("·", "⊙"):  # the dot of vectors is their inner product
+                self._shown[k] = self._signs.get(k, "·") if self._arrays and token.text == "·" else "*"
             if token.kind == "square":
                 self._shown[k] = f"**{SQUARES[token.text]}"
                 self._spots.append(("power", self._operand_before(k - 1), k))
@@ -251,7 +254,9 @@ class _Rewriter(TypedRow):
         """Tell whether a token is a factor of what stands before it, with no sign between."""
         left, right = self._tokens[k - 1], self._tokens[k]
         if self._arrays and left.kind != "number":
-            return k in self._signs and not (left.kind == "name" and self._is_bare(k - 1))
+            return (
+                k in self._signs and right.text != "·" and not (left.kind == "name" and self._is_bare(k - 1))
+            )
         if "(" in (self._shown[k - 1], self._shown[k]) and "(" not in (left.text, right.text):
             return False  # f ∘ g
         if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith(("∇_", "D_")):

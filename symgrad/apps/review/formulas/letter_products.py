@@ -27,7 +27,7 @@ _DIFFERENTIATED = re.compile(
     r"|\\d?dot\s*\{?\s*\\?([^\W\d]\w*)|(?<!\w)([^\W\d]\w*)'"
 )
 _FACTORS = 4  # letters of a product without signs
-_VALUE = re.compile(r"(?:^\s*|[-+*/=(|]\s*)(?P<name>[^\W\d]\w*)(?!\s*\(|[\w'.])")
+_VALUE = re.compile(r"(?:^\s*|[-+*/=(|·×⋅⊙]\s*)(?P<name>[^\W\d]\w*)(?!\s*\(|[\w'.])")
 _APPLIED = re.compile(r"(?P<name>[^\W\d]\w*)(?:\s*\(\s*[-+]?[\w.]+\s*[,)]|')")
 _ORDER = re.compile(r"\s*(?P<name>[^\W\d]\w*)\^(?:\([3-9]\)|\{\([3-9]\)\})\s*")
 _FIRST_WORD = re.compile(r"^\s*[^\W\d]\w*\s+(?=[\w(])")  # which may be one of the language
@@ -161,11 +161,12 @@ class DocumentLetters:
 
 
 _OPERATOR = re.compile(r"[d∂][2-9²³]?/[d∂]\w|∇²?(?:_\w+)?(?!\w)")
+_PRODUCTS = ("*", "/", "@", "·", "⊙")
 _SCALARS = frozenset({"norm", "trace", "tr", "Tr", "det", "logdet", "dot"})
 
 
 def array_signs(
-    tokens: Sequence[Typed], rank: Callable[[str], int], is_own: Callable[[str], bool]
+    tokens: Sequence[Typed], rank: Callable[[str], int | None], is_own: Callable[[str], bool]
 ) -> dict[int, str]:
     """Return the signs of products without one in a formula of arrays: for each token before which one is put, it.
 
@@ -173,7 +174,7 @@ def array_signs(
 
     Args:
         tokens: of the formula.
-        rank: of a name; 0 for a number.
+        rank: of a name; 0 for a number, None for a name that nothing declares.
         is_own: tells whether a name is a function of the document.
 
     Example:
@@ -194,10 +195,10 @@ class _ArrayProducts:
     """Walks through a formula, and tells how many axes its parts have; None where nothing says it."""
 
     def __init__(
-        self, tokens: Sequence[Typed], rank: Callable[[str], int], is_own: Callable[[str], bool]
+        self, tokens: Sequence[Typed], rank: Callable[[str], int | None], is_own: Callable[[str], bool]
     ) -> None:
         self._tokens, self._rank, self._is_own = tokens, rank, is_own
-        self._at = 0
+        self._at, self._unsaid = 0, ""
         self._signs: dict[int, str] = {}
 
     def found(self) -> dict[int, str]:
@@ -237,14 +238,20 @@ class _ArrayProducts:
         left, transposed = self._factor()
         while self._at < len(self._tokens):
             k, sign = self._at, self._text()
-            if sign in ("*", "/", "@"):
+            if sign in _PRODUCTS:
                 self._at += 1
             elif not self._begins_factor():
                 break
-            right, is_transposed = self._factor()
+            before, (right, is_transposed) = self._unsaid, self._factor()
+            beside = sign not in (*_PRODUCTS, "·")
             if left is None or right is None:
                 left = None
-            elif sign == "@" or (sign not in ("*", "/") and left and right):
+            elif beside and ((self._unsaid and left == 2) or (before.isupper() and right)):
+                left = None  # perhaps a vector beside a matrix
+            elif sign == "·":
+                self._signs[k] = "@" if left and right else "*"
+                left = left + right - 2 if left and right else max(left, right)
+            elif sign == "@" or (sign not in _PRODUCTS and left and right):
                 if sign != "@":
                     if max(left, right) < 2 and (is_transposed or not transposed):
                         left = None
@@ -252,7 +259,7 @@ class _ArrayProducts:
                     self._signs[k] = "@"
                 left = left + right - 2
             else:
-                if sign not in ("*", "/"):
+                if sign not in _PRODUCTS:
                     self._signs[k] = "*"
                 left = max(left, right)
             transposed = transposed if left == 1 and right == 2 else is_transposed
@@ -263,6 +270,13 @@ class _ArrayProducts:
         if not self._begins_factor():
             self._at += self._at < len(self._tokens) and self._tokens[self._at].kind != "close"
             return None, False
+        found, unsaid = self._plain_factor()
+        raised = self._raised(found)
+        self._unsaid = unsaid
+        return raised
+
+    def _plain_factor(self) -> tuple[int | None, str]:
+        """Return how many axes a factor has without its power, and the name that it is if nothing declares it."""
         token = self._tokens[self._at]
         self._at += 1
         if token.text in ("(", "norm(", "abs("):
@@ -284,7 +298,8 @@ class _ArrayProducts:
             found = None
         else:
             found = self._rank(token.text)
-        return self._raised(found)
+            return found or 0, token.text if found is None else ""
+        return found, ""
 
     def _raised(self, found: int | None) -> tuple[int | None, bool]:
         transposed = False

@@ -45,6 +45,7 @@ NAME = re.compile(r"[^\W\d]\w*")
 """A name in the notation of programs."""
 
 _OF_ARRAYS = re.compile(r"[^\W\d]\w*\s*\.T\b|\([^()]*\)\s*\.T\b|\b(?:norm|trace|det)\([^()]*\)")
+_IDENTITY = re.compile(r"(?<!\w)[^\W\d_]?I(?!\w)")
 _MATRIX_FUNCTIONS = ("norm", "trace", "det")
 _CALLED = re.compile(r"\s*['(]")
 
@@ -160,6 +161,19 @@ class NotationReader:
                     at=Location(Source(text), Span(*match.span())),
                     expected=f"a declaration such as {names[0]} : real[n]",
                 )
+
+        matrix = any(
+            len(self._names.values[n].shape) == 2
+            for n in self._names.known_in(text)
+            if self._names.is_array(n)
+        )
+        identity = _IDENTITY.search(text) if matrix else None
+        if identity is not None and self._names.is_unknown(identity[0]):
+            raise UnknownNameError(
+                f"'{identity[0]}' may have the identity matrix in it",
+                at=Location(Source(text), Span(*identity.span())),
+                expected="eye(n) for the identity matrix",
+            )
 
     def _as_derivative(self, name: str, line: int) -> Node | None:
         """Return what f_xy and dx mean, where f and x are names that fit."""

@@ -227,7 +227,9 @@ def with_exponentials(tokens: Sequence[Typed], known: Callable[[str], bool]) -> 
             yield token
 
 
-def _array_letters(token: Typed, rank: Callable[[str], int], known: Callable[[str], bool]) -> Iterator[Typed]:
+def _array_letters(
+    token: Typed, rank: Callable[[str], int | None], known: Callable[[str], bool]
+) -> Iterator[Typed]:
     """Give the letters of a name that nothing is called, where they are names, and one of them an array."""
     letters = token.text if token.kind == "name" and 2 <= len(token.text) <= 3 else ""
     if known(token.text) or not any(map(rank, letters)) or not all(map(known, letters)):
@@ -242,7 +244,7 @@ _INVERTED = ("-1", "(-1)", "{-1}", "-T", "(-T)", "{-T}")
 
 def with_matrices(
     tokens: Sequence[Typed],
-    rank: Callable[[str], int],
+    rank: Callable[[str], int | None],
     known: Callable[[str], bool],
     is_own: Callable[[str], bool],
 ) -> Iterator[Typed]:

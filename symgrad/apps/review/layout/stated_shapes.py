@@ -19,18 +19,20 @@ class StatedShape:
         span: where the words stand.
         names: of the arrays.
         sizes: one of a vector, two of a matrix.
+        symmetric: whether they are symmetric matrices.
     """
 
     span: Span
     names: tuple[str, ...]
     sizes: tuple[str, ...]
+    symmetric: bool = False
 
 
 _NAME = r"(?:[^\W\d_]|[αβγδεθλμσφω]|[^\W\d_]_\w{1,3}|[A-Z][a-z]|[^\W\d_]\d{1,2}|[^\W\d_][₀-₉ᵢⱼ])(?![\w'(])"
 _NAMES = rf"(?P<names>{_NAME}(?:\s*(?:,\s*and\b|,|and\b|&)\s*{_NAME})*)"
-_SIZE = r"(?:\d{1,4}|[a-zA-Z](?:_\w)?)"
-_TIMES = r"\s*(?:×|\\times|\bx\b|(?<=\d)x(?=\d)|-?by-?)\s*"
-_BY = rf"\(?(?P<rows>{_SIZE}){_TIMES}(?P<columns>{_SIZE})(?![\w^])\)?"
+_SIZE = r"(?!a\b|A\b|I\b)(?:\d{1,4}|[a-zA-Z](?:_\w)?)"
+_TIMES = r"\s*(?:×|\\times|\bx\b|-?by-?)\s*"
+_BY = rf"\(?(?<!\w)(?P<rows>{_SIZE}){_TIMES}(?P<columns>{_SIZE})(?![\w^])\)?"
 _ADJECTIVES = r"(?:(?!matri|vector)[a-z-]{3,}\s+){0,3}?"
 _ARRAY = r"(?:matrix|matrices|vectors?|arrays?)"
 _IS = (
@@ -53,6 +55,7 @@ _PATTERNS = (
         rf"|vectors? of (?:length|size|dimension) (?P<length>{_SIZE}))(?!\w)"
     ),
 )
+_SYMMETRIC = re.compile(r"\s*,?\s*\b(?:symmetric|positive[- ](?:semi-?)?definite|SPD|PSD|spd|psd)\b")
 _SEPARATOR = re.compile(r"\s*(?:,\s*and\b|,|and\b|&)\s*")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", "0123456789abcdeghijklmnoprstuvwxyz")
 _RAISED_RUN = re.compile(rf"(?<=ℝ)[{''.join(map(chr, _RAISED))}×]+")
@@ -85,6 +88,8 @@ def stated_shapes(text: str) -> Iterator[StatedShape]:
             sizes = (rows,) if columns in (None, "1") else (rows, columns)
             names = tuple(_SEPARATOR.split(match["names"].strip()))
             span = Span(*match.span())
+            said = _SYMMETRIC.search(match[0]) or _SYMMETRIC.match(text, match.end())
+            symmetric = said is not None and len(sizes) == 2 and sizes[0] == sizes[1]
             if not any(f.span.start < span.end and span.start < f.span.end for f in found):
-                found.append(StatedShape(span, names, sizes))
+                found.append(StatedShape(span, names, sizes, symmetric))
     return iter(sorted(found, key=lambda f: f.span.start))

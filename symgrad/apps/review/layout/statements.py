@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -74,6 +74,7 @@ class ChainText:
         return len(self.relations) == len(self.sides)
 
 
+_NAME = re.compile(r"[^\W\d_]\w*")
 _ARROWS = ("->", "→", r"\to", r"\rightarrow")
 _RELATION_BEHIND = re.compile(r"[^=<>;,]*(?<![<>!])=(?![=>])")
 _NOTATION = re.compile(
@@ -143,30 +144,44 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
         ['z', 'x**2'] ['=']
         ['d/dx z', 'x + x', '2*x'] ['=', '=']
     """
-    shown = text
-    for shape in stated_shapes(text):
-        yield _declared(shape)
-        if text.count("\n", shape.span.start, shape.span.end) == 0:
-            shown = f"{shown[: shape.span.start]}{' ' * (shape.span.end - shape.span.start)}{shown[shape.span.end :]}"
-    for passage in found:
-        inner = text[passage.span.start : passage.span.end]
-        if passage.kind == "line":
-            inner = shown[passage.span.start : passage.span.end]
-            for start, lines, latex in _runs(blank_words(with_sums(inner))):
-                begin = passage.span.start + start
-                notation = "latex" if latex else passage.notation
-                part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
-                yield from _Splitter(lines, part).statements()
-        else:
-            yield from _Splitter(inner, passage).statements()
+    shapes, shown = list(stated_shapes(text)), text
+    for span in (shape.span for shape in shapes):
+        if "\n" not in text[span.start : span.end]:
+            shown = f"{shown[: span.start]}{' ' * (span.end - span.start)}{shown[span.end :]}"
+    written = [s for passage in found for s in _of_passage(text, shown, passage)]
+    declared = {
+        name
+        for s in written
+        if any(r.kind == "declare" for r in s.relations)
+        for name in _NAME.findall(s.sides[0].text)
+    }
+    for shape in shapes:  # what the document declares itself holds
+        names = [name for name in shape.names if name not in declared]
+        declared.update(names)
+        if names:
+            yield _declared(shape, names)
+    yield from written
 
 
-def _declared(shape: StatedShape) -> ChainText:
+def _of_passage(text: str, shown: str, passage: Passage) -> Iterator[ChainText]:
+    """Yield the statements of a passage; of lines of plain text without the words of shapes."""
+    if passage.kind != "line":
+        yield from _Splitter(text[passage.span.start : passage.span.end], passage).statements()
+        return
+    inner = shown[passage.span.start : passage.span.end]
+    for start, lines, latex in _runs(blank_words(with_sums(inner))):
+        begin = passage.span.start + start
+        notation = "latex" if latex else passage.notation
+        part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
+        yield from _Splitter(lines, part).statements()
+
+
+def _declared(shape: StatedShape, names: Sequence[str]) -> ChainText:
     """Return a shape that words state as the declaration that programs write."""
-    names = SideText(shape.span.start, ", ".join(shape.names))
-    domain = SideText(shape.span.start, f"real[{', '.join(shape.sizes)}]")
+    left = SideText(shape.span.start, ", ".join(names))
+    domain = SideText(shape.span.start, f"real[{', '.join(shape.sizes)}]{' symmetric' * shape.symmetric}")
     return ChainText(
-        (names, domain), (Relation(shape.span, ":", "declare"),), Passage(shape.span, "symgrad", "line")
+        (left, domain), (Relation(shape.span, ":", "declare"),), Passage(shape.span, "symgrad", "line")
     )
 
 
