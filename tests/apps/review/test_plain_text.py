@@ -49,6 +49,14 @@ RIGHT = {
     "inverse matrices": "Let A and X be n×n matrices.\nk = tr(X^-1 A)\ndk/dX = -X^-T Aᵀ X^-T",
     "a dot of vectors": "e = r - p·q where p, q ∈ R^k\nL = e^2/2\ndL/dp = -e q",
     "a symmetric matrix": "K is n×n symmetric, a ∈ ℝⁿ\nJ = aᵀKa\n∇J = 2Ka",
+    "an equation behind a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = -2x",
+    "a sum over two lines": "f(x) = (x-1)(x+2)\nf'(x) = (x+2)\n  + (x-1) = 2x + 1",
+    "a power of a number behind a letter": "y = x 2^(x-1)\ndy/dx = 2^(x-1) + x 2^(x-1) ln 2",
+    "a point behind a formula": "The curve y = x² - 3x + 4 passes through P(3, 4).\ndy/dx = 2x - 3",
+    "units behind formulas": "A = π r² cm²\ndA/dr = 2π r\nv = 18 - 9.8t m/s\ndv/dt = -9.8 m/s^2",
+    "names like units": "cm = 4 b\nA = r cm\ndA/dr = 4b",
+    "a long arrow": "y = x^3 + x --> dy/dx = 3x^2 + 1",
+    "a function of an absolute value": "y = ln|x|\ny' = 1/x",
     "a power of T": "f = c beta^T\ndf/dc = beta^T",
 }
 WRONG = {
@@ -73,6 +81,8 @@ WRONG = {
     "units without a space": "t = 18/9.8 = 1.94s",
     "decimal commas": "t = 1,84 and g = 9,81\nv = g t = 18,25",
     "a product that is given": "xy = 100\nP = 2x + 2y\nP = 2x + 100/x",
+    "an equation behind a sign": "f(x) = x^2\nf'(x) = 2x\n-f'(x) = 2x",
+    "units behind formulas": "A = π r² cm²\ndA/dr = π r",
     "shapes in words": "A is m×n, x is n×1, b is m×1\nf(x) = 1/2 ||A x - b||^2\n∇f(x) = A (A x − b)",
     "shapes as sets": "X ∈ ℝ^{n×d}, w ∈ ℝ^d\nf(w) = ||X w||²\n∇f(w) = 2 X X w",
     "vectors of a space": "u, v vectors in R^d\nL = log(u^T v)\ndL/du = u/(u^T v)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from symgrad.apps.review.formulas.derivative_notation import VERBS
@@ -28,7 +27,6 @@ __all__ = ["to_notation"]
 
 _KEYWORDS = frozenset({"and", "or", "not", "if", "else", "in", "is", "for", "True", "False", "None"})
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
-_D = re.compile(r"[d∂][2-9²³]?")
 _NO_LETTERS = DocumentLetters()
 
 
@@ -224,7 +222,8 @@ class _Rewriter(TypedRow):
         behind = k + 3 if raised else k + 1
         if raised and self._text_at(behind) == "(":
             return behind in self._pairs
-        return self._kind(behind) in ("name", "number") and self._text_at(behind) not in _KEYWORDS
+        barred = self._text_at(behind) in ("abs(", "norm(")  # ln|x|
+        return barred or (self._kind(behind) in ("name", "number") and self._text_at(behind) not in _KEYWORDS)
 
     def _is_bare_square(self, k: int) -> bool:
         """Tell whether sin2 x stands at a token, which may be a square that was pasted."""
@@ -267,8 +266,9 @@ class _Rewriter(TypedRow):
             if not all(self._is_operand(t) for t in (left, right)):
                 return False
             return left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
-        if right.kind == "number":
-            return False
+        if right.kind == "number":  # x 2^(x-1), where 2 is no exponent that lost its sign
+            apart = left.end < right.start and self._kind(k + 1) == "power"
+            return apart and left.kind in ("name", "close") and self._is_operand(left)
         if right.text in ("(", "abs(", "norm("):
             if self._is_above(k - 1) or self._is_iterate(k - 1):
                 return False
@@ -394,10 +394,6 @@ class _Rewriter(TypedRow):
     def _may_be_value(self, k: int) -> bool:
         name = self._text_at(k)
         return not (self._is_own(name) or is_bare_function(name) or is_function(name) or name in VERBS)
-
-    def _acts(self, k: int) -> bool:
-        """Tell whether a name is the end of d/dx, which acts on what follows."""
-        return k > 1 and self._text_at(k - 1) == "/" and _D.fullmatch(self._text_at(k - 2)) is not None
 
     def _is_above(self, k: int) -> bool:
         """Tell whether a d is the one above in d(x**2)/dx, also where a name is d."""

@@ -61,6 +61,7 @@ _GLUED = re.compile(
 )
 _MATRIX_WORDS = frozenset({"det", "trace"})
 _LOGARITHMS = {"log_2": "log2", "log_10": "log10"}
+_D = re.compile(r"[d∂][2-9²³]?")
 SQUARES = {"²": "2", "³": "3"}
 _HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
 
@@ -398,3 +399,7 @@ class TypedRow:
         while self._text_at(k - 1) in ("-", "+"):
             k -= 1
         return self._kind(k - 1) == "power"
+
+    def _acts(self, k: int) -> bool:
+        """Tell whether a name is the end of d/dx, which acts on what follows."""
+        return k > 1 and self._text_at(k - 1) == "/" and _D.fullmatch(self._text_at(k - 2)) is not None

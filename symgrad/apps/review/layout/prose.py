@@ -158,6 +158,8 @@ _LONG_OPERATORS = re.compile(
 _INTEGRAL = re.compile(r"(?<!\\)\bint(?=_)")
 _ARROW = re.compile(r"(\blim\s*_?\s*[({]?\s*[^\W\d]\w*\s*)(->|→)")
 _UNIT_NAMES = re.compile(r"[a-z]{3,}(?:\s*/\s*[a-z]+(?:\^?[23]|[²³])?)+")
+_POINT = re.compile(r"(?:(?<!\w)[A-Z]\s?)?\(\s*[-−\d./π ]+(?:,\s*[-−\d./π ]+)+\)")  # passes through P(3, 4)
+_LONG_ARROW = re.compile(r"(?:--+|==+)>|⟶|⇝")
 _LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{|∑")
 _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
 # A matrix of that name: its inverse, its definition, the covariance of a distribution.
@@ -228,7 +230,7 @@ def _of_line(line: str, words: Vocabulary, *, numbered: bool, goes_on: bool, fol
 
 def _with_signs(code: str) -> str:
     """Return a line with ∫ for the word, and another arrow for that of a limit, which is no relation: lim x->0 f(x)."""
-    code = _INTEGRAL.sub("∫  ", code)
+    code = _LONG_ARROW.sub(lambda m: "⇒".ljust(len(m[0])), _INTEGRAL.sub("∫  ", code))
     return _ARROW.sub(lambda m: f"{m[1]}{'⇾'.ljust(len(m[2]))}", code)
 
 
@@ -319,7 +321,7 @@ def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[
         return None if prose else (start, end) if piece.strip() else None
     left = max((m.end() for m in prose if m.end() <= relation.start()), default=0)
     right = min((m.start() for m in prose if m.start() >= relation.end()), default=len(piece))
-    if _FORMULA_SIGN.search(_UNIT_NAMES.sub(" ", piece[right:])) is not None:
+    if _FORMULA_SIGN.search(_POINT.sub(" ", _UNIT_NAMES.sub(" ", piece[right:]))) is not None:
         right = len(piece)
     if _FORMULA_SIGN.search(piece[:left]) is not None:
         left = 0

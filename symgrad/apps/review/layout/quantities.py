@@ -35,6 +35,13 @@ _SET = re.compile(
     rf"(?P<set>\\(?:mathrm|text|textrm|mathsf|rm|unit|si)\s*\{{\s*(?:\\[,;: ]|~)*(?P<units>{_UNITS})\s*\}}"
     r"(?:\^\{?[-−]?\d\}?)?(?:\s*/\s*\\(?:mathrm|text)\s*\{[^{}]*\}(?:\^\{?[-−]?\d\}?)?)?)"
 )
+# 9.8t m/s and pi r^2 cm², behind a formula: units that are hardly names.
+_CLEAR = r"(?:[mckdMG]m|[kmM]g|[kM]N|[kM]J|[kM]W|[km]V|mA|[kMG]?Hz|[kMGh]?Pa|m[Ll])"
+_TAIL = re.compile(
+    r"(?<==)[^=\n,;]*[\w)}²³⁴'][ \t]+"
+    rf"(?P<units>{_CLEAR}(?:(?:\^|\*\*)\d|[²³])?(?![\w/*])|{_UNIT}\s?/\s?{_UNIT}){_ENDS}",
+    re.MULTILINE,
+)
 # What stands before t = 18/9.8 = 1.84s: two sides, and the last of them is of numbers.
 _COMPUTED = re.compile(r"[=≈]\s*(?:sqrt|ln|log|exp|sin|cos|tan|pi|[-\d.+−*/()^×·√ ])*\d[\d) ]*[=≈]\s*\Z")
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d+(?![\w.,]*\d)(?!,)")
@@ -88,10 +95,14 @@ def plain_numbers(text: str) -> PlainNumbers:
         if (not _letters_of(m["units"]) or (m["space"] and _is_of_numbers(shown, m.start())))
         or _COMPUTED.search(shown, 0, m.start()) is not None
     ]
+    tails = [(*m.span("units"), m["units"]) for m in _TAIL.finditer(shown)]
+    tails = [t for t in tails if not any(start <= t[0] < end for start, end, _ in found)]
     rest = list(shown)
-    for start, end, _ in found:
+    for start, end, _ in [*found, *tails]:
         rest[start:end] = " " * (end - start)
     named = set(_variables(_ROUNDED.sub(" ", "".join(rest))))
+    names = set(_WORD.findall("".join(rest)))
+    found += [t for t in tails if names.isdisjoint(_WORD.findall(t[2]))]
     sure = [f for f in found if not named.issuperset(_letters_of(f[2])) or not _letters_of(f[2])]
     sure += [f for f in found if f[2].startswith("1")]  # 10.54 1/m is no product
     circular = {f[2].strip() for f in found if sure and _is_circular(shown, f[0], f[2].strip())}

@@ -76,6 +76,7 @@ class ChainText:
 
 _NAME = re.compile(r"[^\W\d_]\w*")
 _ARROWS = ("->", "→", r"\to", r"\rightarrow")
+_SIGNED_EQUATION = re.compile(r"\s*[-+−](?![-+>])[^=<>;\n]*(?<![<>!:])=(?![=>])")
 _RELATION_BEHIND = re.compile(r"[^=<>;,]*(?<![<>!])=(?![=>])")
 _NOTATION = re.compile(
     r"""
@@ -292,6 +293,7 @@ class _Splitter:
             elif kind == "newline" and (depth == 0 or self._passage.notation == "symgrad"):
                 self._blank(left, right)
                 ends = depth == 0 and (not self._goes_on(k) or self._goes_back(k, cuts))
+                ends = ends or (depth == 0 and self._begins_anew(k, cuts))
             elif kind == "comma" and depth == 0:
                 ends = bool(cuts) and self._beside(k, 1) not in ("operator", "relation")
                 if not ends and right - left > 1:
@@ -334,6 +336,20 @@ class _Splitter:
             return False
         rest = self._text[self._tokens[at][2] :].lstrip(" \t&")
         return rest.startswith("=") and not rest.startswith(("==", "=>"))
+
+    def _begins_anew(self, at: int, cuts: list[tuple[int, int, Relation]]) -> bool:
+        """Tell whether a line of plain text that begins with a sign is an equation of its own: -f'(x) = -2*x."""
+        if (
+            not cuts
+            or self._passage.notation != "symgrad"
+            or self._beside(at, -1) in ("operator", "relation")
+        ):
+            return False
+        above = self._text[self._text.rfind("\n", 0, self._tokens[at][1]) + 1 : self._tokens[at][1]]
+        rest = self._text[self._tokens[at][2] :].lstrip("\n")
+        indent = len(rest) - len(rest.lstrip(" \t"))
+        match = _SIGNED_EQUATION.match(rest)
+        return match is not None and indent <= len(above) - len(above.lstrip(" \t"))
 
     def _beside(self, at: int, step: int) -> str:
         """Return the kind of the next token in a direction that is more than space."""
