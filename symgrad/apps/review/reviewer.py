@@ -47,7 +47,7 @@ class Reviewer(DefinitionRules):
             statement: it.
             following: some behind it, which may say what it is for.
         """
-        self._behind_it, self._before = following, ""
+        self._behind_it, self._before, self._statement = following, "", statement
         self._number = self.names.reading = number
         self.names.line = self._line(statement.sides[0].span.start)
         if not statement.continues:
@@ -172,13 +172,13 @@ class Reviewer(DefinitionRules):
         if judged.verdict.status == "refuted" and sought:
             self._hold(left, right, equation, asked=True)
             return right
-        if judged.verdict.status == "refuted" and self._is_about_a_later_name(left, right):
+        if judged.verdict.status == "refuted" and self._stands_above_definition(left, right):
             self._hold(left, right, equation, asked=False)
             return right
         if judged.verdict.status == "refuted" and ends and self._names_a_rate(left, right):
             self._hold(left, right, equation, asked=False)  # m*dv/dt = m*a, of an a that nothing above reads
             return right
-        is_new = is_first and judged.verdict.status == "refuted" and self._is_new_on_left(left, right)
+        is_new = is_first and judged.verdict.status == "refuted" and self._has_new_name(left, right)
         if is_new and self._is_law(left, right):
             self._hold(left, right, equation, asked=False)
             return right

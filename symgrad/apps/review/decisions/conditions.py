@@ -146,6 +146,7 @@ def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple
         The equation that it was decided with, and the verdict; None where none of them is about its inputs.
     """
     reads = set(symbols_of(sides))
+    conditions = [c for c in conditions if not _is_identity(c)]
     about = [c for c in conditions if c.reads & reads]
     if not about:
         return None
@@ -162,6 +163,13 @@ def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple
         if _otherwise(condition, sides, equal, unknowns):
             return condition, Verdict("proved", f"it follows from {condition.said}")
     return about[0], Verdict("undecided", f"it may hold where {about[0].said}, which is not solved here")
+
+
+def _is_identity(condition: Condition) -> bool:
+    """Tell whether an equation holds for all values, perhaps since one of its inputs has its value: it says nothing."""
+    if condition.left.shape != condition.right.shape:
+        return False
+    return (Expr(condition.left) - Expr(condition.right)).canonical().node.is_number(0)
 
 
 def _connected(conditions: Sequence[Condition], reads: Collection[Node]) -> list[Condition]:

@@ -20,7 +20,7 @@ from symgrad.apps.review.decisions.doubts import (
     unread_name,
 )
 from symgrad.apps.review.decisions.point_claims import PointClaims
-from symgrad.apps.review.decisions.rounding import Rounding, decimals_in, unit_factor
+from symgrad.apps.review.decisions.rounding import DecimalReadings, decimals_in, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.solving import known_values, solve_for
 from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
@@ -86,7 +86,7 @@ class Judge(CurveBranches):
         self._differentiated: set[Node] = set()  # by what the document differentiates
         self._empty: dict[Node, bool] = {}  # of cases
         self._diagnosis = StepDiagnosis(names, self._given)
-        self._rounding = Rounding()
+        self._rounding = DecimalReadings()
 
     def judged(self, left: ReadSide, right: ReadSide, *, about: bool = False) -> StepVerdict:
         """Decide whether a side is equal to the one before; ``about`` as much, where that is written."""

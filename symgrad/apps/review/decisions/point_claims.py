@@ -83,7 +83,7 @@ class PointClaims:
         values = {
             s: v
             for s, v in names.fixed.items()
-            if s in other and (s in by or s.name in arguments or (s in one and self._is_passing(s, v)))
+            if s in other and (s in by or s.name in arguments or (s in one and self._is_substituted(s, v)))
         }
         if not values:
             return verdict
@@ -99,7 +99,7 @@ class PointClaims:
             "undecided", f"the sides are equal where {self._said(values)}, and not for all {every}"
         )
 
-    def _is_passing(self, symbol: Node, value: Node) -> bool:
+    def _is_substituted(self, symbol: Node, value: Node) -> bool:
         """Tell whether a number was put in for an input on a line above, where that was no solution."""
         names = self._names
         return value.is_number() and symbol not in names.moving and names.line_of_value(symbol) < names.line

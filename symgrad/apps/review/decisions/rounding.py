@@ -23,7 +23,7 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Decimal", "Rounding", "decimals_in", "numbers_in", "unit_factor"]
+__all__ = ["Decimal", "DecimalReadings", "decimals_in", "numbers_in", "unit_factor"]
 
 # A letter may follow at once, as in 0.333x. Digits that a comma parts are not read here.
 _DECIMAL = re.compile(r"(?<![\w.,])(?P<digits>\d+\.\d*|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?(?![.\d])")
@@ -37,6 +37,7 @@ _INHERITED = 10
 """The same where lines above have rounded, too, and a line may go on with what they wrote."""
 _FACTORS = (*(10.0**k for k in range(1, 13)), 60.0, 3600.0, 24.0, 86400.0, 3.6)
 _CLOSE = 0.01
+_HALF = Fraction(1, 2)
 _FEW = 3  # digits from which on a small difference is doubtful
 
 
@@ -97,7 +98,7 @@ def numbers_in(text: str) -> list[Fraction]:
     ]
 
 
-class Rounding:
+class DecimalReadings:
     """Decides claims whose decimals are read as rounded.
 
     Attributes:
@@ -128,13 +129,15 @@ class Rounding:
         Example:
             >>> from symgrad.frontend.text import parse_program
             >>> p = parse_program("x : real; f = x/3; g = 0.333*x; h = 0.343*x")
-            >>> verdict, why = Rounding().judged(p["f"], p["g"], "0.333 x")
+            >>> verdict, why = DecimalReadings().judged(p["f"], p["g"], "0.333 x")
             >>> verdict.status, why
             ('proved', '0.333 is 1/3, rounded')
-            >>> Rounding().judged(p["f"], p["h"], "0.343 x") is None
+            >>> DecimalReadings().judged(p["f"], p["h"], "0.343 x") is None
             True
         """
         decimals = decimals_in(text, whole=about)
+        if not about and not symbols_of([left, right]):  # 7348 of 7348.32
+            decimals = [d for d in decimals_in(text, whole=True) if d.half < _HALF or d.digits >= _FEW]
         known = [
             d
             for said, d in self._written.items()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from symgrad.apps.review.assumptions import Assumption, Condition
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.traverse import substitute, symbols_of, topological
 
 __all__ = ["DocumentEquations"]
 
@@ -54,7 +54,7 @@ class DocumentEquations:
         What follows x is differentiated by x with it: A = x*y, and y = 20 - x from a line above.
         """
         found = {s: v for s, v in self.fixed.items() if s in self.moving and s not in by}
-        found = {s: v for s, v in found.items() if not set(by).isdisjoint(symbols_of([v]))}
+        found = {s: v for s, v in found.items() if not set(by).isdisjoint(topological([v]))}
         return substitute([node], found)[0] if found else node
 
     def hold(self, condition: Condition) -> None:

@@ -177,7 +177,7 @@ class DefinitionRules(DocumentDeclarations):
             return False, None
         if asked:
             return self._solution(symbol, side, equation, asked)
-        if self._follows(symbol, side) and self._derived_value(symbol, side, equation):
+        if self._is_related(symbol, side) and self._derived_value(symbol, side, equation):
             return True, side
         if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
             self.names.define(name, side.expr.node, side.names)
@@ -202,7 +202,7 @@ class DefinitionRules(DocumentDeclarations):
             return False
         if self._is_solved_for_time(name, side):
             return True
-        if not _varies(side) or self._follows(self.names.values[name], side):
+        if not _varies(side) or self._is_related(self.names.values[name], side):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
             return True
@@ -211,7 +211,7 @@ class DefinitionRules(DocumentDeclarations):
             return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
-    def _follows(self, symbol: Node, side: ReadSide) -> bool:
+    def _is_related(self, symbol: Node, side: ReadSide) -> bool:
         """Tell whether equations above relate an input to all that a formula for it reads: then it follows."""
         known = {s for c in self.names.conditions if symbol in c.reads for s in c.reads}
         reads = set(symbols_of([side.expr.node]))

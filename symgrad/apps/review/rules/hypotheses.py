@@ -147,7 +147,7 @@ class HypothesisRules(LawRules):
         What is zero somewhere is an equation for that, which its solution follows.
         """
         self._judge.places.here = frozenset()
-        self._take_words(statement)
+        self._take_point(statement)
         last = statement
         if not statement.relations or statement.sides[-1].text.strip(" .,$&\\") == "0":
             return
@@ -168,7 +168,7 @@ class HypothesisRules(LawRules):
             self._values_behind.append(following)
             last = following
 
-    def _take_words(self, statement: ChainText) -> None:
+    def _take_point(self, statement: ChainText) -> None:
         """Take in the point or the time that words beside a statement give: at (3, 4), after 2 seconds."""
         start, end = statement.sides[0].span.start, statement.sides[-1].span.end
         text = self._source.text
@@ -215,6 +215,7 @@ class HypothesisRules(LawRules):
         if a.shape == b.shape:
             written = f"{one_line(equation.left)} = {one_line(equation.right)}"
             self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
+            self._held = self._number
             timeless = not asked and slope is None and not (left.values or right.values)
             for x in rate_variables(self.names, [a.node, b.node]) if timeless else ():
                 here, there = (rate(self.names, side, x) for side in (a.node, b.node))
@@ -310,15 +311,20 @@ class HypothesisRules(LawRules):
             return False
         if not right.expr.node.is_number():
             return self._is_equation(left, right)
-        if right.expr.node.is_number(0) and self.names.is_defined(left.text.text.strip(" &$")):
-            return True  # y = 0, of a y that a formula defines
+        plain = left.slope is None and not left.values and left.text is self._first_side
+        if (
+            right.expr.node.is_number(0)
+            and plain
+            and not self._has_one_solution(set(symbols_of([left.expr.node])))
+        ):
+            return True  # y = 0, or x**2 - 2*x - 3 = 0
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
             return False  # the derivative that is set to zero, written out: a claim
-        if self._determined(reads):
+        if self._has_one_solution(reads):
             return False  # it follows from equations above, or is a mistake
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
@@ -327,13 +333,13 @@ class HypothesisRules(LawRules):
     def _is_equation(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether two formulas of one input are an equation for it: one of the next statements has its value."""
         nodes = [left.expr.node, right.expr.node]
-        unknowns = set(symbols_of(nodes))
+        unknowns = {n for n in topological(nodes) if n.op is SYMBOL}
         plain = left.slope is None and not left.values and right.slope is None
-        if not plain or len(unknowns) != 1 or self._determined(unknowns):
+        if not plain or len(unknowns) != 1 or self._has_one_solution(unknowns):
             return False
         return any(self._gives(statement) in unknowns for statement in self._behind_it)
 
-    def _determined(self, symbols: set[Node]) -> bool:
+    def _has_one_solution(self, symbols: set[Node]) -> bool:
         """Tell whether equations above leave one value for each of some inputs."""
         conditions = [c.where(self.names.fixed) for c in self.names.conditions]
         unknowns = sorted({s for c in conditions for s in c.reads}, key=lambda s: s.name)

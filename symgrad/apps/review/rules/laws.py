@@ -68,12 +68,12 @@ class LawRules(ReviewState):
 
         That input stands on one side alone, since (a + b)**2 = a**2 + b**2 is a claim.
         """
-        if left.slope is not None or (right.slope is not None and not self._is_new_on_left(left, right)):
+        if left.slope is not None or (right.slope is not None and not self._has_new_name(left, right)):
             return False
         differential = left.expr.node.op is SYMBOL  # dU = T dS - p dV
         return (differential or not left.values) and self._has_new_input(left, right)
 
-    def _is_new_on_left(self, left: ReadSide, right: ReadSide) -> bool:
+    def _has_new_name(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether the left side has an input that nothing above reads, and the right one has none: 1/T = dS/dU."""
         a, b = (set(symbols_of([side.expr.node])) for side in (left, right))
         return any(map(self.names.is_new, a - b)) and not any(map(self.names.is_new, b))

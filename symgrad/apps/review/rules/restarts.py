@@ -32,6 +32,9 @@ _STATED = re.compile(
     r"|\b(?:for|when|if)\s*[$(]*$",
     re.IGNORECASE,
 )
+_SYSTEM = re.compile(
+    r"\bboth (?:vanish|hold|are|equations|conditions)\b|\bsystem of\b|\bsimultaneous", re.IGNORECASE
+)
 _RATE = re.compile(r"d\w+_d\w+|\w+_d*dot")
 _AHEAD = 3  # statements
 
@@ -69,10 +72,19 @@ class RestartRules(SecondReadings):
         """Tell whether words say that an equation holds: by symmetry, in equilibrium; or of what its inputs are."""
         if _STATED.search(re.split(r"[.!?;](?:\s|$)|\n", self._before)[-1]) is not None:
             return True
+        plain = left.slope is None and not left.values and not right.values
+        if plain and (_SYSTEM.search(self._before) is not None or self._is_in_a_system()):
+            return True
         inputs = symbols_of([left.expr.node, right.expr.node])
         described = {s for s in inputs if s.name in self._described}
-        plain = left.slope is None and not left.values and not right.values
         return plain and bool(described) and not any(described & c.reads for c in self.names.conditions)
+
+    def _is_in_a_system(self) -> bool:
+        """Tell whether an equation stands right below one that holds, in the same display."""
+        here, before = self._statement, self._previous
+        if here is None or before is None or here.passage is not before.passage or here.continues:
+            return False
+        return here.passage.kind == "block" and self._held == self._number - 1
 
     def _has_rates(self, name: str, condition: Condition) -> bool:
         """Tell whether an equation has a derivative of an input in it, as a symbol: a differential equation."""
@@ -84,7 +96,7 @@ class RestartRules(SecondReadings):
         varies = any(s.dtype == "real" for s in symbols_of([side.expr.node]))
         return varies and any(self._has_rates(name, c) for c in self.names.conditions)
 
-    def _is_about_a_later_name(self, left: ReadSide, right: ReadSide) -> bool:
+    def _stands_above_definition(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a derivative stands above the formula of a name in it: it is given, then."""
         if not (left.values or right.values or left.slope or right.slope):
             return False

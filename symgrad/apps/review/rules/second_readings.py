@@ -37,13 +37,13 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 160  # characters around a definition
-_MOST = 3  # inputs that numbers are put in for
-_WAYS = 200  # ways to do that
+_MOST_INPUTS = 3  # inputs that numbers are put in for
+_MOST_ASSIGNMENTS = 200  # of numbers to inputs
 _EQUATION = re.compile(r"(?<![<>!])==|(?<![<>!=])= ")
 _WHEN = re.compile(r"\b(?:when|while|whenever|once|provided|inactive|active)\b", re.IGNORECASE)
 _RATE = re.compile(r"d\w+_d\w+")
 _KINKS = ("maximum", "minimum", "abs", "sign", "where", "heaviside", "relu", "clip")
-_HALF_PLANES = ("sqrt", "log", "cbrt")
+_PARTIAL_DOMAIN = ("sqrt", "log", "cbrt")
 
 
 class SecondReadings(HypothesisRules):
@@ -59,16 +59,17 @@ class SecondReadings(HypothesisRules):
     def _other_verdicts(
         self, left: ReadSide, right: ReadSide, wrong: StepVerdict
     ) -> Iterator[StepVerdict | None]:
-        yield _but_on_a_thin_set(wrong)
+        yield _almost_everywhere(wrong)
         yield self._for_all_values(left, right)
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
+        yield self._with_restated(left, right)
         yield self._with_constants(left, right)
-        yield self._because(left, right)
+        yield self._with_reason(left, right)
         yield self._in_the_case_above(left, right)
         yield self._with_numbers(left, right, wrong)
         yield self._at_a_rate(left, right, wrong)
-        yield self._in_a_case_of_words(left, wrong)
+        yield self._in_a_stated_case(left, wrong)
         yield self._for_positive(left, right, wrong)
 
     def _for_all_values(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
@@ -127,6 +128,22 @@ class SecondReadings(HypothesisRules):
                 return replace(found, kind="derivative", message=f"of {form}, as it is written above")
         return None
 
+    def _with_restated(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a step with another formula that the document has for a value in it, by equations above."""
+        reached = set(topological([left.expr.node, right.expr.node]))
+        for value, forms in self._restated.items():
+            if value not in reached or left.slope is not None:
+                continue
+            put = substitute([left.expr.node, right.expr.node], {value: forms[0].node})
+            sides = (replace(s, expr=self.names.expr(n)) for s, n in zip((left, right), put, strict=True))
+            found = self._judge.judged(*sides)
+            if found.verdict.status in _CERTAIN:
+                if forms[0] in self._doubtful:
+                    why = f"it follows from {forms[0]} above, which is undecided"
+                    found = replace(found, verdict=Verdict("undecided", why))
+                return replace(found, message=f"with {forms[0]}, as it is written above")
+        return None
+
     def _with_constants(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a derivative where words say of a name that it is constant: a target without a gradient."""
         slope = left.slope
@@ -151,7 +168,7 @@ class SecondReadings(HypothesisRules):
         said = ", ".join(s.name.removesuffix("_held") for s in held.values())
         return replace(found, kind="derivative", message=f"where {said} is held constant, as the text says")
 
-    def _because(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+    def _with_reason(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a step with the equation right behind it, which words say to be the reason: since sum(y) = 1."""
         following = next(iter(self._behind_it), None)
         if following is None or len(following.sides) != 2 or following.relations[0].kind != "equal":
@@ -202,7 +219,7 @@ class SecondReadings(HypothesisRules):
         lone = len(written) < 2 and all(v.denominator == 1 for v in written)
         if lone or known.issuperset(written):
             return None
-        if len(written) > 1 and len(free) <= _MOST and len(written) ** len(free) <= _WAYS:
+        if len(written) > 1 and len(free) <= _MOST_INPUTS and len(written) ** len(free) <= _MOST_ASSIGNMENTS:
             for values in product(written, repeat=len(free)):
                 found = self._at_numbers(left, right, dict(zip(free, values, strict=True)))
                 if found is not None and any(v not in known for v in values):
@@ -246,7 +263,7 @@ class SecondReadings(HypothesisRules):
         why = f"it holds where {said}, which no formula says"
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
-    def _in_a_case_of_words(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
+    def _in_a_stated_case(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Return that a step is undecided that words put into a case, where its left side has several: when active."""
         start = left.text.span.start
         sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", self._source.text[max(0, start - _NEAR) : start])[-1]
@@ -262,8 +279,8 @@ class SecondReadings(HypothesisRules):
         nodes = [left.expr.node, right.expr.node]
         inputs = [s for s in symbols_of(nodes) if self.names.is_unknown(s.name)]
         variables = self.names.arguments.union(self.names.variables, *self.names.functions.values())
-        if not _has_half_plane(nodes[1]):
-            inputs = [s for s in inputs if s.name not in variables] if _has_half_plane(nodes[0]) else []
+        if not _has_partial_domain(nodes[1]):
+            inputs = [s for s in inputs if s.name not in variables] if _has_partial_domain(nodes[0]) else []
         declared = self._carried is not None or self.names.declares_signs()
         if not inputs or declared or self._judge.case is not None:
             return None
@@ -281,7 +298,7 @@ class SecondReadings(HypothesisRules):
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
 
-def _but_on_a_thin_set(wrong: StepVerdict) -> StepVerdict | None:
+def _almost_everywhere(wrong: StepVerdict) -> StepVerdict | None:
     """Return that a step holds which is wrong at isolated values alone, as of a number that some form divides by."""
     regions = wrong.verdict.regions
     refuted = [r for r in regions if r.status == "refuted"]
@@ -294,10 +311,10 @@ def _but_on_a_thin_set(wrong: StepVerdict) -> StepVerdict | None:
     return StepVerdict(wrong.kind, verdict, f"not claimed where {where}")
 
 
-def _has_half_plane(node: Node) -> bool:
+def _has_partial_domain(node: Node) -> bool:
     """Tell whether a formula has roots, logarithms or powers that negative numbers do not have."""
     return any(
-        n.op.name in _HALF_PLANES
+        n.op.name in _PARTIAL_DOMAIN
         or (
             n.op.name == "pow"
             and not (n.args[1].is_number() and Fraction(str(n.args[1].value)).denominator == 1)

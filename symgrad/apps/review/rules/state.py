@@ -84,6 +84,8 @@ class ReviewState:
         self._carried: Node | None = None  # the last case
         self._described: set[str] = set()  # names that words describe
         self._doubtful: list[Expr] = []  # those of them that are undecided
+        self._held = -1  # the last statement that is taken to hold
+        self._statement: ChainText | None = None  # the one that is read
         self._in_a_case = False  # whether words say that it is one
         self._restated: dict[Node, list[Expr]] = {}  # other formulas of values, by equations above
         self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by
