@@ -37,6 +37,7 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["Judge", "StepVerdict"]
 
 _CALL = re.compile(r"[\s&$]*\\?[^\W\d]\w*(?:_\{\w+\})?\s*\(\s*\\?[^\W\d]\w*\s*\)[\s&$]*")
+_INFERRED_SIZE = re.compile(r"\bn_[a-z]\b")
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
 
@@ -105,7 +106,8 @@ class Judge(CurveBranches):
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
-        arrays = read_as_number(self._names, [left.expr.node, right.expr.node])
+        differentiated = [s.of.node for s in (left.slope, right.slope) if s is not None]
+        arrays = read_as_number(self._names, [left.expr.node, right.expr.node, *differentiated])
         if arrays is not None and verdict.status in _CERTAIN:
             return StepVerdict(kind, Verdict("undecided", arrays))
         units = [unit for side in (left, right) if (unit := self.units.get(side.text.span.end)) is not None]
@@ -316,6 +318,9 @@ class Judge(CurveBranches):
                 compared with the right derivative.
         """
         verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        if _INFERRED_SIZE.search(error.what) is not None:
+            why = f"lengths that nothing states may be equal: {error.what}"
+            return StepVerdict("rewriting" if left is None else _kind(left), Verdict("undecided", why))
         slope = None if left is None else left.slope
         if slope is not None and slope.plain and len(slope.by) == 1 and typed is not None and not self.idle:
             try:

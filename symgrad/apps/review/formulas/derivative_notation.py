@@ -279,6 +279,9 @@ class _Finder:
         at, end = None, prime.end
         if self._text_at(k + 2) == "(":
             at, end = self._arguments(k + 2)
+            inner = " ".join(self._text[a.start : a.end] for a in at)
+            if not self._is_function(token.text) and re.search(r"\w\s*[-+*/^]|\w\(", inner) is not None:
+                at, end = None, prime.end  # y'*(1 + sin(y))
         of = Span(token.start, token.end)
         return DerivativeText(Span(token.start, end), of, (), len(prime.text), at=at)
 

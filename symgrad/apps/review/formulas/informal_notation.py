@@ -275,6 +275,7 @@ class _Rewriter(TypedRow):
             if left.kind == "name":
                 letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
                 greek = (left.text in GREEK or letter) and not self._is_own(left.text)
+                greek = greek and not self._document.is_head(left.text)
                 return greek or self._is_value(left.text) or self._ends_factor(k - 1)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False

@@ -63,6 +63,7 @@ class DocumentLetters:
         self._applied: set[str] = set()
         self._primed: set[str] = set()
         self.euler = True
+        self._heads: set[str] = set()
         self.differentiated: set[str] = set()
         self.arguments: dict[str, set[str]] = {}
         alone_on_left: list[tuple[str, list[str]]] = []
@@ -89,6 +90,8 @@ class DocumentLetters:
                 if k == 0 and not statement.continues:
                     head = _HEAD.fullmatch(side.text)
                     if head is not None:
+                        if head[1].strip().isalpha():
+                            self._heads.add(side.text.strip().partition("(")[0].strip())
                         names = [n.strip() for n in head[1].split(",")]
                         self._letters.update(n for n in names if len(n) == 1)
                     elif len(side.text.replace(",", " ").split()) == len(names):
@@ -114,6 +117,10 @@ class DocumentLetters:
             [True, True, True, False]
         """
         return name in self._values and name not in self.arguments and not is_word(name)
+
+    def is_head(self, name: str) -> bool:
+        """Tell whether an equation of the document begins with a name and a letter in brackets, as s(z) = ... does."""
+        return name in self._heads
 
     def is_applied(self, name: str) -> bool:
         """Tell whether a name has arguments, or a prime, somewhere in the document."""

@@ -50,6 +50,7 @@ _POINT = re.compile(r"\d\.\d")
 _BRACED_COMMA = re.compile(r"(?<![\w.,}])(?P<whole>\d+)(?P<comma>\{,\})(?P<rest>\d+)(?![\d{])")
 _NUMBERS = re.compile(r"\s*[-+−]?\d+\s*(?:,\s*[-+−]?\d+\s*)+")
 _ONE = re.compile(_UNITS)
+_COMMAND_END = re.compile(r"\\[a-zA-Z]+[ \t]*$")
 _GROUPED = re.compile(r"(?<![\w.,}])\d{1,3}(?:,\d{3})+(?![\d,])(?=(?P<rest>\.\d+)?)")
 _PRIME = re.compile(r"(?<=[\w)'′’])[′’ʹ](?![^\W\d])")
 _ROUNDED = re.compile(r"\d\s?[sd]\.?\s?[fp]\b")  # 3 s.f., 2dp
@@ -102,6 +103,7 @@ def plain_numbers(text: str) -> PlainNumbers:
         or _COMPUTED.search(shown, 0, m.start()) is not None
     ]
     tails = [(*m.span("units"), m["units"]) for m in _TAIL.finditer(shown)]
+    tails = [t for t in tails if _COMMAND_END.search(shown, 0, t[0]) is None]  # \frac km
     tails = [t for t in tails if not any(start <= t[0] < end for start, end, _ in found)]
     rest = list(shown)
     for start, end, _ in [*found, *tails]:

@@ -23,7 +23,7 @@ _ANEW = re.compile(
 )
 # At the begin of a line: a bullet, a number or letter of a part, a label; or words that name what is meant.
 _MARK = re.compile(
-    r"(?:^|\n)\s*(?:>\s*)?(?:[-*•–|]\s|\#+\s|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)\]:]|\\item\b|\*\*"
+    r"(?:^|\n)\s*(?:>\s*)?(?:[-*•–|]\s|\#+\s|\#?\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)\]:]|\\item\b|\*\*"
     r"|[^\W\d][\w -]{2,30}:)[^=\n]*$"
 )
 _FOR = re.compile(r"\b(?:for|given|if|with|find|differentiate|function|link)\b[^.=\n]{0,60}$", re.IGNORECASE)

@@ -18,6 +18,7 @@ from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.rules.hypotheses import HypothesisRules
 from symgrad.apps.review.rules.state import one_line
+from symgrad.frontend.latex.meaning.inputs import input_of
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -36,6 +37,8 @@ _REASON = re.compile(
     r"[\s,.$()]*\b(?:since|because|as|using|by|where|with|for|note that|recall)\b(?:\s+that)?[\s$(]*",
     re.IGNORECASE,
 )
+_APART = re.compile(r"(?<!\w)(?P<name>[^\W\d]\w*) \(")
+_CALLED_AT = re.compile(r"\s*(?P<name>[^\W\d]\w*)\((?P<argument>[^()]*)\)\s*")
 _NEAR = 160  # characters around a definition
 _MOST_INPUTS = 3  # inputs that numbers are put in for
 _MOST_ASSIGNMENTS = 200  # of numbers to inputs
@@ -64,6 +67,8 @@ class SecondReadings(HypothesisRules):
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
         yield self._with_restated(left, right)
+        yield self._with_products(left, right)
+        yield self._as_call(left, right)
         yield self._with_constants(left, right)
         yield self._with_reason(left, right)
         yield self._in_the_case_above(left, right)
@@ -146,6 +151,41 @@ class SecondReadings(HypothesisRules):
                     found = replace(found, verdict=Verdict("undecided", why))
                 return replace(found, message=f"with {forms[0]}, as it is written above")
         return None
+
+    def _with_products(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a step where a name and a bracket with a blank between them are factors: a φ (x - c), of a φ(x)."""
+        text = right.text.text
+        names = [m for m in _APART.finditer(text) if m["name"] in self.names.functions]
+        if not names or right.text.notation == "latex":
+            return None
+        for match in reversed(names):
+            text = f"{text[: match.end('name')]}*{text[match.end() - 1 :]}"
+        try:
+            other = self._reader.side(replace(right.text, text=text))
+        except SymgradError:
+            return None
+        found = self._judge.judged(left, other)
+        if found.verdict.status not in _CERTAIN:
+            return None
+        why = f"it is right where {names[0]['name']} and the bracket behind it are factors"
+        return replace(found, verdict=Verdict("undecided", why))
+
+    def _as_call(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Judge a value at an argument that is a formula: A(r/2), of an A = 2*x*(r - x)."""
+        match = _CALLED_AT.fullmatch(left.text.text)
+        value = None if match is None else self.names.values.get(match["name"])
+        x = None if value is None or value.shape or not value.args else input_of(value)
+        if match is None or value is None or x is None or match["name"] in self.names.functions:
+            return None
+        try:
+            argument = self._reader.side(replace(left.text, text=match["argument"])).expr.node
+        except SymgradError:
+            return None
+        at = self.names.expr(substitute([value], {x: argument})[0])
+        found = self._judge.judged(replace(left, expr=at), right)
+        if found.verdict.status not in _CERTAIN:
+            return None
+        return replace(found, message=f"{match['name']} is a function of {x.name} here")
 
     def _with_constants(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a derivative where words say of a name that it is constant: a target without a gradient."""
