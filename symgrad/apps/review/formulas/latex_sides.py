@@ -15,8 +15,8 @@ from symgrad.apps.review.formulas.latex_declarations import calls_pi, has_matric
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
 from symgrad.apps.review.formulas.related_rates import (
+    ambiguous_partial,
     derivative_at_constant,
-    held_or_moved,
     rate,
     time_derivative,
 )
@@ -335,7 +335,7 @@ class LatexSideReader:
             if found is not None:
                 self.moved = True
                 return found
-            doubtful = held_or_moved(self._names, y, x) if held else None
+            doubtful = ambiguous_partial(self._names, y, x) if held else None
             if doubtful is not None:
                 raise UnsupportedError(f"this derivative may hold {doubtful} fixed, or move it with {x.name}")
             value = self._differentiated(y, x, partial=held)

@@ -16,7 +16,7 @@ from symgrad.support.errors import UnknownNameError
 
 __all__ = [
     "derivative_at_constant",
-    "held_or_moved",
+    "ambiguous_partial",
     "rate",
     "rate_variables",
     "time_derivative",
@@ -144,7 +144,7 @@ def _dotted(name: str) -> tuple[str, ...]:
     return (f"{name}_dot", f"{head}_dot_{rest}")
 
 
-def held_or_moved(names: DocumentNames, y: Node, x: Node) -> str | None:
+def ambiguous_partial(names: DocumentNames, y: Node, x: Node) -> str | None:
     """Return a name that a partial derivative may hold fixed or not: L in dE/dI of E = L**2/(2*I) with L = I*omega.
 
     That is a formula of x which a formula reads beside x, and by which the document has derivatives, too.
