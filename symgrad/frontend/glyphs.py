@@ -39,17 +39,19 @@ def fraction_of(character: str) -> tuple[str, str] | None:
 
 
 def spelled_out(text: str) -> str:
-    """Return text with x_1 for x₁, x^(-1) for x⁻¹, A.T for Aᵀ, (1/2) for ½; ² and ³ stay.
+    """Return text with x_1 for x₁, x**(-1) for x⁻¹, A.T for Aᵀ, (1/2) for ½; ² and ³ stay.
+
+    A letter right behind a lowered or raised one begins another name: α₁α₂ are two.
 
     Example:
-        >>> spelled_out("½ x₁² + aᵢ⁻¹ + Aᵀ + mₜ₋₁")
-        '(1/2) x_1² + a_i^(-1) + A.T + m_tm1'
+        >>> spelled_out("½ x₁² + aᵢ⁻¹ + Aᵀ + mₜ₋₁"), spelled_out("α₁α₂ + aᵀb")
+        ('(1/2) x_1² + a_i**(-1) + A.T + m_tm1', 'α_1 α_2 + a.T b')
     """
     return _RUN.sub(_spelled, text)
 
 
 def _spelled(match: re.Match[str]) -> str:
-    found, k, run = "", 0, match[0]
+    found, k, run, behind = "", 0, match[0], match.string[match.end() : match.end() + 1]
     while k < len(run):
         fraction, script = fraction_of(run[k]), script_of(run[k])
         end = k + 1
@@ -62,8 +64,11 @@ def _spelled(match: re.Match[str]) -> str:
             while end < len(run) and (more := script_of(run[end])) is not None and more[0] == script[0]:
                 inner += more[1]
                 end += 1
-            raised = ".T" if inner == "T" else f"^({inner})"
+            raised = ".T" if inner == "T" else f"**({inner})"
             inner = inner.replace("-", "m").replace("+", "p") if script[0] == "_" else inner  # t-1 of m_tm1
             found += raised if script[0] == "^" else f"_{inner}"
+            following = run[end : end + 1] or behind
+            if not found.endswith(")") and following.isalpha() and script_of(following) is None:
+                found += " "
         k = end
     return found

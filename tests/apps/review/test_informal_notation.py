@@ -15,8 +15,8 @@ def told(text: str, name: str = "page.txt") -> list[tuple[int, str]]:
 
 
 def typed(text: str) -> str:
-    names, functions, arrays = set("xyabwAL"), set("fg"), {"A"}
-    return to_notation(text, names.__contains__, functions.__contains__, arrays.__contains__).text
+    names, functions, ranks = set("xyabwAL"), set("fg"), {"A": 2, "b": 1}
+    return to_notation(text, names.__contains__, functions.__contains__, ranks.get).text
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,8 @@ def typed(text: str) -> str:
         ("(f ∘ g)'(x)", "(f(g))'(x)"),
         ("d/dx x^2", "d/dx x**2"),
         ("2A^T@x", "2*A.T@x"),
-        ("A x", "A x"),  # there are several products of arrays
+        ("A x", "A x"),  # x may be a vector
+        ("A b - b A", "A@b - b@A"),
         ("x > 0 ^ y > 0", "x > 0 ^ y > 0"),  # of conditions
         ("2 x if x > 0 else 3x", "2*x if x > 0 else 3*x"),
         ("2*x + y", "2*x + y"),

@@ -296,6 +296,16 @@ class _Finder:
             self._is_function(t.text) and self._text_at(j) not in ("(", "'")
             for j, t in enumerate(self._tokens[k + 1 : close], k + 2)
         )
+        inverse = next(
+            (j for j in range(k, close) if self._is_function(self._text_at(j)) and self._is_inverse(j + 1)),
+            None,
+        )
+        if inverse is not None:
+            raise ProgramSyntaxError(
+                f"'{self._text_at(inverse)}^-1' may be an inverse function",
+                at=Location(Source(self._text), Span(self._tokens[inverse].start, end)),
+                expected="a function that the document defines",
+            )
         behind = close + 1 if primes is None else close + 2
         called = self._text_at(behind) == "("
         if len(inner) != 1 or not (primes is not None or (functions and called)):
@@ -305,6 +315,11 @@ class _Finder:
         return DerivativeText(
             Span(self._tokens[k].start, end), inner[0], (), order, at=at, functions=functions
         )
+
+    def _is_inverse(self, k: int) -> bool:
+        """Tell whether a power of -1 stands at a token."""
+        signs = "".join(self._text_at(j) for j in range(k, k + 4))
+        return signs.startswith(("**-1", "^-1", "**(-1", "^(-1"))
 
     def _at_constant(self, k: int) -> DerivativeText | None:
         """(∂F/∂V)_T, (∂F/∂V)_{T, N}."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from symgrad.apps.review.formulas.derivative_notation import VERBS
 from symgrad.apps.review.formulas.informal_text import InformalReading, InformalText
+from symgrad.apps.review.formulas.letter_products import DocumentLetters, array_signs
 from symgrad.apps.review.formulas.typed_tokens import (
     BARE_FUNCTIONS,
     SQUARES,
     Typed,
+    TypedRow,
     is_bare_function,
+    is_squared,
     program_name,
     tokens_of,
+    with_exponentials,
+    with_matrices,
+    with_orders,
 )
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
@@ -21,15 +27,16 @@ __all__ = ["to_notation"]
 
 _KEYWORDS = frozenset({"and", "or", "not", "if", "else", "in", "is", "for", "True", "False", "None"})
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
-_D = re.compile(r"[d∂][2-9²³]?")
+_NO_LETTERS = DocumentLetters()
 
 
 def to_notation(
     text: str,
     known: Callable[[str], bool],
     is_own: Callable[[str], bool],
-    is_array: Callable[[str], bool] = lambda _: False,
+    rank: Callable[[str], int | None] = lambda _: 0,
     is_product: Callable[[str], bool] = lambda _: False,
+    letters: DocumentLetters = _NO_LETTERS,
     *,
     euler: bool = False,
     factors: bool = False,
@@ -40,9 +47,10 @@ def to_notation(
         text: the formula.
         known: tells whether a name means something.
         is_own: tells whether it is a function of the document.
-        is_array: tells whether it is an array: beside one no sign is added but that behind a number, since there are
-            several products.
+        rank: how many axes a name has, None for one that nothing declares; arrays side by side are multiplied as
+            matrices.
         is_product: tells whether a name is a product of letters.
+        letters: what stands where in the formulas of the document.
         euler: whether e is Euler's number wherever it stands.
         factors: whether the argument of a function without brackets ends at a space: sin x y is sin(x)*y.
 
@@ -56,35 +64,48 @@ def to_notation(
         e^x is read as exp(x)
         e^x/2y is read as exp(x)/2*y; otherwise: brackets
     """
+    tokens = with_orders(tokens_of(text, known), is_own, letters.is_primed)
+    tokens = list(with_matrices(tokens, rank, known, is_own))
+    if euler:
+        tokens = list(with_exponentials(tokens, lambda name: known(name) or is_own(name)))
     return _Rewriter(
-        text, tokens_of(text, known), known, is_own, is_array, is_product, euler=euler, factors=factors
+        text,
+        tokens,
+        known,
+        is_own,
+        rank,
+        is_product,
+        letters,
+        euler=euler,
+        factors=factors,
     ).made()
 
 
-class _Rewriter:
+class _Rewriter(TypedRow):
     def __init__(
         self,
         text: str,
         tokens: Sequence[Typed],
         known: Callable[[str], bool],
         is_own: Callable[[str], bool],
-        is_array: Callable[[str], bool],
+        rank: Callable[[str], int | None],
         is_product: Callable[[str], bool],
+        letters: DocumentLetters,
         *,
         euler: bool,
         factors: bool,
     ) -> None:
         self._euler, self._factors = euler, factors
-        self._text, self._tokens = text, tokens
+        super().__init__(tokens)
+        self._text = text
         self._known, self._is_own, self._is_product = known, is_own, is_product
-        self._arrays = any(t.kind == "name" and is_array(t.text) for t in tokens)
-        # What is put before and behind a token, and what stands in its place.
-        self._before = [""] * len(tokens)
+        self._document = letters
+        self._arrays = any(t.kind == "name" and rank(t.text) for t in tokens)
+        self._signs = array_signs(tokens, rank, is_own) if self._arrays else {}
+        # What is put behind a token, and what stands in its place.
         self._behind = [""] * len(tokens)
         self._shown = [program_name(t.text) if t.kind == "name" else t.text for t in tokens]
-        self._pairs = self._paired()
         self._behind_function: dict[int, str] = {}
-        self._pairs_of_bare: dict[int, int] = {}
         self._spots: list[tuple[str, int, int]] = []
         self._letters: set[int] = set()  # the tokens that are products of letters
 
@@ -92,16 +113,21 @@ class _Rewriter:
         if len(self._tokens) > _LONG:
             return InformalText(self._text)
         compares = any(t.kind == "compared" for t in self._tokens)
+        self._square_brackets()
         self._functions_beside()
         self._letters_beside()
         self._extremes()
         for k in range(1, len(self._tokens)):
             if self._multiplies(k):
-                self._before[k] = "*"
+                self._before[k] = self._signs.get(k, "*")
         for k in reversed(range(len(self._tokens))):  # the inner ones first
-            if self._is_bare(k):
+            if self._is_bare(k) and self._is_bare_square(k):
+                self._shown[k] += " "
+            elif self._is_bare(k):
                 self._bracketed(k)
         for k, token in enumerate(self._tokens):
+            if token.text in ("·", "⊙"):  # the dot of vectors is their inner product
+                self._shown[k] = self._signs.get(k, "·") if self._arrays and token.text == "·" else "*"
             if token.kind == "square":
                 self._shown[k] = f"**{SQUARES[token.text]}"
                 self._spots.append(("power", self._operand_before(k - 1), k))
@@ -112,7 +138,7 @@ class _Rewriter:
             elif token.text == "e" and self._euler and not self._known("e"):
                 self._shown[k] = "exp(1)"
                 self._spots.append(("exponential", k, k))
-            if self._before[k] == "*":
+            if self._before[k] in ("*", "@"):
                 first = self._operand_before(k - 1)
                 divides = self._text_at(first - 1) == "/"
                 attached = self._tokens[k - 1].end == token.start
@@ -125,7 +151,9 @@ class _Rewriter:
         return self._joined() if changed else InformalText(self._text)
 
     def _raised(self, k: int) -> None:
-        if self._arrays and self._text_at(k + 1) == "T" and not self._known("T"):
+        behind = self._kind(k + 2) == "name" or self._text_at(k + 2) == "("
+        transposes = self._arrays or (behind and not self._document.is_value("T"))
+        if transposes and self._text_at(k + 1) == "T" and not self._known("T"):
             self._shown[k] = "."
         else:
             self._shown[k] = "**"
@@ -167,13 +195,19 @@ class _Rewriter:
             self._spots.append(("function", k, end))
             return
         end, kind = self._operand_behind(first), "function"
+        glued = self._tokens[k].end == self._tokens[first].start  # sqrt2 x
+        root = self._text_at(k) == "sqrt"
         while end + 1 < len(self._tokens) and self._before[end + 1] == "*" and not self._is_call(end + 1):
             if self._is_quotient(end + 1):  # cos y dy/dx
                 break
-            spaced = self._tokens[end].end < self._tokens[end + 1].start and self._kind(end) != "number"
-            if spaced and self._factors:
+            apart = self._tokens[end].end < self._tokens[end + 1].start
+            if apart and glued:
                 break
-            kind = "arguments" if spaced else kind
+            doubtful = (apart and self._kind(end) != "number") or self._text_at(end + 1) == "("
+            doubtful = doubtful or (glued and root)
+            if doubtful and self._factors:
+                break
+            kind = "arguments" if doubtful else kind
             end = self._operand_behind(end + 1)
         self._before[first] = "("
         self._behind[end] += ")" + self._behind_function.get(k, "")
@@ -188,7 +222,15 @@ class _Rewriter:
         behind = k + 3 if raised else k + 1
         if raised and self._text_at(behind) == "(":
             return behind in self._pairs
-        return self._kind(behind) in ("name", "number") and self._text_at(behind) not in _KEYWORDS
+        barred = self._text_at(behind) in ("abs(", "norm(")  # ln|x|
+        return barred or (self._kind(behind) in ("name", "number") and self._text_at(behind) not in _KEYWORDS)
+
+    def _is_bare_square(self, k: int) -> bool:
+        """Tell whether sin2 x stands at a token, which may be a square that was pasted."""
+        glued = self._kind(k + 1) == "number" and self._tokens[k].end == self._tokens[k + 1].start
+        if not (glued and is_squared(self._text_at(k)) and self._before[k + 2 : k + 3] == ["*"]):
+            return False
+        return self._text_at(k + 2) == "(" or self._tokens[k + 1].end < self._tokens[k + 2].start
 
     def _is_call(self, k: int) -> bool:
         name = self._text_at(k)
@@ -211,7 +253,9 @@ class _Rewriter:
         """Tell whether a token is a factor of what stands before it, with no sign between."""
         left, right = self._tokens[k - 1], self._tokens[k]
         if self._arrays and left.kind != "number":
-            return False
+            return (
+                k in self._signs and right.text != "·" and not (left.kind == "name" and self._is_bare(k - 1))
+            )
         if "(" in (self._shown[k - 1], self._shown[k]) and "(" not in (left.text, right.text):
             return False  # f ∘ g
         if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith(("∇_", "D_")):
@@ -222,18 +266,19 @@ class _Rewriter:
             if not all(self._is_operand(t) for t in (left, right)):
                 return False
             return left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
-        if right.kind == "number":
-            return False
-        if right.text in ("(", "abs("):
-            if self._is_above(k - 1):
+        if right.kind == "number":  # x 2^(x-1), where 2 is no exponent that lost its sign
+            apart = left.end < right.start and self._kind(k + 1) == "power"
+            return apart and left.kind in ("name", "close") and self._is_operand(left)
+        if right.text in ("(", "abs(", "norm("):
+            if self._is_above(k - 1) or self._is_iterate(k - 1):
                 return False
             if left.kind == "name":
                 letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
                 greek = (left.text in GREEK or letter) and not self._is_own(left.text)
-                return greek or self._is_value(left.text)
+                return greek or self._is_value(left.text) or self._ends_factor(k - 1)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False
-            return left.kind in ("number", "square") or left.text in (")", "]")
+            return left.kind in ("number", "square") or left.text in (")", "]", "}")
         return False
 
     def _is_operand(self, token: Typed) -> bool:
@@ -246,6 +291,7 @@ class _Rewriter:
             or is_function(word)
             or self._is_own(word)
             or self._is_product(word)
+            or self._document.is_value(word)
             or word[0] in "d∂∇"
         )
 
@@ -263,6 +309,21 @@ class _Rewriter:
                     last += 2
                 self._shown[k] = "("
                 self._behind[last] += ")"
+
+    def _square_brackets(self) -> None:
+        """Write ( and ) for [ and ] around a factor or a term: they are no subscript, and hold no list."""
+        for close, k in self._pairs.items():
+            if self._text_at(k) != "[" or any(self._text_at(j) in (",", ":") for j in range(k, close)):
+                continue
+            before, apart = self._kind(k - 1), k == 0 or self._tokens[k - 1].end < self._tokens[k].start
+            value = before == "number" or (before == "close" and (apart or not self._arrays))
+            if before == "name":
+                value = apart and (
+                    self._is_value(self._text_at(k - 1)) or self._document.is_value(self._text_at(k - 1))
+                )
+            if value or before not in ("name", "number", "close", "prime"):
+                self._tokens[k].text = self._shown[k] = "("
+                self._tokens[close].text = self._shown[close] = ")"
 
     def _extremes(self) -> None:
         """Write maximum(a, b) for max(a, b) of two numbers: the second argument of max is an axis of an array."""
@@ -312,9 +373,27 @@ class _Rewriter:
     def _is_value(self, name: str) -> bool:
         return self._known(name) and not self._is_own(name)
 
-    def _acts(self, k: int) -> bool:
-        """Tell whether a name is the end of d/dx, which acts on what follows."""
-        return k > 1 and self._text_at(k - 1) == "/" and _D.fullmatch(self._text_at(k - 2)) is not None
+    def _is_iterate(self, k: int) -> bool:
+        """Tell whether a token ends f^-1 or f^2 of a function of the document, whose argument stands behind it."""
+        k = self._pairs.get(k, k)
+        while self._text_at(k - 1) in ("-", "+"):
+            k -= 1
+        return self._kind(k - 1) == "power" and self._is_own(self._text_at(k - 2))
+
+    def _ends_factor(self, k: int) -> bool:
+        """Tell whether a name before a bracket is no function: the exponent of e^x(1+x), a letter of the formula."""
+        if not self._may_be_value(k):
+            return False
+        apart = self._tokens[k].end < self._tokens[k + 1].start
+        if self._exponent_of(k) or (apart and self._is_quotient(k - 2)):
+            return True
+        name, end = self._text_at(k), self._pairs.get(k + 1, k + 2)
+        sums = any(self._text_at(j) in ("+", "-") for j in range(k + 3, end))
+        return self._document.is_value(name) or (apart and sums and not self._document.is_applied(name))
+
+    def _may_be_value(self, k: int) -> bool:
+        name = self._text_at(k)
+        return not (self._is_own(name) or is_bare_function(name) or is_function(name) or name in VERBS)
 
     def _is_above(self, k: int) -> bool:
         """Tell whether a d is the one above in d(x**2)/dx, also where a name is d."""
@@ -324,59 +403,6 @@ class _Rewriter:
         below = self._text_at(end + 2)
         named = self._known(below) or not self._known(below[1:])
         return self._text_at(end + 1) == "/" and below[:1] == self._text_at(k) and not named
-
-    def _last_power(self, k: int) -> int:
-        """Return the sign of a power whose exponent is a number that ends at a token, as 2 of e^2x; -1 for none."""
-        return k - 1 if k > 0 and self._kind(k) == "number" and self._kind(k - 1) == "power" else -1
-
-    # -- operands ----------------------------------------------------------------------------------------------------
-
-    def _operand_before(self, k: int) -> int:
-        """Return the first token of the operand that ends with one, with the power that it is."""
-        while True:
-            k = max(0, k - (self._kind(k) == "square"))
-            k = self._pairs.get(k, k)
-            if k > 0 and self._text_at(k) in ("(", "[") and self._tokens[k - 1].end == self._tokens[k].start:
-                k -= self._kind(k - 1) == "prime"
-                k -= self._kind(k - 1) == "name"
-            if k < 2 or self._kind(k - 1) != "power":
-                return k
-            k -= 2
-
-    def _operand_behind(self, k: int) -> int:
-        """Return the last token of the operand that begins with one, with the power that it is."""
-        last = len(self._tokens) - 1
-        while True:
-            while k < last and self._text_at(k) in ("-", "+"):
-                k += 1
-            k = min(k, last)
-            if k in self._pairs_of_bare:
-                return self._pairs_of_bare[k]
-            if self._kind(k) == "name" and self._kind(k + 1) == "prime":
-                k += 1
-            if self._kind(k) in ("name", "prime") and self._text_at(k + 1) in ("(", "["):
-                k += self._tokens[k + 1].start == self._tokens[k].end
-            k = self._pairs.get(k, k)
-            k += self._kind(k + 1) == "square"
-            if self._kind(k + 1) != "power" or k + 2 > last:
-                return k
-            k += 2
-
-    def _paired(self) -> dict[int, int]:
-        found, stack = dict[int, int](), list[int]()
-        for k, token in enumerate(self._tokens):
-            if token.kind == "open":
-                stack.append(k)
-            elif token.kind == "close" and stack:
-                found[k] = stack[-1]
-                found[stack.pop()] = k
-        return found
-
-    def _text_at(self, k: int) -> str:
-        return self._tokens[k].text if 0 <= k < len(self._tokens) else ""
-
-    def _kind(self, k: int) -> str:
-        return self._tokens[k].kind if 0 <= k < len(self._tokens) else ""
 
     # -- what comes out ----------------------------------------------------------------------------------------------
 

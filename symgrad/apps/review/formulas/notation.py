@@ -44,6 +44,9 @@ __all__ = ["NAME", "NotationReader", "WrittenDerivative"]
 NAME = re.compile(r"[^\W\d]\w*")
 """A name in the notation of programs."""
 
+_OF_ARRAYS = re.compile(r"[^\W\d]\w*\s*\.T\b|\([^()]*\)\s*\.T\b|\b(?:norm|trace|det)\([^()]*\)")
+_IDENTITY = re.compile(r"(?<!\w)[^\W\d_]?I(?!\w)")
+_MATRIX_FUNCTIONS = ("norm", "trace", "det")
 _CALLED = re.compile(r"\s*['(]")
 
 
@@ -125,7 +128,8 @@ class NotationReader:
     def _parsed(self, text: str, known: Mapping[str, Node], start: int) -> Node:
         while True:
             try:
-                return parse_expression(text, {**self._names.known_in(text), **known})
+                found = parse_expression(text, {**self._names.known_in(text), **known})
+                break
             except UnknownFunctionError:
                 raise
             except UnknownNameError as error:
@@ -140,6 +144,36 @@ class NotationReader:
                     known = {**known, text[span.start : span.end]: meant}
                     continue
                 self._names.undeclared(text[span.start : span.end], line)
+        self._check_shapes(text)
+        return found
+
+    def _check_shapes(self, text: str) -> None:
+        """Refuse a transpose and a norm of names whose shapes nothing says: they are no numbers.
+
+        Raises:
+            UnknownNameError: for one, with its place in the text.
+        """
+        for match in _OF_ARRAYS.finditer(text):
+            names = [n for n in NAME.findall(match[0].removesuffix(".T")) if n not in _MATRIX_FUNCTIONS]
+            if names and all(self._names.is_unknown(name) for name in names):
+                raise UnknownNameError(
+                    f"nothing says the shape of '{names[0]}', which is an array here",
+                    at=Location(Source(text), Span(*match.span())),
+                    expected=f"a declaration such as {names[0]} : real[n]",
+                )
+
+        matrix = any(
+            len(self._names.values[n].shape) == 2
+            for n in self._names.known_in(text)
+            if self._names.is_array(n)
+        )
+        identity = _IDENTITY.search(text) if matrix else None
+        if identity is not None and self._names.is_unknown(identity[0]):
+            raise UnknownNameError(
+                f"'{identity[0]}' may have the identity matrix in it",
+                at=Location(Source(text), Span(*identity.span())),
+                expected="eye(n) for the identity matrix",
+            )
 
     def _as_derivative(self, name: str, line: int) -> Node | None:
         """Return what f_xy and dx mean, where f and x are names that fit."""

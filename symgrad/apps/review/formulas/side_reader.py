@@ -53,7 +53,7 @@ _ANY_MOMENT = re.compile(
     r"[\s&]*(?:\\(?:mathrm|mathbb|operatorname|text)\s*\{\s*(?:E|Var|Cov|Corr|P|Pr)\s*\}|(?:E|Var|Cov|Pr)(?=\s*(?:\[|\(\s*[A-Z]))"
     r"|E(?=[XYZ](?:\^|\s*$)))"
 )
-_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
+_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "×": "*", "−": "-", "⋅": "·", "\t": " ", "″": "''"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,11 +291,17 @@ class SideReader:
             spelled_out(text.text).translate(_SIGNS),
             names.__contains__,
             names.functions.__contains__,
-            names.is_array,
+            self._rank,
             self._is_product,
+            self.letters,
             euler=self.letters.euler,
             factors=self._options["arguments"] == "factor",
         )
+
+    def _rank(self, name: str) -> int | None:
+        """Return how many axes a name has; None for one that nothing declares or defines."""
+        node = self._names.values.get(name)
+        return None if node is None or self._names.is_unknown(name) else len(node.shape)
 
     def _is_product(self, name: str) -> bool:
         return self.letters.is_product(name, self._names.__contains__, self._is_factor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_english"]
+__all__ = ["is_english", "is_word"]
 
 _LIST = """
 about above absolute absolutely accept accident accord according account acknowledge acquire across act actual
@@ -109,10 +109,16 @@ was watch wave way we weak wealth weight well went were what whatever when whenc
 wherein wherever whether which whichever while who whole whom whose why wide will wire wise wish with within without
 wonder word work world worry worse worst worth would write wrong wrote yes yet yield you young your yours yourself
 zero zeros
+qed metre meter kilometre kilometer centimetre centimeter millimetre millimeter gram gramme kilogram tonne year month
+week day hour minute foot feet inch mile litre liter gallon dollar euro cent percent radian newton joule watt volt amp
+ampere ohm pascal kelvin celsius mole per after
 """
 _WORDS = frozenset(_LIST.split())
 _OPERATIONS = frozenset(
     {"plus", "minus", "over", "times", "divided", "multiplied", "squared", "cubed", "half", "double"}
+)
+_MORE_OPERATIONS = frozenset(
+    {"twice", "thrice", "triple", "lim", "int", "sup", "inf", "min", "max", "argmin", "argmax", "prod", "mod"}
 )
 _ENDINGS = re.compile(r"(?:'s|s|es|ed|d|ing|ly|er|est|al|ity)$")
 _NAME = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
@@ -144,3 +150,13 @@ def is_english(word: str) -> bool:
         f"{stem[:-1]}y" if stem[-1] == "i" else stem,
     }
     return not stems.isdisjoint(_WORDS)
+
+
+def is_word(word: str) -> bool:
+    """Tell whether a word is one of English, or of an operation.
+
+    Example:
+        >>> [is_word(w) for w in ("Hence", "half", "lim", "Vmax")]
+        [True, True, True, False]
+    """
+    return is_english(word) or word.lower() in _OPERATIONS | _MORE_OPERATIONS

@@ -128,7 +128,7 @@ _PROSE = frozenset(_WORDS.split())
 _NAME = r"[^\W\d]\w*"
 _AT = rf"(?<![-+*/=(,]\s)\b(?:at|when(?:ever)?|if(?![^\n]*\belse\b))\s+(?={_NAME}\s*=(?!=))"  # dy/dx = 6 at x = 3
 _JOINTS = _any_case(
-    rf"(?<!\\)\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|(?<!\\)(?<!\\left)(?<!\\right)[.;:,](?=\s|$)|[∴∵⇒⟹←]"
+    rf"(?<![\\/])(?<!/\s)\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|(?<!\\)(?<!\\left)(?<!\\right)[.;:,](?=\s|$)|[∴∵⇒⟹←]"
 )
 _EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
 _DECLARED = re.compile(
@@ -150,6 +150,16 @@ _BEGINS = re.compile(rf"[\s&]*(?!=>){_RELATIONS}")
 _GOES_ON = re.compile(rf"[\s&]*(?!=>)(?:[-+*/@]\s|{_RELATIONS})")
 # Wide blanks before another equation on the line.
 _GAP = re.compile(r"(?<=[\w)\]}'²³])(?: {3,}|[ ]*\t[ \t]*)(?=[^\W\d][^=<>;\t]*(?<![<>!:])=(?![=>]))")
+# An integral, a limit and a product with their bounds in words: those cut no formula.
+_LONG_OPERATORS = re.compile(
+    r"(?:[∫∮∏]|\bint\b(?=[^=]*\bd[^\W\d_]\b)|\b(?:integral|limit|product) of(?!\s+[^\W\d]\w*(?:\(\w+\))?\s*=)"
+    r"|\bsum of(?=[^=]*\bfrom\b)|\blim(?:\b|_))[^=;]*?(?=[=≈;]|,\s|\.\s*$|$)"
+)
+_INTEGRAL = re.compile(r"(?<!\\)\bint(?=_)")
+_ARROW = re.compile(r"(\blim\s*_?\s*[({]?\s*[^\W\d]\w*\s*)(->|→)")
+_UNIT_NAMES = re.compile(r"[a-z]{3,}(?:\s*/\s*[a-z]+(?:\^?[23]|[²³])?)+")
+_POINT = re.compile(r"(?:(?<!\w)[A-Z]\s?)?\(\s*[-−\d./π ]+(?:,\s*[-−\d./π ]+)+\)")  # passes through P(3, 4)
+_LONG_ARROW = re.compile(r"(?:--+|==+)>|⟶|⇝")
 _LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{|∑")
 _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
 # A matrix of that name: its inverse, its definition, the covariance of a distribution.
@@ -197,7 +207,8 @@ def _of_line(line: str, words: Vocabulary, *, numbered: bool, goes_on: bool, fol
     code, hash_, _ = _OTHERWISE.sub(lambda m: " else".ljust(len(m[0])), line).partition("#")
     code = without_remarks(code, words, numbered=numbered)
     shown = [" "] * len(line)
-    rest = code
+    code = _with_signs(code)
+    rest = _LONG_OPERATORS.sub(lambda m: "_" * len(m[0]), code)
     declared: list[tuple[int, int]] = []
     for match in _DECLARED.finditer(code):
         start, code = _with_earlier(code, match.start(), words.names)
@@ -215,6 +226,12 @@ def _of_line(line: str, words: Vocabulary, *, numbered: bool, goes_on: bool, fol
         if code[end:].strip(" .;") or hash_:
             shown[end] = ";"
     return "".join(shown)
+
+
+def _with_signs(code: str) -> str:
+    """Return a line with ∫ for the word, and another arrow for that of a limit, which is no relation: lim x->0 f(x)."""
+    code = _LONG_ARROW.sub(lambda m: "⇒".ljust(len(m[0])), _INTEGRAL.sub("∫  ", code))
+    return _ARROW.sub(lambda m: f"{m[1]}{'⇾'.ljust(len(m[2]))}", code)
 
 
 def _with_earlier(code: str, start: int, names: Collection[str]) -> tuple[int, str]:
@@ -304,7 +321,7 @@ def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[
         return None if prose else (start, end) if piece.strip() else None
     left = max((m.end() for m in prose if m.end() <= relation.start()), default=0)
     right = min((m.start() for m in prose if m.start() >= relation.end()), default=len(piece))
-    if _FORMULA_SIGN.search(piece, right) is not None:
+    if _FORMULA_SIGN.search(_POINT.sub(" ", _UNIT_NAMES.sub(" ", piece[right:]))) is not None:
         right = len(piece)
     if _FORMULA_SIGN.search(piece[:left]) is not None:
         left = 0

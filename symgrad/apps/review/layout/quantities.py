@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
 
-__all__ = ["PlainNumbers", "plain_numbers"]
+__all__ = ["NUMBER", "PlainNumbers", "is_unit", "plain_numbers"]
 
 _NAMES = (
+    "Nm Nmm Ncm kNm MNm mAh "
     "µm μm nm mm cm dm km ft mi yd µs μs ns ms min hr kg mg µg μg lb kN MN mN kJ MJ mJ eV keV MeV GeV cal kcal kWh Wh "
     "kW MW mW kV mV mA µA μA nA Ω kΩ MΩ ohm µF μF nF pF mH nH mT Hz kHz MHz GHz Pa kPa MPa GPa hPa mbar bar atm mol "
     "mmol kmol mL ml kL mK °C °F psi rpm mph gal dB lm lx Wb"
@@ -21,19 +22,43 @@ _UNIT = (
     r"(?![a-zA-Zµμ°Ω_'(\[])(?:(?:\^|\*\*)\s?[{(]?\s?[-−]?\d\s?[})]?|[⁻¹²³]+|[-−]?\d(?![\d.]))?"
 )
 _SIGN = r"(?:[ \t]?(?:/|·|⋅|\*|\\cdot)[ \t]?|[ \t]|\\[,;: ]|(?<=\d))"
-_UNITS = rf"{_UNIT}(?:{_SIGN}\(?{_UNIT}\)?)*"
+_PRODUCT = rf"{_UNIT}(?:{_SIGN}{_UNIT})*"
+_UNITS = rf"(?:1\s?/\s?)?{_UNIT}(?:{_SIGN}(?:{_UNIT}|\({_PRODUCT}\)))*"
 _NUMBER = (
     r"(?<![\w.^_{])\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
     r"(?:\s?(?:x|×|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[{(]?[-−]?\d+[)}]?)?"
 )
-_ENDS = r"(?=\s*(?:$|[,;:.)\]$=≈\\&]|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
+_ENDS = r"(?=\s*(?:$|[,;:)\]$=≈\\&]|\.(?![a-zA-Z])|\((?=\d\s?[sd]\.?\s?[fp]|[a-z]+\s)|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
 _PLAIN = re.compile(rf"{_NUMBER}(?P<space>[ \t]+|)(?P<units>{_UNITS}){_ENDS}", re.MULTILINE)
 _SET = re.compile(
     rf"{_NUMBER}\s*(?:\\[,;:! ]|~|\s)*\s*"
     rf"(?P<set>\\(?:mathrm|text|textrm|mathsf|rm|unit|si)\s*\{{\s*(?:\\[,;: ]|~)*(?P<units>{_UNITS})\s*\}}"
     r"(?:\^\{?[-−]?\d\}?)?(?:\s*/\s*\\(?:mathrm|text)\s*\{[^{}]*\}(?:\^\{?[-−]?\d\}?)?)?)"
 )
+# 9.8t m/s and pi r^2 cm², behind a formula: units that are hardly names.
+_CLEAR = r"(?:[mckdMG]m|[kmM]g|[kM]N|[kM]J|[kM]W|[km]V|mA|[kMG]?Hz|[kMGh]?Pa|m[Ll])"
+_TAIL = re.compile(
+    r"(?<==)[^=\n,;]*[\w)}²³⁴'][ \t]+"
+    rf"(?P<units>{_CLEAR}(?:(?:\^|\*\*)\d|[²³])?(?![\w/*])|{_UNIT}\s?/\s?{_UNIT}){_ENDS}",
+    re.MULTILINE,
+)
+# What stands before t = 18/9.8 = 1.84s: two sides, and the last of them is of numbers.
+_COMPUTED = re.compile(r"[=≈]\s*(?:sqrt|ln|log|exp|sin|cos|tan|pi|[-\d.+−*/()^×·√ ])*\d[\d) ]*[=≈]\s*\Z")
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d+(?![\w.,]*\d)(?!,)")
+_SURE_COMMA = re.compile(r"(?<![\w.,])(?:0,\d+|\d+,\d\d|\d+,\d{4,})(?![\d,.])")
+_POINT = re.compile(r"\d\.\d")
+_BRACED_COMMA = re.compile(r"(?<![\w.,}])(?P<whole>\d+)(?P<comma>\{,\})(?P<rest>\d+)(?![\d{])")
+_NUMBERS = re.compile(r"\s*[-+−]?\d+\s*(?:,\s*[-+−]?\d+\s*)+")
+_ONE = re.compile(_UNITS)
 _GROUPED = re.compile(r"(?<![\w.,}])\d{1,3}(?:,\d{3})+(?![\d,])(?=(?P<rest>\.\d+)?)")
+_PRIME = re.compile(r"(?<=[\w)'′’])[′’ʹ](?![^\W\d])")
+_ROUNDED = re.compile(r"\d\s?[sd]\.?\s?[fp]\b")  # 3 s.f., 2dp
+NUMBER = re.compile(
+    r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
+    r"(?:\s*(?:\\times|\\cdot|[*×·])\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[-−]?\d+\s*[)}]?)?\s*",
+    re.IGNORECASE,
+)
+"""A number alone, in any notation."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -60,36 +85,76 @@ def plain_numbers(text: str) -> PlainNumbers:
 
     Example:
         >>> plain_numbers("v = 9.8 m/s, P = 1,250.5 W").text
-        'v = 9.8    , P = 1250.5   '
+        'v = 9.8    , P =  1250.5  '
         >>> plain_numbers(r"$t = 1.84\,\mathrm{s}$").text.split()
-        ['$t', '=', '1.84\\,', '$']
+        ['$t', '=', '1.84\\,', '~$']
         >>> plain_numbers("m = 3, p = 2 m").units
         {}
+        >>> plain_numbers("t = 1,84 and x = 2,5").text, plain_numbers("P = (1,2), g = 9.81").text
+        ('t = 1.84 and x = 2.5', 'P = (1,2), g = 9.81')
     """
-    shown = _ungrouped(text)
+    shown = _ungrouped(_with_points(_PRIME.sub("'", text)))
     found = [(*m.span("set"), m["units"]) for m in _SET.finditer(shown)]
     found += [
         (*m.span("units"), m["units"])
         for m in _PLAIN.finditer(shown)
         if (not _letters_of(m["units"]) or (m["space"] and _is_of_numbers(shown, m.start())))
+        or _COMPUTED.search(shown, 0, m.start()) is not None
     ]
+    tails = [(*m.span("units"), m["units"]) for m in _TAIL.finditer(shown)]
+    tails = [t for t in tails if not any(start <= t[0] < end for start, end, _ in found)]
     rest = list(shown)
-    for start, end, _ in found:
+    for start, end, _ in [*found, *tails]:
         rest[start:end] = " " * (end - start)
-    named = set(_variables("".join(rest)))
+    named = set(_variables(_ROUNDED.sub(" ", "".join(rest))))
+    names = set(_WORD.findall("".join(rest)))
+    found += [t for t in tails if names.isdisjoint(_WORD.findall(t[2]))]
     sure = [f for f in found if not named.issuperset(_letters_of(f[2])) or not _letters_of(f[2])]
-    chosen = found if sure else []
+    sure += [f for f in found if f[2].startswith("1")]  # 10.54 1/m is no product
+    circular = {f[2].strip() for f in found if sure and _is_circular(shown, f[0], f[2].strip())}
     characters, units = list(shown), dict[int, str]()
-    for start, end, said in sorted(chosen):
-        if (start, end, said) not in sure and not _is_circular(shown, start, said.strip()):
+    for start, end, said in sorted(set(found)):
+        if (start, end, said) not in sure and said.strip() not in circular:
             continue
         characters[start:end] = " " * (end - start)
+        if shown[end : end + 1] == "$":  # which ends no formula behind a blank
+            characters[end - 1] = "~"
         units[len(shown[:start].rstrip(" \t~\\,;:!"))] = " ".join(said.split())
     return PlainNumbers("".join(characters), units)
 
 
+def _with_points(text: str) -> str:
+    """Return a text with 1.84 for 1,84 where it clearly writes decimals so, and with 1.5 for 1{,}5."""
+
+    def plain(match: re.Match[str]) -> str:
+        sign = "" if len(match["rest"]) == 3 else "."
+        return f"{match['whole']}{sign}{match['rest']}".rjust(len(match[0]))
+
+    text = _BRACED_COMMA.sub(plain, text)
+    if _POINT.search(text) is not None or _SURE_COMMA.search(text) is None:
+        return text
+    shown = list(text)
+    for match in _DECIMAL_COMMA.finditer(text):
+        opens = max(text.rfind(c, 0, match.start()) for c in "([")
+        closes = min((k for k in (text.find(c, match.end()) for c in ")]") if k >= 0), default=-1)
+        if opens >= 0 and _NUMBERS.fullmatch(text[opens + 1 : closes]) is not None:
+            continue  # a point
+        shown[match.start() + match[0].index(",")] = "."
+    return "".join(shown)
+
+
+def is_unit(text: str) -> bool:
+    """Tell whether a text is a unit.
+
+    Example:
+        >>> [is_unit(t) for t in ("m/s^2", "J/(mol K)", "1/min", "N", "x")]
+        [True, True, True, True, False]
+    """
+    return _ONE.fullmatch(text) is not None
+
+
 def _ungrouped(text: str) -> str:
-    """Return a text with 720000 for 720,000, and a blank behind it; arguments in brackets stay apart."""
+    """Return a text with 720000 for 720,000, and a blank before it; arguments in brackets stay apart."""
     shown = list(text)
     for match in _GROUPED.finditer(text):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
@@ -97,7 +162,7 @@ def _ungrouped(text: str) -> str:
             continue
         number = match[0].replace(",", "") + (match["rest"] or "")
         end = match.end() + len(match["rest"] or "")
-        shown[match.start() : end] = number.ljust(end - match.start())
+        shown[match.start() : end] = number.rjust(end - match.start())
     return "".join(shown)
 
 

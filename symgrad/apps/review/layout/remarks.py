@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
+from symgrad.apps.review.layout.quantities import is_unit
 
 __all__ = ["Vocabulary", "without_mark", "without_remarks"]
 
@@ -47,9 +48,17 @@ class Vocabulary:
 _FORMULA = re.compile(
     r"(?:[d∂][2-9²³]?\w*\s*/\s*[d∂]\w+|∇\w*(?:\s+\w+)?|d/d\w+\s.*|[^\W\d]\w*'*(?:\([^()=]*\))?)\s*(?::=|=|~|:\s)"
 )
+_ORDINAL = r"(?:\d{1,3}(?:\.\d{1,2})*[a-z]?|[ivx]{1,5}|[a-zA-Z])"
+# 1. and 2a) and iv) and (b), #1), Q4, Q4 (a), Example 2., Step 3:, Part (b), and several of them.
+_PART = rf"(?:\(\s?{_ORDINAL}\s?\)|{_ORDINAL}\)|\d{{1,3}}[a-z]?[.:])"
 _MARK = re.compile(
-    r"\s*(?:(?:[•–—‣▪◦]|\d{1,3}[.)]|\((?:[a-zA-Z]|[ivx]{1,4}|\d{1,3})\)|[a-zA-Z]\))\s+|(?:=>|⇒|⟹|∴|→|->)\s*)+"
+    r"\s*(?:(?:[•–—‣▪◦✓✔☑✗✘]"
+    rf"|(?:#\s?|[QPE](?=\d))?{_PART}|[QPE#]\d{{1,3}}[a-z]?(?:[.:)]|(?=\s+{_PART}))"
+    rf"|[A-Z][a-z]{{2,}}\.?\s+(?:\d{{1,3}}(?:\.\d{{1,2}})*[a-z]?(?:[.:)]|(?=\s+{_PART})|(?=\s+[A-Z][a-z]{{2,}}\b))|{_PART}[.:]?)"
+    r")\s+|(?:=>|⇒|⟹|∴|→|->)\s*)+"
 )
+# A tick, with the mark that it gives: ✓ M1.
+_TICKS = re.compile(r"[✓✔☑✅✗✘❌∎■□◻◼▮]\ufe0f?(?:\s*\[?[A-Z]{1,2}\d\]?(?=\s|$))?")
 _SIGN = re.compile(r"\s*[-*+]\s+")
 
 
@@ -63,7 +72,10 @@ def without_mark(line: str, indent: int | None) -> str:
     Example:
         >>> without_mark("- dL/dw = 2*w", 0), without_mark("  - 2*w", 0), without_mark("(a) f = 2", None)
         ('  dL/dw = 2*w', '  - 2*w', '    f = 2')
+        >>> [without_mark(t, None).strip() for t in ("Q4 (a) f = 2 ✓", "Example 2. f = 2", "iv) f = 2", "T 2 = f")]
+        ['f = 2', 'f = 2', 'f = 2', 'T 2 = f']
     """
+    line = _TICKS.sub(lambda m: " " * len(m[0]), line)
     sign = _SIGN.match(line)
     if sign is not None:
         deeper = indent is not None and len(line) - len(line.lstrip()) > indent
@@ -80,6 +92,11 @@ _CUE = re.compile(
 )
 _NUMBER = re.compile(r"\s*(\d{1,3})(?:\.\d{1,3})*[a-d]?'*\s*|\s*(?:i{1,3}|i[vx]|vi{0,3})\s*")
 _STARS = re.compile(r"\s*(?:\*+|[†‡]+)\s*")
+_BEHIND = re.compile(r"(?<=\S)\s+(?:--+|–|—|//|<--?|←|\|)\s+(?=[^\W\d])")
+_DIGITS = re.compile(
+    r"\s*(?:to\s+)?\d+\s*(?:d\.?\s?p|s\.?\s?f|sig\.?\s?figs?|sig\.?|decimals?)\.?\s*", re.IGNORECASE
+)
+_LABEL = re.compile(r"\s*(?:[A-Z]{1,3}\d{1,2}|[^\W\d]{3,}(?:[- ][^\W\d]+)*|\d+(?:\s*marks?)?)\s*")
 _AT_END = re.compile(r"\((\d{1,3})\)[ \t]*[.,;]?[ \t]*$", re.MULTILINE)
 
 
@@ -109,17 +126,34 @@ def without_remarks(code: str, words: Vocabulary, *, numbered: bool = False) -> 
         >>> [without_remarks(t, words).rstrip() for t in ("f = 2*x (by the chain rule)", "f = 4 x (3)", "f = x  (3)")]
         ['f = 2*x', 'f = 4 x (3)', 'f = x']
     """
+    remark = _BEHIND.search(code)
+    if remark is not None and _is_reason(code[remark.end() :], words):
+        code = code[: remark.start()].ljust(len(code))
     shown = code
     for start, end in _brackets(code):
         inner = code[start + 1 : end - 1]
         before = code[:start].rstrip()
         last = not code[end:].strip(" .,;") and bool(before) and before[-1] not in "=+-*/@^,(["
         apart = code[len(before) : start] not in ("", " ")
-        if _is_remark(inner, words) or (
-            last and (_STARS.fullmatch(inner) or ((numbered or apart) and _NUMBER.fullmatch(inner)))
-        ):
+        labelled = code[start] == "[" and _is_label(inner, words)
+        labelled = labelled or any(p.fullmatch(inner) is not None for p in (_DIGITS, _STARS))
+        counted = (numbered or apart) and _NUMBER.fullmatch(inner) is not None
+        if _is_remark(inner, words) or (last and (labelled or counted)):
             shown = shown[:start] + " " * (end - start) + shown[end:]
     return shown
+
+
+def _is_reason(text: str, words: Vocabulary) -> bool:
+    """Tell whether a text behind two dashes or strokes is a remark: it is of words, and has no equation."""
+    found = [w for w in _NAME.findall(text) if len(w) > 2 and w not in words.names]
+    return bool(found) and re.search(r"[=<>+*^]", text) is None
+
+
+def _is_label(inner: str, words: Vocabulary) -> bool:
+    """Tell whether what stands in [ ] behind a formula is a label, a mark or a unit: [M1], [Lineweaver-Burk], [m/s]."""
+    if inner.strip() in words.names:
+        return False
+    return _LABEL.fullmatch(inner) is not None or is_unit(inner.strip())
 
 
 def _is_remark(inner: str, words: Vocabulary) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
 from symgrad.apps.review.layout.prose import FAMILIES, blank_words, has_indices, is_latex, with_sums
+from symgrad.apps.review.layout.stated_shapes import StatedShape, stated_shapes
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -73,6 +74,7 @@ class ChainText:
         return len(self.relations) == len(self.sides)
 
 
+_NAME = re.compile(r"[^\W\d_]\w*")
 _ARROWS = ("->", "→", r"\to", r"\rightarrow")
 _RELATION_BEHIND = re.compile(r"[^=<>;,]*(?<![<>!])=(?![=>])")
 _NOTATION = re.compile(
@@ -142,17 +144,46 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
         ['z', 'x**2'] ['=']
         ['d/dx z', 'x + x', '2*x'] ['=', '=']
     """
-    for passage in found:
+    shapes, shown = list(stated_shapes(text)), text
+    for span in (shape.span for shape in shapes):
+        if "\n" not in text[span.start : span.end]:
+            shown = f"{shown[: span.start]}{' ' * (span.end - span.start)}{shown[span.end :]}"
+    written = [s for passage in found for s in _of_passage(text, shown, passage)]
+    declared = {
+        name
+        for s in written
+        if any(r.kind == "declare" for r in s.relations)
+        for name in _NAME.findall(s.sides[0].text)
+    }
+    for shape in shapes:  # what the document declares itself holds
+        names = [name for name in shape.names if name not in declared]
+        declared.update(names)
+        if names:
+            yield _declared(shape, names)
+    yield from written
+
+
+def _of_passage(text: str, shown: str, passage: Passage) -> Iterator[ChainText]:
+    """Yield the statements of a passage; of lines of plain text without the words of shapes."""
+    if passage.kind != "line":
         inner = text[passage.span.start : passage.span.end]
-        if passage.kind == "line":
-            for start, lines, latex in _runs(blank_words(with_sums(inner))):
-                begin = passage.span.start + start
-                notation = "latex" if latex else passage.notation
-                part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
-                typed = inner[start : start + len(lines)]
-                yield from _Splitter(lines, part, typed).statements()
-        else:
-            yield from _Splitter(inner, passage, inner).statements()
+        yield from _Splitter(inner, passage, inner).statements()
+        return
+    inner = shown[passage.span.start : passage.span.end]
+    for start, lines, latex in _runs(blank_words(with_sums(inner))):
+        begin = passage.span.start + start
+        notation = "latex" if latex else passage.notation
+        part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
+        yield from _Splitter(lines, part, inner[start : start + len(lines)]).statements()
+
+
+def _declared(shape: StatedShape, names: Sequence[str]) -> ChainText:
+    """Return a shape that words state as the declaration that programs write."""
+    left = SideText(shape.span.start, ", ".join(names))
+    domain = SideText(shape.span.start, f"real[{', '.join(shape.sizes)}]{' symmetric' * shape.symmetric}")
+    return ChainText(
+        (left, domain), (Relation(shape.span, ":", "declare"),), Passage(shape.span, "symgrad", "line")
+    )
 
 
 def _runs(text: str) -> Iterator[tuple[int, str, bool]]:

@@ -1,4 +1,4 @@
-r"""Derivatives as derivations write them: at a point, with names held constant, by coordinates, of Jacobians."""
+r"""Derivatives as derivations write them: at a point, with names held constant, in coordinates, and of Jacobians."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SIGMA = re.compile(r"(?<![$(])\\sigma(?:\^\{?\d\}?)?(?!\s*(?:\\left)?\s*[(\[]|\
 
 @dataclass(frozen=True, slots=True)
 class _BodyElsewhere(Tree):
-    """The formula of a function that is defined elsewhere."""
+    """Stands for the formula of a function that is defined elsewhere."""
 
     name: str
 
@@ -54,10 +54,10 @@ class DerivationReader(TimeDerivativeReader):
         infers: whether letters beside arrays may be vectors.
         inferred: whether one was taken to be one.
         has_matrices: whether the text has any; else I is a name like others.
-        constants: the names that the derivative that is read holds constant.
-        moments: by their letters what returns moments over random inputs: E, Var.
-        functions_elsewhere: the arguments of functions that are defined elsewhere, by the functions' names.
-        values_elsewhere: what these names and arguments stand for.
+        constants: the names that the current derivative holds constant.
+        moments: functions that return moments over random inputs, by their letters: E, Var.
+        functions_elsewhere: the arguments of functions that are defined elsewhere, by the names of the functions.
+        values_elsewhere: the values of these names and arguments.
     """
 
     infers = True
@@ -87,7 +87,7 @@ class DerivationReader(TimeDerivativeReader):
         return LatexFunction(name, tuple(parameters), _BodyElsewhere(tree.start, tree.end, name))
 
     def _body(self, tree: _BodyElsewhere) -> Steps[Term]:
-        """Return what a function that is defined elsewhere is, of the arguments of the call that is read."""
+        """Return the value of a function that is defined elsewhere, for the arguments of the current call."""
         values = self.values_elsewhere
         places = {values[p]: self.local[p].node for p in self.functions_elsewhere[tree.name]}
         return self.term(substitute([values[tree.name]], places)[0], tree.start, tree.end)
@@ -245,7 +245,7 @@ class DerivationReader(TimeDerivativeReader):
         return (yield super().scripted(tree))
 
     def _check_constant(self, below: Sequence[Tree]) -> None:
-        """Refuse to hold constant what is computed: the derivative would be by other coordinates."""
+        """Refuse to hold a computed value constant: the derivative would be in other coordinates."""
         for item in self.index_trees(below, 0):
             name = self.name_here(item)
             if name is not None and name in self.defined and self._input(item) is None:
@@ -328,7 +328,7 @@ class DerivationReader(TimeDerivativeReader):
 
 
 def _determinant(rows: Sequence[Sequence[Node]]) -> Node:
-    """Return the determinant by its first row: a product of numbers for each permutation."""
+    """Return the determinant by expansion along the first row: a product of numbers for each permutation."""
     if len(rows) == 1:
         return rows[0][0]
     total = number(0)

@@ -1,4 +1,4 @@
-r"""Factors side by side and with signs between them: products of numbers, of matrices, entry by entry, quotients."""
+r"""Factors side by side or with signs between them: products of numbers or matrices, entrywise products, quotients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_function_name(text: str) -> bool:
 
 
 class FactorRules(SpecialRules):
-    """The rules of products."""
+    """The rules for products."""
 
     def product(self, tree: ProductTree) -> Steps[Term]:
         """Return a product of factors in the order of the text."""
@@ -104,7 +104,7 @@ class FactorRules(SpecialRules):
         return found
 
     def _check_words(self, tree: ProductTree) -> None:
-        r"""Refuse sin x without its backslash, which would be a product of letters."""
+        r"""Refuse sin x without its backslash: it would be a product of letters."""
         factors, k = tree.factors, 0
         while k < len(factors):
             end = k
@@ -132,7 +132,7 @@ class FactorRules(SpecialRules):
         return isinstance(tree, Word) and len(tree.text) == 1 and not tree.style and tree.text.isalpha()
 
     def _joined(self, tree: ProductTree) -> Tree | None:
-        """Return letters side by side that are one declared name; None where they are a product."""
+        """Return letters side by side that are one declared name; None if they are a product."""
         words = [f for f in tree.factors if isinstance(f, Word)]
         last = tree.factors[-1]
         scripted = isinstance(last, Scripted) and isinstance(last.base, Word)
@@ -168,7 +168,7 @@ class FactorRules(SpecialRules):
         self.read_as(word, said, f'letters="name", or a declaration of {text}')
         return None
 
-    # --------------------------------------------------------------------------- what takes all that stands behind it
+    # ----------------------------------------------------------------------------------------- factors with arguments
 
     def _operator(self, tree: ProductTree, i: int) -> Steps[Term | None]:
         """Return a sum, a derivative or a gradient of the rest of the product; None for other factors."""
@@ -188,7 +188,10 @@ class FactorRules(SpecialRules):
         if big is not None:
             if body is None:
                 raise self.refuse(
-                    f"{self.text_of(factor)} of nothing", factor, "a value behind it", "write what it is over"
+                    f"{self.text_of(factor)} of nothing",
+                    factor,
+                    "a value after it",
+                    "write the formula to which it applies",
                 )
             return (yield self.big(big, factor, body))
         written = self.derivative_of(factor)
@@ -219,13 +222,16 @@ class FactorRules(SpecialRules):
         return None
 
     def laplacian_of(self, factor: Tree, after: Tree | None) -> bool:
-        r"""Tell whether a factor is the sign of the Laplacian, \Delta: in derivations alone."""
+        r"""Tell whether a factor is the sign of the Laplacian, \Delta; it is one only in derivations."""
         del factor, after
         return False
 
     def _of_nothing(self, tree: Tree) -> Exception:
         return self.refuse(
-            f"{self.text_of(tree)} of nothing", tree, "what is differentiated, behind it", "write it behind"
+            f"{self.text_of(tree)} of nothing",
+            tree,
+            "the formula to differentiate, after it",
+            "write it behind",
         )
 
     def _big_name(self, factor: Tree, base: Tree, rest: tuple[Tree, ...]) -> str | None:
@@ -253,7 +259,7 @@ class FactorRules(SpecialRules):
         return not isinstance(tree, Word | ProductTree) or not self.is_known(tree)
 
     def _is_read(self, word: Word, rest: tuple[Tree, ...]) -> bool:
-        """Tell whether an index is a subscript of what an average is over."""
+        """Tell whether the value that an average is over has an index as a subscript."""
         pending: list[object] = list(rest)
         while pending:
             top = pending.pop()
@@ -325,7 +331,7 @@ class FactorRules(SpecialRules):
         return count, "left" if count > 1 else "product"
 
     def _taken(self, scale: Term | None, array: Term | None, term: Term) -> tuple[Term | None, Term | None]:
-        """Return a product with one more factor: numbers go in front, so that y w^T x multiplies no array by y."""
+        """Return a product with one more factor. Numbers go in front, so that y w^T x multiplies no array by y."""
         if term.node.shape or isinstance(term, IdentityTerm):
             array = term if array is None else self.juxtaposed(array, term)
             if array.node.shape or isinstance(array, IdentityTerm):
@@ -358,7 +364,7 @@ class FactorRules(SpecialRules):
         return kind(found.node, min(a.start, b.start), max(a.end, b.end), open=found.open)
 
     def juxtaposed(self, a: Term, b: Term) -> Term:
-        """Return the product of two factors side by side: of matrices the matrix product."""
+        """Return the product of two factors side by side: for matrices, the matrix product."""
         p, q = len(a.node.shape), len(b.node.shape)
         if isinstance(a, IdentityTerm) or isinstance(b, IdentityTerm):
             return self._with_identity(a, b)
@@ -429,7 +435,7 @@ class FactorRules(SpecialRules):
         return self.juxtaposed(a, b)
 
     def sized_identity(self, one: IdentityTerm, beside: Term) -> Term:
-        """Return an identity matrix of the size of what it is added to."""
+        """Return an identity matrix of the size of the matrix to which it is added."""
         shape = beside.node.shape
         if len(shape) != 2:
             raise self.refuse(

@@ -1,4 +1,4 @@
-r"""What each part of a formula means."""
+r"""The meaning of each part of a formula."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ __all__ = ["FormulaRules"]
 
 
 class FormulaRules(ChoiceRules):
-    """The state of one reading: names, lines, readings.
+    """The state while one text is read: its names, its lines, and how ambiguous places were read.
 
     Args:
         source: the text.
-        given: names that mean something before it.
+        given: names that are known before the text.
         strict: whether names must be declared.
-        options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
-        differentiate: returns the derivative of one node by another.
+        options: the result of `symgrad.frontend.latex.meaning.readings.checked_options`.
+        differentiate: a function that returns the derivative of one node with respect to another.
 
     Attributes:
-        like: the shape of what the formula is said to be equal to, if that is known.
+        like: the shape of the other side of the equation with this formula, if it is known.
     """
 
     like: Shape = ()
@@ -88,14 +88,14 @@ class FormulaRules(ChoiceRules):
         }
 
     def value(self, tree: Tree) -> Steps[Term]:
-        """Return what a tree means."""
+        """Return the value of a tree."""
         return self._rules[type(tree)](tree)
 
     def read(self, tree: Tree) -> Term:
-        """Return what a formula means, as a whole.
+        """Return the value of a whole formula.
 
         Raises:
-            SymgradError: what is wrong with it, with the place.
+            SymgradError: if the formula is wrong; the message has the place.
         """
         found = run_trampoline(self.value(tree))
         if isinstance(found, IdentityTerm) and len(self.like) == 2:

@@ -1,4 +1,4 @@
-r"""Dots above letters: the derivative of a formula of t by t."""
+r"""Dots above letters: the derivative of a formula of t with respect to t."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["TimeDerivativeReader"]
 
 
 class TimeDerivativeReader(LatexReader):
-    r"""Reads ``\dot x`` as the derivative of what x stands for, where that is a formula of t."""
+    r"""Reads ``\dot x`` as the derivative of the value of x, if this is a formula of t."""
 
     def letter(self, tree: Tree) -> Steps[Term]:
         found = None if self.differentiate is None else self.moved_by_time(tree)
@@ -36,7 +36,7 @@ class TimeDerivativeReader(LatexReader):
         return self.term(node, factor.start, bracket.end), 2
 
     def moved_by_time(self, tree: Tree) -> tuple[Term, Node] | None:
-        r"""Return the formula of t that a dot is above, and t: of \dot x and \ddot x; None for anything else."""
+        r"""Return the formula of t below a dot, and t, for \dot x and \ddot x; None for any other tree."""
         if (
             not isinstance(tree, Accent)
             or tree.mark not in ("dot", "ddot")

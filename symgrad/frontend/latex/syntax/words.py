@@ -1,4 +1,4 @@
-r"""Letters side by side that are one word: KL, lse, loss."""
+r"""Words of letters that stand side by side: KL, lse, loss."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["join_words", "parts_of", "rename_called"]
 
 
 def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
-    r"""Return a line in which letters side by side that spell a word are that word, as in ``\mathrm``.
+    r"""Return a line in which letters side by side that spell a word become this word, as in ``\mathrm``.
 
     Args:
         line: the line.
-        words: those that are names.
+        words: the words that are names.
 
     Example:
         >>> from symgrad.frontend.latex.document import latex_statements
@@ -70,7 +70,7 @@ def _with_products(line: LatexLine, change: Callable[[ProductTree], Tree]) -> La
 
 
 def parts_of(tree: Tree) -> Iterator[Tree]:
-    """Yield the trees that a tree is made of."""
+    """Yield the trees of which a tree consists."""
     pending: list[Any] = [getattr(tree, f.name) for f in fields(tree)][::-1]
     while pending:
         value = pending.pop()
@@ -108,6 +108,6 @@ def _joined(tree: ProductTree, words: Collection[str]) -> Tree:
 
 
 def _letter(tree: Tree) -> str:
-    """Return a single letter, perhaps with scripts; a blank for anything else."""
+    """Return a single letter, perhaps with scripts; a blank for any other tree."""
     base = tree.base if isinstance(tree, Scripted) else tree
     return base.text if isinstance(base, Word) and len(base.text) == 1 and not base.style else " "

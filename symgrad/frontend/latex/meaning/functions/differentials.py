@@ -1,4 +1,4 @@
-r"""Derivatives, \frac{\partial^2 f}{\partial x \partial y} and \nabla_w L; what they are is asked of the caller."""
+r"""Derivatives, \frac{\partial^2 f}{\partial x \partial y} and \nabla_w L; the caller provides the differentiation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 Differentiate: TypeAlias = Callable[[Node, Node], Node]
-"""From what is differentiated and by what to the derivative, of the shape of both one after the other."""
+"""A function that maps the differentiated value and the variable to the derivative, whose shape is both shapes one
+after the other."""
 
 
 _COORDINATES = ("x", "y", "z")
@@ -47,8 +48,8 @@ class LatexDerivative:
     r"""A derivative as it is written.
 
     Args:
-        of: what is differentiated; None where it stands behind the fraction, \frac{d}{dx} f.
-        by: the variables, each as often as it is differentiated by.
+        of: the differentiated formula; None if it comes after the fraction, \frac{d}{dx} f.
+        by: the variables; each occurs as often as one differentiates with respect to it.
     """
 
     of: Tree | None
@@ -56,16 +57,18 @@ class LatexDerivative:
 
 
 def inputs_of(node: Node) -> list[Node]:
-    """Return what a value may be differentiated by."""
+    """Return the values with respect to which a value may be differentiated."""
     return [s for s in symbols_of([node]) if s.dtype == "real" and s.declaration.distribution is None]
 
 
 def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
-    """Return the input that a derivative is by that does not say so; None where there are several.
+    """Return the input with respect to which a derivative without a variable is taken.
+
+    The result is None if there are several inputs.
 
     Args:
-        inputs: what is differentiated reads them.
-        gradient: whether it is a gradient: then it is by the only vector, if there is one.
+        inputs: the inputs on which the differentiated value depends.
+        gradient: whether it is a gradient: then it is taken with respect to the only vector, if there is one.
     """
     vectors = [s for s in inputs if len(s.shape) == 1]
     if len(inputs) > 1 and gradient and len(vectors) == 1:
@@ -74,12 +77,12 @@ def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
 
 
 def coordinates_of(node: Node, parameters: Sequence[str], values: Mapping[str, Node]) -> list[Node]:
-    """Return the numbers that a gradient without a subscript is by: arguments of its function, else x, y, z.
+    """Return the numbers with respect to which a gradient without a subscript is taken: arguments, or else x, y, z.
 
     Args:
-        node: what is differentiated.
-        parameters: the arguments, where it is a function.
-        values: what names stand for.
+        node: the differentiated value.
+        parameters: the arguments, if it is a function.
+        values: the values of names.
     """
     names = parameters
     inputs = {s.name for s in inputs_of(node)}
@@ -90,11 +93,11 @@ def coordinates_of(node: Node, parameters: Sequence[str], values: Mapping[str, N
 
 
 class DifferentialRules(BigRules):
-    """The rules of derivatives.
+    """The rules for derivatives.
 
     Attributes:
-        differentiate: returns derivatives; None where they are refused.
-        differential: returns the differential of a value, where these are read.
+        differentiate: a function that returns derivatives; None if derivatives are refused.
+        differential: a function that returns the differential of a value, if differentials are read.
         varied: the names whose differentials stand in the equation.
     """
 
@@ -160,7 +163,7 @@ class DifferentialRules(BigRules):
         return tree
 
     def _differential(self, tree: Tree) -> int | None:
-        r"""Return the order of d, \partial or d^2; None for anything else."""
+        r"""Return the order for d, \partial or d^2; None for any other factor."""
         tree = self._bare(tree)
         order = 1
         if isinstance(tree, Scripted) and tree.below is None and isinstance(tree.above, NumberTree):
@@ -179,7 +182,10 @@ class DifferentialRules(BigRules):
         return self.options["d"] != "name" and all(isinstance(t, Word) and t.text == "d" for t in bare)
 
     def _variable(self, tree: Tree) -> tuple[Tree, int]:
-        r"""Return a variable below, and how often it is differentiated by: x^2 twice; w^{\top} is w."""
+        r"""Return a variable in a denominator, and how often one differentiates with respect to it: x^2 twice.
+
+        The variable of w^{\top} is w.
+        """
         tree = self._bare(tree)
         if isinstance(tree, Scripted) and tree.above is not None and not self.is_mark(tree):
             rest = Scripted(tree.start, tree.end, tree.base, tree.below, None, tree.primes, tree.below_text)
@@ -220,7 +226,7 @@ class DifferentialRules(BigRules):
         return isinstance(base, Word) and base.text == "d" and not self.is_known(base)
 
     def _moved(self, factor: Tree, after: Tree | None) -> Term | None:
-        """Return a differential, dx of a name that is known; None for other factors."""
+        """Return a differential, dx for a known name x; None for other factors."""
         if (
             after is None
             or self.differential is None
@@ -260,10 +266,10 @@ class DifferentialRules(BigRules):
         return found
 
     def _is_value_at(self, factor: Tree, after: Tree) -> bool:
-        """Tell whether brackets behind a name say what it is a function of: y(x).
+        """Tell whether brackets after a name state the argument of which it is a function: y(x).
 
         Raises:
-            UnsupportedError: for an input, of which that is not known.
+            UnsupportedError: if the name is an input, for which this is not known.
         """
         bracket = self.call_bracket(after) if self.derives else None
         if bracket is None or bracket.kind != "(" or len(bracket.items) != 1:
@@ -285,7 +291,7 @@ class DifferentialRules(BigRules):
         )
 
     def nabla_of(self, tree: Tree) -> tuple[int, tuple[Tree, ...]] | None:
-        r"""Return the order of \nabla, and what it is by; None for anything else."""
+        r"""Return the order of \nabla, and its variable; None for any other factor."""
         if isinstance(tree, Command) and tree.name == "nabla":
             return 1, ()
         if isinstance(tree, Scripted) and isinstance(tree.base, Command) and tree.base.name == "nabla":
@@ -299,7 +305,7 @@ class DifferentialRules(BigRules):
             return order, tree.below or ()
         return None
 
-    # ---------------------------------------------------------------------------------------------------- what it means
+    # ------------------------------------------------------------------------------------------------------ its meaning
 
     def derivative(self, written: LatexDerivative, of: Tree, whole: Tree) -> Steps[Term]:
         """Return a derivative that is written as a fraction."""
@@ -321,7 +327,7 @@ class DifferentialRules(BigRules):
         return found[0] if len(found) == 1 and not found[0].shape else None
 
     def gradient(self, order: int, below: Sequence[Tree], of: Tree, whole: Tree) -> Steps[Term]:
-        r"""Return \nabla_w of a value, twice for the Hessian."""
+        r"""Return \nabla_w of a value; two of them give the Hessian."""
         y = yield self.value(of)
         spot = Tree(whole.start, of.end)
         if below:
@@ -337,13 +343,14 @@ class DifferentialRules(BigRules):
         return self.differentiated(y, variables * order, spot)
 
     def only_input(self, y: Term, of: Tree, whole: Tree, *, gradient: bool = False) -> Term:
-        r"""Return what a derivative is by that does not say so.
+        r"""Return the input with respect to which a derivative without a variable is taken.
 
         Args:
-            y: what is differentiated.
-            of: how it is written.
-            whole: the sign.
-            gradient: whether it is \nabla, which is by the only vector where there are numbers or matrices, too.
+            y: the differentiated value.
+            of: the formula as it is written.
+            whole: the sign of the derivative.
+            gradient: whether the sign is \nabla: then the only vector is the variable, even if there are numbers or
+                matrices.
         """
         inner = self._bare(of)
         if isinstance(inner, ProductTree) and len(inner.factors) == 2:
@@ -373,7 +380,7 @@ class DifferentialRules(BigRules):
         return Term(found, whole.start, whole.end)
 
     def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
-        """Return what differentiating gives, one variable after the other."""
+        """Return the derivative with respect to one variable after the other."""
         if self.differentiate is None:
             raise self.refuse(
                 "a derivative stands here",
@@ -388,7 +395,7 @@ class DifferentialRules(BigRules):
 
     def _by_one(self, y: Node, x: Node, tree: Tree) -> Node:
         assert self.differentiate is not None
-        if x.op is OPS["gather"]:  # by an entry: the entry of the derivative by the array
+        if x.op is OPS["gather"]:  # the entry of the derivative with respect to the array
             array, *places = x.args
             if y.shape:
                 raise self.refuse(
