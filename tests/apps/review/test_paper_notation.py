@@ -132,6 +132,9 @@ WRONG = {
     "an aligned row": "\\begin{align}f &= x^2\\\\\n-f &= -x^2\\\\\n&= x\\cdot x\\end{align}",
 }
 UNREAD = {
+    "what may be held fixed": r"$L = I\omega$ and $E = \frac{L^2}{2I}$."
+    + "\n"
+    + r"$\frac{\partial E}{\partial L} = \frac{L}{I}$, $\frac{\partial E}{\partial I} = \frac{L^2}{2I^2}$",
     "an order that is a letter": r"$f(x) = e^{2x}$" + "\n" + r"$f^{(n)}(x) = 2^n e^{2x}$",
     "an identity matrix beside numbers": r"$A = B + C$" + "\n" + r"$AX = I$",
     "a sum with an identity matrix": r"$f(w) = \frac12 y w^2$"

@@ -11,7 +11,16 @@ from symgrad.frontend.latex.syntax.tree import Tree
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Source
 
-__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros", "words_in"]
+__all__ = [
+    "calls_pi",
+    "declared_names",
+    "domain_of",
+    "has_matrices",
+    "macros_of",
+    "varied_in",
+    "without_macros",
+    "words_in",
+]
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -164,3 +173,37 @@ def _is_differential(word: str, document: str) -> bool:
     if len(word) != 2 or word[0] != "d":
         return False
     return re.search(rf"(?<![a-zA-Z\\]){word[1]}(?![a-zA-Z])", document) is not None
+
+
+# What is written of matrices, or a product that has an inverse; without it I is a current or an investment.
+_MATRICES = re.compile(
+    r"\\(?:top|intercal|mathbb|mathds|Bbb|mathbf|boldsymbol|bm|det|nabla|Sigma|Lambda|begin\{[a-zA-Z]?matrix)\b|\\\||‖"
+    r"|\btr\b|[A-Z)\]}]\s*\^\s*(?:\{\s*)?(?:T\b|-\s*1|\\mathsf|\\mathrm)|:\s*real\[|\b[Mm]atri|\b[Vv]ector|\b[Hh]essian|\b[Ee]igen"
+    r"|\b[Ii]dentity|(?<![a-zA-Z\\])[A-Z]\s*I\b|I\s*-\s*[A-Z](?![a-zA-Z])"
+    r"|(?:=|\\(?!partial)[a-z]+(?:\^2)?)\s*I\s*(?:[-+=)\]}.,$&]|\\\\|\\right|\Z)"
+)
+# A factor behind a number, where no other \pi stands alone: then that is a name.
+_PI_BESIDE_NUMBERS = re.compile(
+    r"\A(?!.*\\pi\s*(?:_|\\in\b|&?\s*:?=))(?!.*(?:\\partial|\bd)\s*\\pi\b).*\d\s*\\pi(?!\s*[\w(_'^])",
+    re.DOTALL,
+)
+
+
+def has_matrices(document: str) -> bool:
+    r"""Tell whether a document writes of matrices.
+
+    Example:
+        >>> has_matrices(r"$V = IR$"), has_matrices(r"$A + \lambda I$")
+        (False, True)
+    """
+    return _MATRICES.search(document) is not None
+
+
+def calls_pi(document: str) -> bool:
+    r"""Tell whether \pi alone is the number in a document, and not the name of a function that it has.
+
+    Example:
+        >>> calls_pi(r"$\pi(a) = \log(2\pi)$"), calls_pi(r"$\pi = 2\pi_1$")
+        (True, False)
+    """
+    return _PI_BESIDE_NUMBERS.search(document) is not None

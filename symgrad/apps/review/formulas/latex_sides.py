@@ -11,10 +11,15 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
-from symgrad.apps.review.formulas.latex_declarations import words_in
+from symgrad.apps.review.formulas.latex_declarations import calls_pi, has_matrices, words_in
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
-from symgrad.apps.review.formulas.related_rates import derivative_at_constant, rate, time_derivative
+from symgrad.apps.review.formulas.related_rates import (
+    ambiguous_partial,
+    derivative_at_constant,
+    rate,
+    time_derivative,
+)
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.derivations import DerivationReader
 from symgrad.frontend.latex.meaning.factors import is_function_name
@@ -36,7 +41,13 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, size_leaf, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration, Shape
-from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError, placed_error
+from symgrad.support.errors import (
+    ShapeError,
+    SymgradError,
+    UnknownFunctionError,
+    UnsupportedError,
+    placed_error,
+)
 from symgrad.support.source import Location, Source, Span
 
 __all__ = ["LatexSideReader", "LatexSideDerivative"]
@@ -45,18 +56,6 @@ _WORD = re.compile(r"[a-zA-Z]+")
 _RUN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z]{2,}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _CONSTANT = re.compile(r"\)\s*_")  # (\partial p/\partial V)_T: p follows V
-# A factor behind a number, where no other \pi stands alone: then that is a name.
-_PI_BESIDE_NUMBERS = re.compile(
-    r"\A(?!.*\\pi\s*(?:_|\\in\b|&?\s*:?=))(?!.*(?:\\partial|\bd)\s*\\pi\b).*\d\s*\\pi(?!\s*[\w(_'^])",
-    re.DOTALL,
-)
-# What is written of matrices, or a product that has an inverse; without it I is a current or an investment.
-_MATRICES = re.compile(
-    r"\\(?:top|intercal|mathbb|mathds|Bbb|mathbf|boldsymbol|bm|det|nabla|Sigma|Lambda|begin\{[a-zA-Z]?matrix)\b|\\\||‖"
-    r"|\btr\b|[A-Z)\]}]\s*\^\s*(?:\{\s*)?(?:T\b|-\s*1|\\mathsf|\\mathrm)|:\s*real\[|\b[Mm]atri|\b[Vv]ector|\b[Hh]essian|\b[Ee]igen"
-    r"|\b[Ii]dentity|(?<![a-zA-Z\\])[A-Z]\s*I\b|I\s*-\s*[A-Z](?![a-zA-Z])"
-    r"|(?:=|\\(?!partial)[a-z]+(?:\^2)?)\s*I\s*(?:[-+=)\]}.,$&]|\\\\|\\right|\Z)"
-)
 _LONE_D = re.compile(r"(?<![a-zA-Z\\])d(?!\s*\\?[a-zA-Z{])")
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
@@ -135,7 +134,7 @@ class LatexSideReader:
     def __init__(
         self, names: DocumentNames, macros: Mapping[str, str], options: Mapping[str, Any], document: str
     ) -> None:
-        self._calls_pi = "pi" in macros and _PI_BESIDE_NUMBERS.search(document) is not None
+        self._calls_pi = "pi" in macros and calls_pi(document)
         if self._calls_pi:  # \pi(a) is a function, and \sqrt{2\pi} has the number
             macros = {name: body for name, body in macros.items() if name != "pi"}
         self.macros = macros
@@ -149,7 +148,7 @@ class LatexSideReader:
         self._heads: dict[str, list[str]] = {}
         self._indexed = 0
         self._inferred = False
-        self._has_matrices = _MATRICES.search(document) is not None
+        self._has_matrices = has_matrices(document)
         self._like: Shape = ()
         self._bodies: set[str] = set()
         self._words = words_in(document)
@@ -336,6 +335,9 @@ class LatexSideReader:
             if found is not None:
                 self.moved = True
                 return found
+            doubtful = ambiguous_partial(self._names, y, x) if held else None
+            if doubtful is not None:
+                raise UnsupportedError(f"this derivative may hold {doubtful} fixed, or move it with {x.name}")
             value = self._differentiated(y, x, partial=held)
             self.slopes.append(LatexSideDerivative(y, x, value))
             return value

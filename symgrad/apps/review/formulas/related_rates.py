@@ -10,11 +10,18 @@ from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL, Node, number, symbol
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import UnknownNameError
 
-__all__ = ["derivative_at_constant", "rate", "rate_variables", "time_derivative", "total_derivative"]
+__all__ = [
+    "derivative_at_constant",
+    "ambiguous_partial",
+    "rate",
+    "rate_variables",
+    "time_derivative",
+    "total_derivative",
+]
 
 
 def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
@@ -135,3 +142,21 @@ def _dotted(name: str) -> tuple[str, ...]:
         return (name.replace("_dot", "_ddot", 1),)
     head, _, rest = name.partition("_")
     return (f"{name}_dot", f"{head}_dot_{rest}")
+
+
+def ambiguous_partial(names: DocumentNames, y: Node, x: Node) -> str | None:
+    """Return a name that a partial derivative may hold fixed or not: L in dE/dI of E = L**2/(2*I) with L = I*omega.
+
+    That is a formula of x which a formula reads beside x, and by which the document has derivatives, too.
+    """
+    for name in sorted(names.variables):
+        value = names.values.get(name)
+        if value is None or value is y or not value.args or value.shape or x.shape or y.shape:
+            continue  # in arrays derivatives are total, as where they are pulled back
+        if x not in symbols_of([value]):
+            continue
+        held = symbol(Declaration("__held_", shape=value.shape))
+        (written,) = substitute([y], {value: held})
+        if {held, x} <= set(symbols_of([written])):
+            return name
+    return None
