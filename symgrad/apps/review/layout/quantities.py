@@ -38,7 +38,7 @@ _SET = re.compile(
 # 9.8t m/s and pi r^2 cm², behind a formula: units that are hardly names.
 _CLEAR = r"(?:[mckdMG]m|[kmM]g|[kM]N|[kM]J|[kM]W|[km]V|mA|[kMG]?Hz|[kMGh]?Pa|m[Ll])"
 _TAIL = re.compile(
-    r"(?<==)[^=\n,;]*[\w)}²³⁴'][ \t]+"
+    r"(?<==)[^=\n,;\\$]*[\w)}²³⁴'][ \t]+"
     rf"(?P<units>{_CLEAR}(?:(?:\^|\*\*)\d|[²³])?(?![\w/*])|{_UNIT}\s?/\s?{_UNIT}){_ENDS}",
     re.MULTILINE,
 )
