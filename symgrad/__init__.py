@@ -23,7 +23,7 @@ __version__ = "0.2.0"
 
 sys.meta_path.append(_OldModules)
 
-# Where nobody asked for it nothing of this is imported: see `symgrad/printing/progress.py` and
+# Nothing of this is imported unless the user wants it: see `symgrad/printing/progress.py` and
 # `symgrad/support/logs.py`.
 if hasattr(sys, "ps1") or "SYMGRAD_PROGRESS" in os.environ:
     import_module("symgrad.printing.progress").show_usually()
@@ -34,7 +34,7 @@ if os.environ.get("SYMGRAD_LOG"):
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
-    if not name.startswith("_"):  # else it is what Python and libraries look for
+    if not name.startswith("_"):  # other names are protocols of Python and of libraries
         try:
             value: object = _public(name)
         except AttributeError:
@@ -50,17 +50,18 @@ def __getattr__(name: str) -> object:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Load the magics of notebooks: IPython calls it for ``%load_ext symgrad``. See docs/notebook.md."""
+    """Load the magics for notebooks. IPython calls this function for ``%load_ext symgrad``; see docs/notebook.md."""
     import_module("symgrad.apps.notebook.magic").load(shell)
 
 
 def unload_ipython_extension(shell: object) -> None:
-    """Take the magics away: IPython calls it for ``%unload_ext symgrad``."""
+    """Remove the magics. IPython calls this function for ``%unload_ext symgrad``."""
     import_module("symgrad.apps.notebook.magic").unload(shell)
 
 
-# What `from symgrad import *` takes: all but what would hide Python's own functions, such as sum and abs.
-# What belongs to a framework is asked for by name: a star imports none of them.
+# The names that `from symgrad import *` imports: all names except those that would hide Python's own functions,
+# such as sum and abs.
+# Names that belong to a framework are left out, too, so that a star imports no framework.
 __all__ = [n for n, room in _PUBLIC.items() if not hasattr(builtins, n) and ".exporters." not in room]  # pyright: ignore[reportUnsupportedDunderAll]  (of the stub)
 __all__ += [n for n in _MODULES if n not in __all__]
 

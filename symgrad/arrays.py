@@ -1,7 +1,7 @@
-"""Functions that make arrays, lay them out, and find and pick their entries, under NumPy's names.
+"""Functions that create arrays, change their layout, and find and select entries, under NumPy's names.
 
 Sums and products of arrays are in the package itself: `sg.sum`, `sg.mean`, `sg.max`, `sg.matmul`, `sg.einsum`. NumPy's
-functions on expressions are these: `np.concatenate([x, y])` is `sg.arrays.concatenate([x, y])`.
+functions give the same results on expressions: `np.concatenate([x, y])` is `sg.arrays.concatenate([x, y])`.
 
 Example:
     >>> import symgrad as sg

@@ -1,4 +1,4 @@
-"""Every exception that symgrad raises: the public door to `symgrad/support/errors.py`.
+"""Every exception that symgrad raises: the public names of `symgrad/support/errors.py`.
 
 `docs/errors.md` shows each class with a program that raises it and the cure.
 """

@@ -1,6 +1,6 @@
-"""Linear algebra on expressions, under the names of SciPy's and NumPy's modules `linalg`.
+"""Linear algebra on expressions, under the names in SciPy's and NumPy's modules `linalg`.
 
-Matrices stand in the last two axes of an array; before them are axes of a stack.
+The last two axes of an array are matrices; any axes before them are axes of a stack.
 
 Example:
     >>> import symgrad as sg

@@ -1,4 +1,4 @@
-"""What layers of neural networks are made of, under the names that torch's and JAX's modules have.
+"""The functions in layers of neural networks, under the names in torch's and JAX's modules.
 
 Example:
     >>> import symgrad as sg

@@ -1,15 +1,17 @@
-"""The classes that answers are of: for annotations and `isinstance`. Functions make them, none is called by its name.
+"""The classes of results, for annotations and `isinstance`.
 
-A class is imported when it is first asked for; `results.pyi` has a line for each.
+Functions create the objects; you never call a class yourself.
+
+A class is imported on its first use; `results.pyi` has a line for each class.
 
 - Derivatives: `Derivatives`, `RowGradient`, `Implicit`.
-- Values and gradients apart: `Effective`, `Placement`.
+- Values and gradients as separate formulas: `Effective`, `Placement`.
 - Reasons and noise: `Derivation`, `Audit`, `Comparison`, `Findings`, `DomainCheck`.
-- Checks of derivations and code: `Review`, `CodeVerdict`; that of a claim is `sg.Verdict`.
-- What was read: `LatexReading`, `ImportedProgram`.
-- Kernels: `OverData`, `LoadedKernel`, `LoadedArrayKernel`, `CudaKernel`; one that was compiled is a `sg.Kernel`.
-- Where a search ended: `Minimum`, `Training`.
-- What every answer says and shows: `Report`, `Graph`.
+- Checks of derivations and code: `Review`, `CodeVerdict`; the verdict on a claim is `sg.Verdict`.
+- Formulas read from other notations: `LatexReading`, `ImportedProgram`.
+- Kernels: `OverData`, `LoadedKernel`, `LoadedArrayKernel`, `CudaKernel`; a compiled kernel is a `sg.Kernel`.
+- The ends of searches: `Minimum`, `Training`.
+- The text and the picture of every result: `Report`, `Graph`.
 
 Example:
     >>> import symgrad as sg

@@ -1,6 +1,6 @@
-"""Kernels that were saved to a file, loaded again: neither SymPy nor the formulas are needed.
+"""Load kernels that were saved to a file; neither SymPy nor the formulas are needed.
 
-`import symgrad.runtime` takes little more than NumPy and llvmlite do; `symgrad.load` is the same function.
+`import symgrad.runtime` takes little longer than importing NumPy and llvmlite; `symgrad.load` is the same function.
 """
 
 from symgrad.compiler.loader.loading import load

@@ -1,6 +1,6 @@
 """Special functions on expressions, under the names of `scipy.special`.
 
-Functions that SciPy computes together, such as the four of Airy, come together here too.
+Functions that SciPy computes together, such as the four Airy functions, are returned together here, too.
 
 Example:
     >>> import symgrad as sg
@@ -116,7 +116,7 @@ __all__ = [
 
 
 def airy(x: Operand) -> tuple[Expr, Expr, Expr, Expr]:
-    """Return the functions of Airy with their derivatives, Ai, Ai', Bi and Bi', as ``scipy.special.airy``.
+    """Return the Airy functions and their derivatives, Ai, Ai', Bi and Bi', as ``scipy.special.airy``.
 
     Args:
         x: an expression or number.
@@ -132,7 +132,7 @@ def airy(x: Operand) -> tuple[Expr, Expr, Expr, Expr]:
 
 
 def fresnel(x: Operand) -> tuple[Expr, Expr]:
-    """Return Fresnel's integrals S and C, of sin(pi*t**2/2) and cos(pi*t**2/2) from 0, as ``scipy.special.fresnel``.
+    """Return the Fresnel integrals S and C, of sin(pi*t**2/2) and cos(pi*t**2/2) from 0, as ``scipy.special.fresnel``.
 
     Args:
         x: an expression or number.

@@ -1,4 +1,4 @@
-"""Assert in a test that gradient code is right; the failure names the mistake.
+"""Assert in a test that gradient code is right; a failure names the mistake.
 
 Example:
     >>> import numpy as np, symgrad as sg
@@ -38,10 +38,10 @@ def assert_gradient(
         grad_f: the code.
         specs: the arguments: declarations, or a sample array for each.
         wrt: the names of the arguments to differentiate with respect to; by default all real arguments.
-        allow: verdict kinds that pass beside ``"right"``: ``"float32 noise"``, ``"cancellation"``. Without ``allow``,
-            cancellation passes only if the error is below a rounding error of the derivative's usual size: a derivative
-            of 1e-22 may come out as 0.
-        time_limit: seconds, for the whole check.
+        allow: kinds of verdicts that also pass, beside ``"right"``: ``"float32 noise"``, ``"cancellation"``. Without
+            ``allow``, cancellation passes only if the error is below a rounding error of the derivative's usual size: a
+            derivative of 1e-22 may come out as 0.
+        time_limit: the seconds for the whole check.
 
     Returns:
         The verdict.

@@ -1,9 +1,10 @@
 """Measure the largest errors of the functions of symgrad/compiler/llvm/maths, in units in the last place.
 
 `python -m tools.accuracy [--points N] [--write] [NAME ...]` prints the table, or writes it to docs/accuracy.md. The
-exact values are Arb's with 128 bits or more, the points those of tests/compiler/llvm/maths_cases.py, of which
-the tests take fewer: drawn uniformly from intervals, drawn over all powers of two, and hard ones. At some of
-them, and where an error is largest, mpmath must find the same value. A million points for each take some minutes.
+exact values are Arb's, with 128 bits or more. The points are those of tests/compiler/llvm/maths_cases.py, of which the
+tests use fewer: points drawn uniformly from intervals, points drawn over all powers of two, and hard points. At some of
+these points, and where an error is largest, mpmath must compute the same value. A million points for each function take
+some minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ CHECKED = 100
 
 @dataclass
 class Worst:
-    """The largest error so far, and where."""
+    """The largest error so far, and where it is."""
 
     error: float = 0.0
     at: tuple[float, ...] = ()

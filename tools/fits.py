@@ -20,7 +20,7 @@ Function = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Fit:
-    """A polynomial for `function` on [low, high]: `weight` turns its error into that of the result, relative."""
+    """A polynomial for `function` on [low, high]: `weight` converts its error into the relative error of the result."""
 
     name: str
     what: str
@@ -282,11 +282,11 @@ FITS += [
 
 
 def parts(name: str, value: Any, *bits: int) -> str:
-    """A constant as a sum of doubles: each but the last has at most so many bits, so that small multiples are exact."""
+    """A constant as a sum of doubles: all but the last have at most so many bits, so that small multiples are exact."""
     terms: list[float] = []
     for size in (*bits, 53):
         exponent = mp.floor(mp.log(abs(value), 2)) - size + 1
-        # Truncated, except the last: then every remainder has the sign of the constant.
+        # The doubles are truncated, except the last: then every remainder has the sign of the constant.
         scaled = value / mp.mpf(2) ** exponent
         term = float((mp.nint if size == 53 else mp.floor)(scaled) * mp.mpf(2) ** exponent)
         terms.append(term)
@@ -295,7 +295,7 @@ def parts(name: str, value: Any, *bits: int) -> str:
 
 
 def doubled(name: str, values: Iterable[Any], leading: int) -> str:
-    """Exact coefficients, so many of which are sums of two doubles."""
+    """Exact coefficients; the first few of them are sums of two doubles."""
     lines: list[str] = []
     small: list[float] = []
     for k, value in enumerate(values):
@@ -319,10 +319,10 @@ def bernoulli_at_half(n: int) -> Fraction:
 
 
 def directions(count: int) -> str:
-    """Doubles in the ratio of sine and cosine of k*2*pi/count, and what both lack, relatively, to be those.
+    """Doubles in the ratio of sine and cosine of k*2*pi/count, and their relative difference from the exact values.
 
-    Each cosine a few units off the nearest double has a sine that fits it best; the pair nearest to the ratio is taken.
-    Nothing is a negative zero as a sine and a tiny positive number as a lack: so zeros keep their signs.
+    Each cosine a few units from the nearest double has a sine that fits it best; the pair nearest to the exact ratio is
+    taken. A sine of zero is a negative zero with a tiny positive difference, so that zeros keep their signs.
     """
 
     def point(k: int) -> tuple[float, float, float]:

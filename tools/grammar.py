@@ -1,7 +1,7 @@
 """Write symgrad/frontend/tables.json from program.lark: `python tools/grammar.py`.
 
-lark reads the grammar and computes the tables, LALR(1); `symgrad/frontend/tokens/lalr.py` runs them, and says what they
-hold.
+lark reads the grammar and computes the LALR(1) tables; `symgrad/frontend/tokens/lalr.py` runs them, and describes their
+content.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def tables(grammar: str) -> dict[str, Any]:
     states = parser.parser.parser._parse_table.states
     (start,) = parser.parser.parser._parse_table.start_states.values()
     (end,) = parser.parser.parser._parse_table.end_states.values()
-    order = [start]  # as they are met: lark's own numbers differ from run to run
+    order = [start]  # in the order of their occurrence, because lark's own numbers differ from run to run
     for state in order:
         found = [goal for _, (action, goal) in sorted(states[state].items()) if action is Shift]
         order += [goal for goal in dict.fromkeys(found) if goal not in order]
@@ -85,7 +85,7 @@ def tables(grammar: str) -> dict[str, Any]:
 
 
 def text(grammar: str) -> str:
-    """Return the file, a line a rule and a state."""
+    """Return the text of the file, with one line for each rule and each state."""
     lines: list[str] = []
     for key, value in tables(grammar).items():
         inner = json.dumps(value)

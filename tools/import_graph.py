@@ -1,8 +1,8 @@
 """Draw the import graph: the packages in the order of the layers, with their imports, to docs/import_graph.svg.
 
-`make picture` runs it. The order is that of the layers in pyproject.toml, the arrows are the imports there are: all of
-them, also those for type checkers and inside functions. An arrow is left out where a chain of others says as much, so
-that what is drawn can be read; the sentence in a box is the first of the package's docstring.
+`make picture` runs it. The order is that of the layers in pyproject.toml. The arrows are all imports of the package,
+including those for type checkers and inside functions. An arrow is left out if a chain of other arrows implies it, so
+that the drawing stays readable; the sentence in a box is the first one of the package's docstring.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ CAPTION = (
     "Each package builds on those below it. An import that a chain of arrows implies is not drawn again: nearly every "
     "package imports ir and support."
 )
-_COLUMNS = 30  # of a line in a box
+_COLUMNS = 30  # number of characters of a line in a box
 
 
 def layers() -> list[str]:
-    """Return the packages in the order of the contract, the last to be imported first."""
+    """Return the packages in the order of the contract; a package that imports others comes before them."""
     (order,) = (c["layers"] for c in contracts() if c.get("containers") == ["symgrad"])
     return [package.strip("()") for package in order]
 
 
 def contracts() -> list[dict[str, Any]]:
-    """Return who may import whom, as import-linter reads it."""
+    """Return which package may import which, as import-linter reads the contract."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         return tomllib.load(file)["tool"]["importlinter"]["contracts"]
 
@@ -76,7 +76,7 @@ def arrows(order: list[str], read: dict[str, set[str]]) -> list[tuple[str, str]]
 
 
 def summary(package: str) -> str:
-    """Return what the docstring of a package says it is: its first sentence, up to a colon or the like."""
+    """Return the description in the docstring of a package: its first sentence, up to a colon or similar."""
     path = ROOT / "symgrad" / package / "__init__.py"
     path = path if path.exists() else ROOT / "symgrad" / f"{package}.py"
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

@@ -1,8 +1,8 @@
 """Write symgrad/compiler/llvm/maths/coefficients.py: `python -m tools.minimax` (about a minute; prints the errors).
 
-Every polynomial is the best one by Remez's exchange algorithm in mpmath, for a weighted error, with its coefficients
-then rounded to doubles; the error printed is that of the rounded polynomial, in bits below the result that it is a
-part of.
+Every polynomial is the best one by Remez's exchange algorithm in mpmath, for a weighted error; its coefficients are
+then rounded to doubles. The printed error is the error of the rounded polynomial, in bits below the result of which it
+is a part.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mpmath import mp
 from tools.fits import CONSTANTS, FITS, Fit
 
 SINGLE_BITS = 30
-"""Errors that float32, of 24 bits, may have beside its last rounding."""
+"""Errors that float32, with 24 bits, may have in addition to its last rounding."""
 
 TARGET = Path(__file__).parent.parent / "symgrad" / "compiler" / "llvm" / "maths" / "coefficients.py"
 
@@ -23,7 +23,7 @@ TARGET = Path(__file__).parent.parent / "symgrad" / "compiler" / "llvm" / "maths
 def remez(fit: Fit, n: int) -> tuple[list[float], Any]:
     """Return the rounded coefficients for degree n, constant first, and the largest weighted error."""
     low, high = mp.mpf(fit.low), mp.mpf(fit.high)
-    # Chebyshev's points, none of them at a removable singularity in the middle.
+    # Return Chebyshev points; none of them is at a removable singularity in the middle.
     grid = [
         (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (i + mp.mpf("0.31")) / (30 * (n + 2)))
         for i in range(30 * (n + 2))
@@ -37,7 +37,7 @@ def remez(fit: Fit, n: int) -> tuple[list[float], Any]:
         solution = mp.lu_solve(mp.matrix(rows), mp.matrix([f[i] for i in chosen]))
         coefficients = [solution[k] for k in range(n + 1)]
         errors = [(mp.polyval(coefficients[::-1], x) - y) * s for x, y, s in zip(grid, f, w, strict=True)]
-        # The largest error of every run of one sign.
+        # Return the largest error of every run with the same sign.
         peaks: list[int] = []
         for i, e in enumerate(errors):
             if peaks and (errors[peaks[-1]] > 0) == (e > 0):

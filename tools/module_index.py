@@ -1,7 +1,7 @@
-"""Print what each module of the package is for: `python tools/module_index.py [FOLDER ...]`, or `make modules`.
+"""Print the purpose of each module of the package: `python tools/module_index.py [FOLDER ...]`, or `make modules`.
 
-A line for each module, the first sentence of its docstring, below its package. `docs/architecture.md` has by hand only
-what a newcomer needs; this list cannot go out of date.
+There is a line for each module, with the first sentence of its docstring, below the line of its package.
+`docs/architecture.md` has only what a newcomer needs, written by hand; this list cannot become out of date.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def purpose(path: Path) -> str:
 
 
 def modules(folder: Path) -> Iterator[Path]:
-    """Yield the modules of a folder, then those of the folders in it; a package stands before its modules."""
+    """Yield the modules of a folder, then those of the folders inside it; a package comes before its modules."""
     files = sorted(folder.glob("*.py"), key=lambda path: (path.name != "__init__.py", path.name))
     yield from files
     for inner in sorted(path for path in folder.iterdir() if (path / "__init__.py").exists()):

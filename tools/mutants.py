@@ -1,9 +1,9 @@
-"""Which faults the tests do not notice: `make mutants COUNT=400`.
+"""Find faults that the tests do not notice: `make mutants COUNT=400`.
 
-Faults (`mutations.py`) are put into a copy of the tree one at a time, drawn evenly over the lines of the packages that
-are named, and the tests that run the line are started until one fails. Which tests these are is measured once, by
-coverage; tests that take long come last, and what passes for `--seconds` of processor time survives. The survivors are
-listed with their lines: each is a test that is missing, or a fault that changes nothing (or nothing but speed).
+Faults (`mutations.py`) are put into a copy of the tree one at a time; they are drawn evenly over the lines of the given
+packages. The tests that run the line are started until one fails. Coverage measures once which tests run which line;
+slow tests come last, and a fault survives if all tests pass within `--seconds` of processor time. The survivors are
+listed with their lines: each means that a test is missing, or that the fault changes nothing (or only speed).
 """
 
 from __future__ import annotations
@@ -44,9 +44,11 @@ PACKAGES = (
 )
 _LEFT_OUT = ("tests/docs", "tests/benchmarks", "tests/examples", "tests/fuzz", "tests/typing", "tests/test_")
 _TESTS = ROOT / "build" / "tests-of-lines.json"
-_MOST = 60  # test functions of a line that are tried
-_FEW = 5  # of what so few tests run, the layer's are tried too: what is cached runs in the first alone
-_IMPORTED = 4  # times as long for what runs at import (records, tables): any test may notice it
+_MOST = 60  # number of test functions of a line that are tried
+_FEW = 5  # for a line that fewer tests run, the tests of the layer are tried, too: only the first test runs cached code
+_IMPORTED = (
+    4  # factor for the time of code that runs at import (records, tables): any test may notice the fault
+)
 
 _BOUNDED = """
 import os, sys
@@ -58,12 +60,14 @@ except ImportError:
     pass
 os.execv(sys.argv[2], sys.argv[2:])
 """
-_PATIENCE = 10  # how many times the processor time may pass on the clock: other work may go on beside
+_PATIENCE = (
+    10  # how many times the processor time may pass on the clock, because other work may run at the same time
+)
 
 
 @click.group()
 def main() -> None:
-    """Which faults the tests do not notice."""
+    """Find faults that the tests do not notice."""
 
 
 @main.command()
@@ -100,7 +104,7 @@ def cover(workers: int, only: tuple[str, ...], add: bool, output: Path) -> None:
 def _keep_others(
     path: Path, files: set[str], lines: dict[str, dict[int, set[str]]], seconds: dict[str, float]
 ) -> None:
-    """Add what an earlier measurement knows of the tests in other files."""
+    """Add the results of an earlier measurement for the tests in other files."""
     known = json.loads(path.read_text(encoding="utf-8"))
     seconds.update({t: s for t, s in known["seconds"].items() if t.split("::")[0] not in files})
     kept = {_context(test) for test in seconds}
@@ -110,7 +114,7 @@ def _keep_others(
 
 
 def _covered(data: Path, files: Sequence[Path]) -> dict[str, float]:
-    """Run tests under coverage, each file in a process of its own; return the seconds of each test function."""
+    """Run tests under coverage, each file in its own process; return the seconds of each test function."""
     seconds: dict[str, float] = {}
     for k, file in enumerate(files):
         command = [sys.executable, "-m", "coverage", "run", f"--data-file={data}.{k}", "--source=symgrad"]
@@ -216,7 +220,7 @@ def run(
 
 
 def _drawn(only: Iterable[str], count: int, seed: int) -> list[tuple[str, Mutation]]:
-    """Draw faults evenly over the lines that have some."""
+    """Draw faults evenly over the lines that have any."""
     files = [p for o in only for p in sorted((ROOT / "symgrad").rglob("*.py")) if _below(p, o)]
     lines: list[tuple[str, list[Mutation]]] = []
     for path in dict.fromkeys(files):
@@ -230,7 +234,7 @@ def _drawn(only: Iterable[str], count: int, seed: int) -> list[tuple[str, Mutati
 
 
 def _found(result: dict[str, Any]) -> tuple[str, Mutation] | None:
-    """Return a fault of an earlier run, None if its line is another one by now."""
+    """Return a fault of an earlier run; None if its line has changed since."""
     text = (ROOT / result["file"]).read_text(encoding="utf-8")
     same = (
         m
@@ -272,9 +276,9 @@ def _tried(tree: Path, file: str, m: Mutation, known: dict[str, Any], seconds: f
 
 
 def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> tuple[list[str], float]:
-    """Return the test functions that run a line, the quick ones first, and the processor time that they may take.
+    """Return the test functions that run a line, quick ones first, and the processor time that they may take.
 
-    If none is known to, the line runs when its module is imported, and all tests of its layer are asked.
+    If no such test is known, the line runs when its module is imported, and all tests of its layer are tried.
     """
     names = {name for name in known["lines"].get(file, {}).get(str(line), ()) if name}
     of = {_context(test): test for test in known["seconds"]}
@@ -290,20 +294,20 @@ def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> tuple
     total = 0.0
     for test in order:
         if chosen and total + known["seconds"][test] > seconds / 2:
-            continue  # of the layer there may be quicker ones
+            continue  # the layer may have quicker tests
         total += known["seconds"][test]
         chosen.append(test)
     return chosen[: _MOST if found else None], seconds
 
 
 def _context(test: str) -> str:
-    """Return what coverage calls a test function."""
+    """Return the name that coverage uses for a test function."""
     file, function = test.split("::", 1)
     return f"{file.removesuffix('.py').replace('/', '.')}.{function.replace('::', '.')}"
 
 
 def _noticed(tree: Path, tests: Sequence[str], seconds: float) -> str | None:
-    """Return how a fault is noticed, None if it is not."""
+    """Return how a fault is noticed; None if it is not noticed."""
     command = [sys.executable, "-c", _BOUNDED, str(int(seconds))]
     command += [
         sys.executable,

@@ -1,8 +1,8 @@
-"""Small faults in Python source: each is one place and what stands there instead.
+"""Small faults in Python source: each is a place and the text that replaces it.
 
-The faults are those that people make: a comparison that is off by its edge, a sign, a neighbour of a number, a
-condition that is always or never taken, a statement that is missing. Texts, types and what `__all__` lists are left
-alone.
+The faults are those that people make: a comparison that is wrong at its boundary, a sign, a number next to the right
+one, a condition that is always or never taken, a missing statement. Texts, types and the list in `__all__` stay as they
+are.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Mutation:
     """One fault.
 
     Args:
-        line, column: where it is, from 1 and 0.
-        start, end: offsets in bytes of what it replaces.
-        what: in words.
-        before, after: the source there, and instead.
+        line, column: the place, counted from 1 and from 0.
+        start, end: the offsets in bytes of the replaced text.
+        what: the fault in words.
+        before, after: the source at the place, and its replacement.
     """
 
     line: int
@@ -71,7 +71,7 @@ def mutations(source: str) -> list[Mutation]:
 
 
 def _walked(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is computed: no annotations, no texts of errors, no `if TYPE_CHECKING`."""
+    """Yield the nodes that compute something: no annotations, no texts of errors, no `if TYPE_CHECKING`."""
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -92,7 +92,9 @@ def _left_alone(node: ast.AST) -> bool:
     if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
         return True
     if isinstance(node, ast.keyword) and node.arg == "strict":
-        return True  # of zip: it makes an error of what would be wrong, and nothing of what is right
+        return (
+            True  # the argument of zip: it only turns wrong lengths into errors, and changes no right result
+        )
     if isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.Assert | ast.JoinedStr):
         return True
     return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(

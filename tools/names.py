@@ -1,8 +1,8 @@
-"""List the words that names in symgrad/ are made of: `python tools/names.py` prints those that tools/names.txt lacks.
+"""List the words in the names in symgrad/: `python tools/names.py` prints the words that are not in tools/names.txt.
 
-Names are those of modules, packages, classes and functions. The list has three parts: words with their meaning, one a
-line (`word: meaning`), to which a new word is added; words of plain English and of the field from before there was the
-list; and words that no new name may use (`! word count`), with the number of names that still do.
+Names are those of modules, packages, classes and functions. The list has three parts: words with their meanings, one on
+each line (`word: meaning`), to which a new word is added; words of plain English and of the field, which are older than
+the list; and words that no new name may use (`! word count`), with the number of names that still use them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def words() -> Counter[str]:
 
 
 def listed() -> tuple[dict[str, str], set[str], dict[str, int]]:
-    """Return words with their meanings, words without, and words to avoid with how often they are used."""
+    """Return words with their meanings, words without, and words to avoid with the number of their uses."""
     meanings: dict[str, str] = {}
     plain: set[str] = set()
     avoided: dict[str, int] = {}
@@ -51,7 +51,7 @@ def listed() -> tuple[dict[str, str], set[str], dict[str, int]]:
 
 
 def main() -> int:
-    """Print words that the list lacks."""
+    """Print the words that are not in the list."""
     meanings, plain, avoided = listed()
     missing = sorted(set(words()) - set(meanings) - plain - set(avoided))
     print("\n".join(missing) or "no word is missing")

@@ -1,7 +1,7 @@
-"""Photograph the page of `symgrad serve` for the README: `python tools/page_picture.py [FILE]`, with a Chromium.
+"""Photograph the page of `symgrad serve` for the README: `python tools/page_picture.py [FILE]`; this needs a Chromium.
 
-`make photo` runs it. It serves the page as `symgrad serve` does, types a program and a wrong derivative, waits for
-the answer and writes docs/images/page.png.
+`make photo` runs it. It serves the page as `symgrad serve` does, types a program and a wrong derivative, waits for the
+answer, and writes docs/images/page.png.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # of this tree, whatever is installed
+sys.path.insert(0, str(ROOT))  # import this tree, even if another version is installed
 
 from symgrad.apps.web.workers import Workers  # noqa: E402
 from tests.apps.web.browser import Browser, browser_path  # noqa: E402

@@ -1,9 +1,9 @@
 """Check the structure of the package: import cycles between files and between packages, packages with many
 entries, file names that occur in neighbouring packages, long files, imports inside functions without a reason.
 
-`python tools/structure.py` prints the counts and what is over the limits, and exits with 1 if anything is;
-`make layers` runs it. Imports are counted with those for type checkers and inside functions, and with modules
-that are imported by a name in a text.
+`python tools/structure.py` prints the counts and everything that is over the limits, and exits with 1 if anything is;
+`make layers` runs it. Imports for type checkers, imports inside functions, and modules that are imported by a name in a
+text are counted, too.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "symgrad"
 
 MOST_ENTRIES = 16
-"""Files and packages in one package: what one takes in at a glance."""
+"""The number of files and packages in one package that a reader can take in at a glance."""
 
 MOST_LINES = 450
-"""Of a file: 400 are what is aimed at."""
+"""The number of lines of a file: the aim is 400."""
 
 CROWDED = {
     "symgrad": "the layers themselves, in the order of docs/architecture.md",
 }
-"""Packages with more entries, and why."""
+"""Packages with more entries, each with the reason."""
 
 PARALLEL = {
     "symgrad/apps": "each application has its limits, its report and its question",
@@ -42,15 +42,15 @@ PARALLEL = {
     "symgrad/interop/importers": "each framework has a file of one name for what is one thing in all",
     "symgrad/verification": "verdicts and the diagnosis of mistakes have limits of their own",
 }
-"""Packages whose inner packages may have files of one name, and why."""
+"""Packages whose inner packages may have files of the same name, each with the reason."""
 
 BOTH_WAYS = {
     "symgrad/api": "what users hold has methods that are the verbs, and verbs answer with what users hold",
 }
-"""Packages whose inner packages import each other, file by file without a cycle, and why."""
+"""Packages whose inner packages import each other, although no files form a cycle, each with the reason."""
 
 UPWARD = ("symgrad", "symgrad.support.errors", "symgrad.support.public_names")
-"""Modules that name public modules: users see these names, and find what has them when they first ask for it."""
+"""Modules that name public modules: users see these names, and the modules are found when they are first needed."""
 
 
 def imports() -> dict[str, set[str]]:
@@ -84,12 +84,12 @@ def between_packages(found: Mapping[str, set[str]]) -> Iterator[tuple[str, list[
 
 
 def _entry(module: str, above: str) -> str:
-    """Return the entry of a package that a module belongs to."""
+    """Return the entry of a package to which a module belongs."""
     return ".".join(module.split(".")[: above.count(".") + 2]) if module.startswith(f"{above}.") else ""
 
 
 def by_name(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield modules with modules that they have the names of in texts: what they may import by these."""
+    """Yield modules, each with the modules whose names occur in its texts: it may import them by these names."""
     for file in sorted(PACKAGE.rglob("*.py")):
         place = file.relative_to(ROOT).with_suffix("").parts
         module = ".".join(place[:-1] if place[-1] == "__init__" else place)
@@ -102,7 +102,7 @@ def by_name(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
 
 
 def upward(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield modules that have the name of one in a layer above theirs."""
+    """Yield modules whose texts contain the name of a module in a higher layer."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     order = next(c["layers"] for c in contracts if c.get("containers") == ["symgrad"])
@@ -168,7 +168,7 @@ def _path(place: Path) -> str:
 
 
 def main() -> int:
-    """Print the counts, and what is over the limits."""
+    """Print the counts, and everything that is over the limits."""
     found = imports()
     around = cycle(found)
     wrong: list[str] = [f"a cycle: {' -> '.join(around)}"] if around else []

@@ -1,8 +1,8 @@
 """Write the page of `symgrad serve` as files that need no server: `python tools/web_site.py [FOLDER]`.
 
-Answers are then found in the browser: Python in WebAssembly (Pyodide) in a web worker. Pyodide is not fetched here; its
-files go into FOLDER/pyodide. Everything but native code is answered, for there is no llvmlite in a browser. This is
-an experiment, tried as far as docs/web.md says.
+Answers are then found in the browser: Python in WebAssembly (Pyodide) in a web worker. Pyodide is not downloaded by
+this script; its files go into FOLDER/pyodide. Everything except native code works, because browsers have no llvmlite.
+This is an experiment; docs/web.md tells how far it was tried.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # of this tree, whatever is installed
+sys.path.insert(0, str(ROOT))  # import this tree, even if another version is installed
 
 from symgrad.report.writers.style import STYLE  # noqa: E402
 
@@ -21,14 +21,14 @@ STATIC = ROOT / "symgrad" / "apps" / "web" / "static"
 OWN = Path(__file__).resolve().parent / "web_site"
 
 PURE = ("opt_einsum", "mpmath", "sympy")
-"""What symgrad needs and is Python alone: packed in the versions it is tested with, for Pyodide has none or others."""
+"""The pure Python packages that symgrad needs, in the versions with which it is tested: Pyodide has none, or others."""
 LEFT_OUT = {"__pycache__", "tests"}
 
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
-"""What a server would say in headers; WebAssembly counts as a script."""
+"""This replaces the headers of a server; WebAssembly counts as a script."""
 
 
 def build(folder: Path) -> list[Path]:
@@ -51,7 +51,7 @@ def build(folder: Path) -> list[Path]:
 
 
 def package(name: str) -> Path:
-    """Return the folder of an installed package that is Python alone."""
+    """Return the folder of an installed package that is pure Python."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise SystemExit(f"{name} is not installed")

@@ -16,7 +16,7 @@ from symgrad.support.public_names import MODULES, PUBLIC, class_name, public, pu
 
 _VALUE = "values are those of a call: {y}({values})"
 _ALREADY = "leave it out: every input can be differentiated by, sg.grad({loss}, {x!r})"
-_SAME = "leave it out: an expression never changes, so that it needs no copy"
+_SAME = "leave it out: an expression never changes, so it needs no copy"
 _KERNEL = "leave it out; the precision is chosen where it is compiled: sg.compile({y}, dtype='float32')"
 _CHANGES = "an expression never changes: make a new one, or {y}.subs({x}=0.5)"
 
@@ -68,7 +68,7 @@ R = TypeVar("R")
 
 
 def refuse_torch_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function of NumPy refuse the names of torch's arguments, with a cure.
+    """Let a function of NumPy raise an error with a cure for the names of torch's arguments.
 
     Raises:
         UsageError: for an argument named dim, keepdim or correction.

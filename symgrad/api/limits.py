@@ -1,57 +1,58 @@
-"""Limits of the public functions: numbers of tried sizes, lengths of searches, sizes of arrays in formulas.
+"""Limits of the public functions: how many sizes are tried, how long searches are, how large arrays in formulas are.
 
-They bound the time of a call and the length of a text. A number without a reason was not tuned.
+They bound the time of a call and the length of a text. If no reason is stated for a number, it was not tuned.
 """
 
 from __future__ import annotations
 
 SIZE_ROWS = 40
-"""Number of combinations of sizes that are tried to compare the shapes of two sides."""
+"""How many combinations of sizes are tried to compare the shapes of two sides."""
 
 MAPPED_ENTRIES = 1_000
-"""Length of the longest unit vector whose nonzero position is found by evaluating it."""
+"""The length of the longest unit vector that is evaluated to find the position of its nonzero entry."""
 
 PUSHED_ENTRIES = 8
-"""Largest number of variables with one forward pass each, for variables that have fewer entries than y."""
+"""The largest number of variables for which a forward pass each is made, if the variables have fewer entries than y."""
 
 NEWTON_STEPS = 1_200
-"""Most steps of Newton's method; steps that only halve x need 1,000 from 1 to a root near the smallest float."""
+"""The most steps of Newton's method; if each step only halves x, it takes 1,000 steps from 1 to a root near the
+smallest float."""
 
 BISECTIONS = 2_200
-"""Most bisections: as many halvings lead from 1e308 to the smallest float."""
+"""The most bisections; this many halvings lead from 1e308 to the smallest float."""
 
 QUOTED_CHARACTERS = 60
-"""Most characters of an expression that a message quotes."""
+"""The most characters of an expression that a message quotes."""
 
 PLACED_SIZES = 400
-"""Number of combinations of sizes that are tried to trace the entries of an array."""
+"""How many combinations of sizes are tried to trace the entries of an array."""
 
 PLACED_ENTRIES = 1_000
-"""Most entries of an array that is traced."""
+"""The most entries of an array that is traced."""
 
 LIST_DEPTH = 32
-"""Nesting depth of lists: as many as NumPy 1 had axes."""
+"""The largest nesting depth of lists: the number of axes that an array could have in NumPy 1."""
 
 CONSTANT_ENTRIES = 4_096
-"""Most entries of an array that becomes part of a formula."""
+"""The most entries of an array that becomes part of a formula."""
 
 BFGS_VARIABLES = 1_000
-"""Number of variables above which `l-bfgs-b` is the default: the matrix of BFGS then takes 8 MB."""
+"""With more variables than this `l-bfgs-b` is the default, since the matrix of BFGS would take more than 8 MB."""
 
 CURVED_VARIABLES = 500
-"""Number of variables up to which `minimize` computes the whole Hessian, with one product for each variable."""
+"""With at most this many variables `minimize` computes the whole Hessian, with one product for each variable."""
 
 KRYLOV_DIRECTIONS = 20
-"""Dimension of the Krylov space for the curvature of losses with more variables."""
+"""The dimension of the Krylov space in which the curvature of losses with more variables is computed."""
 
 FLAT_DIRECTIONS = 16
-"""Number of directions of zero curvature along which values of the loss are compared."""
+"""The number of directions of zero curvature along which values of the loss are compared."""
 
 MINIMUM_STEPS = 60
-"""Most Newton steps after a search: 15 steps reduce x**4 by a factor of 1e10."""
+"""The most Newton steps after a search; 15 steps reduce x**4 by a factor of 1e10."""
 
 MINIMUM_ROUNDS = 12
-"""Most successive searches; each starts below the saddle point at the end of the previous search."""
+"""The most successive searches; each one starts below the saddle point at the end of the previous search."""
 
 PARAMETER_CHARACTERS = 60
-"""Most characters of a parameter's formula in a message: half a line."""
+"""The most characters of a parameter's formula in a message, which is half a line."""

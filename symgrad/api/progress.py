@@ -17,9 +17,9 @@ def progress(callback: Callable[[Work], object] | bool = True, *, after: float =
     Args:
         callback: a function that is called about ten times a second, in a separate thread, with the current `Work`:
             ``what``, ``done`` of ``total`` steps (None if unknown), ``share`` (from 0 to 1), ``seconds`` so far,
-            ``left`` (estimated seconds), and ``outer``, the work of which it is a part. True draws the progress on the
-            terminal or in the notebook; False does nothing.
-        after: seconds after which progress is shown.
+            ``left`` (estimated seconds), and ``outer``, the work of which this work is a part. True draws the progress
+            on the terminal or in the notebook; False does nothing.
+        after: the seconds after which progress is shown.
 
     Raises:
         UsageError: if the callback cannot be called.

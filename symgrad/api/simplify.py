@@ -14,8 +14,8 @@ def simplify(expression: Operand | str | Program) -> Expr:
         expression: a scalar or array expression, a number, or the text of a program that ends with an expression.
 
     Returns:
-        An expression that is equal wherever the original is defined, or the original itself. `Expr.simplified_notes` of
-        the original tells where the result is defined at additional points.
+        An expression that is equal to the original wherever the original is defined, or the original itself.
+        `Expr.simplified_notes` of the original tells where else the result is defined.
 
     Example:
         >>> import symgrad as sg

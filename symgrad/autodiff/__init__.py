@@ -1,5 +1,6 @@
-"""Differentiation from graph to graph, nothing numeric; start at `vjp.pull_back`.
+"""Differentiation from graph to graph, without numbers; start at `vjp.pull_back`.
 
 `linearise` reads an op's partials; `jvp` pushes tangents forward through them, `vjp` transposes them and pulls
-cotangents back. All modes share one rule set, so they cannot drift apart. Imports nothing of analysis or api.
+cotangents back. All modes share one set of rules, so they cannot drift apart. This package must not import `analysis`
+or `api`.
 """

@@ -1,10 +1,10 @@
-"""Vectorisation: a graph for a whole stack of values of some of its nodes, by the rule in each op's record.
+"""Vectorisation: turn a graph into one for a whole stack of values of some nodes, by the rule in each op's record.
 
 A Jacobian is a vjp (or jvp) whose seed is a stack of unit arrays: the pullback is built once, for one symbolic seed,
 and then batched. The stack may have several leading axes, so the result has the shape y.shape + x.shape without a
 reshape, also for named sizes.
 
-    batched(node) has the shape lead + node.shape; a node above no stack stays itself.
+    A batched node has the shape lead + node.shape; a node that depends on no stack stays as it is.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
 
     Args:
         outputs: the nodes to compute.
-        stacks: for each varying node an array of its values, of shape ``lead + node.shape``.
+        stacks: for each varying node, an array of its values, of shape ``lead + node.shape``.
         lead: the leading axes of the stack.
 
     Returns:
-        For each output an array of shape ``lead + output.shape``.
+        For each output, an array of shape ``lead + output.shape``.
     """
     if not lead:
         return substitute(list(outputs), stacks)
@@ -51,7 +51,7 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
 
 
 def units(shape: Shape) -> Node:
-    """Stack all unit arrays of a shape: an array of shape ``shape + shape`` with 1 where the index halves agree."""
+    """Stack all unit arrays of a shape: an array of shape ``shape + shape``, 1 where both halves of the index agree."""
     long = [size for size in shape if size != 1]
     rank = len(long)
     eyes = [eye(params=(size, size)) for size in long]

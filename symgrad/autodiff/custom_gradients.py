@@ -1,9 +1,10 @@
-"""Custom gradients: a user's pullback, an expression linear in the cotangent, instead of the derivative of the value.
+"""Custom gradients: a user's pullback, which is linear in the cotangent, replaces the derivative of the value.
 
-The pullback of x, P(v), is linear in the cotangent v, and its transpose T maps a tangent z of x to one of the value.
-T(x) has the pullback P if its coefficients are constants; but at order two they must be differentiated, as in P.
-`with_slope` does both: each product of a coefficient c with an expression e in z becomes with_slope(0, e, c), whose
-derivative by e is c and whose derivative by c is zero. Its value is never read.
+The pullback of x, P(v), is linear in the cotangent v, and its transpose T maps a tangent z of x to a tangent of the
+value. T(x) has the pullback P if the coefficients of T are constants; but at order two they must be differentiated, as
+in P. `with_slope` achieves both: each product of a coefficient c with an expression e in z becomes with_slope(0, e, c),
+whose derivative with respect to e is c, and whose derivative with respect to c is zero. The value of with_slope is
+never read.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ __all__ = ["NotLinearError", "with_pullback"]
 
 _ZERO, _ONE = as_node(0), as_node(1)
 _OF_FIRST = frozenset(OPS[name] for name in ("gather", "scatter_add"))
-"""Ops that are linear in the first argument; the others are indices."""
+"""Ops that are linear in the first argument; all other arguments are indices."""
 
 
 class NotLinearError(Exception):
-    """The error that a pullback is not provably linear in its cotangent, with the offending part."""
+    """A pullback is not provably linear in its cotangent; the error has the part that is not."""
 
     def __init__(self, part: Node) -> None:
         super().__init__(part)
@@ -37,13 +38,14 @@ class NotLinearError(Exception):
 
 
 def with_pullback(value: Node, x: Node, pulled: Node, cotangent: Node) -> Node:
-    """Return a value with a further derivative by a node, defined by its pullback.
+    """Return a value with a further derivative with respect to a node, which its pullback defines.
 
     Args:
-        value: the value; its own derivatives stay.
+        value: the value; its own derivatives are kept.
         x: a real node.
         pulled: the cotangent of x, of the shape of x.
-        cotangent: the symbol in ``pulled`` for the cotangent of the value, of its shape; the result does not read it.
+        cotangent: the symbol in ``pulled`` for the cotangent of the value, with the shape of the value. The result does
+            not read it.
 
     Raises:
         NotLinearError: if ``pulled`` is not provably linear in the cotangent.
@@ -62,7 +64,7 @@ def with_pullback(value: Node, x: Node, pulled: Node, cotangent: Node) -> Node:
 def _map(
     output: Node, source: Node, build: Callable[[Node, Sequence[Node]], Node], instead: Node | None = None
 ) -> Node | None:
-    """Rebuild the nodes that depend on a symbol, and check that they are linear in it; return None if none does."""
+    """Rebuild the nodes that depend on a symbol, and check that they are linear in it; return None if no node does."""
     made: dict[Node, Node] = {source: source if instead is None else instead}
     for n in topological([output]):
         moving = [a in made for a in n.args]
@@ -77,7 +79,7 @@ def _map(
 
 
 def _linear(n: Node, moving: Sequence[bool]) -> bool:
-    """Tell whether a node is linear in its moving arguments, with the others fixed."""
+    """Tell whether a node is linear in its moving arguments, with all other arguments fixed."""
     if n.op in (mul, einsum):
         return moving.count(True) == 1
     if n.op is div:
@@ -110,7 +112,7 @@ def _with_slopes(n: Node, args: Sequence[Node]) -> Node:
 
 
 def _times(x: Node, c: Node, shape: Shape) -> Node:
-    """Return a node with the derivative c by x; nested coefficients are multiplied."""
+    """Return a node whose derivative with respect to x is c; nested coefficients are multiplied."""
     if x.op is with_slope and x.args[0] is _ZERO and x.args[1].shape == x.shape == shape:
         _, x, before = x.args
         c = before * c
@@ -118,7 +120,7 @@ def _times(x: Node, c: Node, shape: Shape) -> Node:
 
 
 def _contraction(n: Node, i: int, args: Sequence[Node]) -> Node:
-    """Contract operand i with the product of the others, over all axes, as a slope."""
+    """Contract operand i, over all axes, with the product of the other operands, as a slope."""
     labels, result = n.params
     every = list(dict.fromkeys(label for own in labels for label in own))
     others = [k for k in range(len(args)) if k != i]

@@ -1,8 +1,8 @@
-"""The semantics of stop_gradient by frozen copies.
+"""The semantics of stop_gradient, defined by frozen copies.
 
 ``stop_gradient(e)`` is ``e`` with every differentiable symbol x replaced by a frozen twin. A program is then a function
-F(x, twin) with the value F(x, x); its k-th derivative is the k-th partial of F by x at twin = x. The backward pass does
-not use this; tests and verdicts compare the two.
+F(x, twin) with the value F(x, x); its k-th derivative is the k-th partial of F with respect to x at twin = x. The
+backward pass does not use this definition; tests and verdicts compare the two.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["frozen_copy", "unfreeze"]
 def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[Node], dict[Node, Node]]:
     """Return F(x, twin) for each output, without stop_gradient, and the twin of each symbol that has one.
 
-    Random inputs are data without a twin: a stopped u and a free one are the same draw.
+    Random inputs are data and have no twin: u inside and outside of stop_gradient is the same draw.
 
     Args:
         outputs: a program.
         flat: whether ops without derivatives (floor, argmax, conditions) also read frozen copies. This changes F, but
-            none of its partials by x at twin = x.
+            none of its partials with respect to x at twin = x.
     """
     names = {s.name for s in symbols_of(outputs)}
     twins: dict[Node, Node] = {}
@@ -34,7 +34,7 @@ def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[No
         if s.dtype == "real" and s.declaration.distribution is None:
             name = free_name(f"{s.name}_frozen", names)
             twins[s] = symbol(replace(s.declaration, name=name))
-    # Two copies of every node: outside of stops, and inside one, where all symbols are frozen.
+    # Every node has two copies: one outside of stops, and one inside a stop, where all symbols are frozen.
     running: dict[Node, Node] = {}
     frozen: dict[Node, Node] = {}
     for node in topological(outputs):

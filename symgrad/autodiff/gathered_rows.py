@@ -1,4 +1,4 @@
-"""The sparse gradient by a table whose rows a program gathers: the rows, without an array of the table's shape."""
+"""The sparse gradient with respect to a table whose rows a program gathers, without an array as large as the table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["pull_back_rows"]
 def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, BackwardTrace] | Pullback | None:
     """Pull the cotangent 1 of a scalar back to the rows of a table that it gathers.
 
-    Each gather counts as a variable whose cotangent stays there, because its contribution to the table would be a
-    scatter_add of it. Every other contribution to the table is dense.
+    Each gather counts as a variable, and its cotangent is not passed on, because the contribution to the table would be
+    a scatter_add of this cotangent. Every other contribution to the table is dense.
 
     Args:
         y: the scalar.

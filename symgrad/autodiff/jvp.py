@@ -16,26 +16,26 @@ from symgrad.support.progress import steps
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 
 _ZERO = as_node(0)
-_PUSHED = 8  # variables up to which first partials use forward mode
+_PUSHED = 8  # with at most so many variables, first partials use forward mode
 
 
 class Pushforward:
-    """The derivative along one direction, in a cache over nodes.
+    """The derivative along one direction, with a cache for all nodes.
 
     Args:
-        tangents: the direction: a tangent for each moving node, which counts as a symbol. Guarded tangents are strong
-            zeros where the guard is false.
+        tangents: the direction: a tangent for each moving node. A moving node counts as a symbol. Guarded tangents are
+            strong zeros where the guard is false.
     """
 
     def __init__(self, tangents: Mapping[Node, Node | GuardedTangent]) -> None:
-        # None for a node that does not move. A structurally zero tangent is a strong zero, hence None.
+        # None stands for a node that does not move. A structurally zero tangent is a strong zero, so it is None, too.
         self._tangents: dict[Node, GuardedTangent | None] = {}
         for node, tangent in tangents.items():
             guarded = tangent if isinstance(tangent, GuardedTangent) else GuardedTangent(None, tangent)
             self._tangents[node] = None if guarded.value.is_number(0) else guarded
 
     def __call__(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return the outputs' tangents, of their shapes; the number 0 for an output that does not move."""
+        """Return the tangents of the outputs, with the same shapes; the number 0 for an output that does not move."""
         known = self._tangents
         for node in steps("backward", "differentiating forward", topological(outputs, until=known)):
             if node in known:
@@ -73,9 +73,9 @@ def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ..
     """Return all distinct partial derivatives of ``y`` up to an order, in one shared graph.
 
     The keys are ascending positions in ``wrt``; () is ``y`` itself. Every ``wrt`` counts as an independent symbol, so
-    mixed partials commute. Each variable has one Pushforward, whose cache covers derivatives too, so a partial of order
-    k + 1 costs only its new nodes. First partials by many variables, or by arrays, come from one backward pass, whose
-    cost does not grow with their number.
+    mixed partials commute. Each variable has one Pushforward, whose cache also covers derivatives, so a partial of
+    order k + 1 costs only its new nodes. First partials with respect to many variables, or to arrays, come from one
+    backward pass, whose cost does not grow with the number of variables.
     """
     partials: dict[tuple[int, ...], Node] = {(): y}
     done = 0

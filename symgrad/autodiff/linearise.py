@@ -1,11 +1,11 @@
-"""Linearisation: the linear map from the tangents of an equation's arguments to its own, with nodes as coefficients.
+"""Linearisation: the linear map from the tangents of arguments to the tangent of their equation, in terms of nodes.
 
     out_dot = sum over arguments i of  guard_i ? coefficient_i * arg_i_dot : 0
 
 A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. If it were multiplied out, an
 infinite v of the untaken branch could meet a numeric zero and make NaN (`where(x > 0, sqrt(x), 0)` at 0). So the
-condition becomes a guard, every product is formed inside it, and the choice comes last: where the guard is false the
-result is zero.
+condition becomes a guard. Every product is formed inside the guard, and the choice comes last: where the guard is
+false, the result is zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.support.traversal import postorder
 __all__ = ["GuardedTangent", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
 
 _ZERO = as_node(0)
-_known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # cache of _finite
+_known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # the cache of _finite
 
 
 class GuardedTangent(NamedTuple):
@@ -33,7 +33,7 @@ class GuardedTangent(NamedTuple):
     settled: bool = False  # whether the value itself is already zero where the guard is false
 
     def node(self) -> Node:
-        """Return it as one node, with the choice."""
+        """Return the tangent as one node, with the choice."""
         if self.guard is None or self.settled or self.value.is_number(0):
             return self.value
         return where(self.guard, self.value, _ZERO)
@@ -47,11 +47,11 @@ class Linear(NamedTuple):
 
 
 def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
-    """Return the nonzero terms of an equation's linear map, for the wanted arguments.
+    """Return the nonzero terms of an equation's linear map, for the arguments that are needed.
 
     Args:
         node: an equation, not a leaf.
-        wanted: for each argument, whether its term is wanted.
+        wanted: for each argument, whether its term is needed.
     """
     terms: list[Linear] = []
     for i, partial in enumerate(node.op.partials):
@@ -83,7 +83,8 @@ def _negate(condition: Node) -> Node:
 def pass_through(term: GuardedTangent, incoming: GuardedTangent) -> GuardedTangent:
     """Multiply a tangent or cotangent by a coefficient of an equation, inside both guards.
 
-    A value that is zero outside its guard stays so times a coefficient that is finite there.
+    If a value is zero outside its guard, and the coefficient is finite there, the product is zero outside the guard,
+    too.
     """
     if term.guard is None or term.guard is incoming.guard:
         guard = incoming.guard
@@ -103,7 +104,7 @@ def _finite(coefficient: Node) -> bool:
 
 
 def _total(part: Node) -> bool:
-    """Tell whether an op is finite for finite arguments, if these are not so large that products overflow."""
+    """Tell whether an op is finite for finite arguments, provided that they are not so large that products overflow."""
     if not part.op.pointwise:
         return not part.args or part.op.array.total == "always"
     if part.op.domain is None:
@@ -115,7 +116,7 @@ def _total(part: Node) -> bool:
 
 
 def accumulate(contributions: Sequence[GuardedTangent]) -> GuardedTangent:
-    """Add contributions by guard, so that a strong zero stays one."""
+    """Add contributions by guard, so that strong zeros stay strong zeros."""
     if len(contributions) == 1:
         return contributions[0]
     by_guard: dict[Node | None, Node] = {}

@@ -13,7 +13,7 @@ AxisNumber = int
 
 
 def find_row_mixing(y: Node, x: Node) -> Node | None:
-    """Return the first equation between ``x`` and ``y`` that may mix rows (entries along axis 0); None if none does.
+    """Return the first equation between ``x`` and ``y`` that may mix rows (entries along axis 0), or None.
 
     Paths through stop_gradient do not count, because no derivative takes them.
     """

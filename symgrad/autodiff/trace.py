@@ -22,10 +22,10 @@ __all__ = ["ZeroReason", "Derivative", "Pullback", "BackwardTrace", "placeholder
 class ZeroReason(StrEnum):
     """The reasons for a zero derivative; TensorFlow's ``None`` covers all of them."""
 
-    ZERO = "zero"  # a path exists and every derivative along it is structurally zero
-    DISCONNECTED = "disconnected"  # the value does not depend on it
+    ZERO = "zero"  # there are paths, and the derivatives along all of them are structurally zero
+    DISCONNECTED = "disconnected"  # the value does not depend on the variable
     STOPPED = "stopped"  # every path passes a stop_gradient
-    NO_TANGENT = "no tangent"  # an integer or truth value: there is no direction to move in
+    NO_TANGENT = "no tangent"  # it is an integer or truth value, which cannot move in any direction
 
 
 class Pullback(NamedTuple):
@@ -34,7 +34,7 @@ class Pullback(NamedTuple):
     Attributes:
         node: the forward equation; its op names the rule.
         argument: the position of the argument.
-        coefficient: the partial derivative, as a node; for an op that is not pointwise, its pullback of the
+        coefficient: the partial derivative, as a node; for an op that is not pointwise, the op's pullback of the
             `placeholder` of the node.
         incoming: the cotangent of ``node``.
         produced: the contribution to the argument.
@@ -48,7 +48,7 @@ class Pullback(NamedTuple):
 
     @property
     def cotangent(self) -> Node:
-        """The incoming cotangent as one node: a strong zero where a choice excludes it."""
+        """The incoming cotangent as one node; it is a strong zero where a choice excludes it."""
         return self.incoming.node()
 
     @property
@@ -95,11 +95,11 @@ class BackwardTrace:
 
     Args:
         outputs: the differentiated nodes with their seeds.
-        wrt: the nodes to differentiate by.
+        wrt: the nodes to differentiate with respect to.
         steps: the pullbacks in execution order, from the outputs back.
-        answers: a cache of facts about the gradients; it lives as long as one of them.
+        answers: a cache of facts about the gradients; it lives as long as any of the gradients.
         gradients: the results, one per ``wrt``.
-        nothing: for each of ``wrt``, the reason for a zero, or None.
+        nothing: for each of ``wrt``, the reason why the gradient is zero, or None.
     """
 
     outputs: tuple[tuple[Node, Node], ...]

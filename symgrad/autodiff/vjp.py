@@ -23,12 +23,14 @@ def pull_back(
     wrt: Sequence[Node],
     stopped: Collection[Node] = (),
 ) -> BackwardTrace:
-    """Pull the outputs' cotangents back to ``wrt`` and record every step.
+    """Pull the outputs' cotangents back to ``wrt``, and record every step.
 
     Args:
         outputs: the nodes to differentiate.
-        seeds: their cotangents, of shapes that broadcast; guarded ones are strong zeros where the guard is false.
-        wrt: the nodes to differentiate by: symbols or intermediate ones. Each receives its total derivative.
+        seeds: the cotangents of the outputs, of shapes that broadcast; guarded cotangents are strong zeros where the
+            guard is false.
+        wrt: the nodes to differentiate with respect to, symbols or intermediate nodes. Each receives its total
+            derivative.
         stopped: nodes that count as constants: they receive a cotangent, but pass none on.
 
     Returns:
@@ -94,7 +96,7 @@ def _pull(node: Node, cotangent: GuardedTangent, wanted: Sequence[bool]) -> Iter
             yield Pullback(node, term.argument, term.coefficient.node(), cotangent, contribution)
         return
     real = [w and arg.dtype == "real" for w, arg in zip(wanted, node.args, strict=True)]
-    # A linear map has no single coefficient, so the trace records the map of a placeholder.
+    # A linear map has no single coefficient, so the trace records the image of a placeholder.
     coefficients = node.op.pull(node, placeholder(node), real)
     contributions = node.op.pull(node, cotangent.node(), real)
     for i, (coefficient, sent) in enumerate(zip(coefficients, contributions, strict=True)):

@@ -23,7 +23,7 @@ def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[N
         return []
     order = topological(outputs)
     connected = set(order)
-    # A stopped node is reached itself, but its arguments are not.
+    # A cotangent reaches a stopped node itself, but not its arguments.
     reached = set(topological(outputs, until={n for n in order if "stops" in n.op.facts or n in stopped}))
     found: list[ZeroReason] = []
     for node in wrt:

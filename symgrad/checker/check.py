@@ -55,12 +55,12 @@ class CheckResult:
     """The result of checking a proof file.
 
     Args:
-        status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
+        status: ``proved`` or ``refuted``; ``supported`` if the proof or the refutation does not hold.
         why: the reason for the status.
         excluded: thin sets of points at which the proof claims nothing, as conditions.
         statement: the claim of the file; None if it could not be read.
-        difference: the witness of a refutation, with the two sides there.
-        parts: the result of each proof, if the file holds several.
+        difference: the witness of a refutation, with the values of both sides there.
+        parts: the result of each proof, if the file contains several.
     """
 
     status: str
@@ -102,13 +102,13 @@ class _Claim:
     """The claim that two steps are equal.
 
     Args:
-        program: the steps, including those of a derivative.
+        program: the steps, including the steps of a derivative.
         a, b: the two sides.
-        strict: the variable of differentiation, or False.
+        strict: the variable of differentiation; False if there is none.
         defined: further steps that must be certain at an admissible point.
-        direction: the variable that holds the direction of a derivative by an array.
+        direction: the variable that holds the direction of a derivative with respect to an array.
         data: the content of the file.
-        deadline: on the count of `symgrad.checker.clock`.
+        deadline: on the clock of `symgrad.checker.clock`.
     """
 
     program: ProofProgram
@@ -174,7 +174,7 @@ def _check_one(data: Mapping[str, Any], seconds: float) -> CheckResult:
 
 
 def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
-    """Return the program and the two steps that the file makes a claim about."""
+    """Return the program, and the two steps about which the file makes a claim."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
     if max(a, b) >= len(program.steps):
@@ -183,7 +183,7 @@ def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
         raise UsageError("a claim about a derivative has 'wrt', and no other claim has it")
     complexes = [s for s in program.symbols if s.kind == "complex"]
     if bool(complexes) > ("domain" in data):
-        raise UsageError("a variable that is no real number, integer or truth value")
+        raise UsageError("a variable that is not a real number, an integer or a truth value")
     check_shapes(program)
     return program, a, b
 
@@ -213,7 +213,7 @@ def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any],
 
 def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
-        """Check the proof for real numbers that a proof for complex numbers contains."""
+        """Check the proof for real numbers that is part of a proof for complex numbers."""
         _check_cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
@@ -254,14 +254,14 @@ def _check_cases(c: _Claim) -> CheckResult:
         excluded += left_out
     wanted = "apart" if data["status"] == "apart" else "proved"
     if not {wanted} <= set(found) <= {wanted, "empty"}:
-        raise GiveUp("the difference is not what is claimed in every case")
+        raise GiveUp("in some case the difference is not the claimed number")
     if wanted == "apart" and excluded:
-        raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
+        raise GiveUp("both sides may be defined only at points for which the proof claims nothing")
     return _check_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
 
 
 def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
-    """Accept a proof if the sample of the file is a point at which its claim holds."""
+    """Accept a proof if the sample in the file is a point at which its claim holds."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
     wanted = [c.a, c.b, *c.defined]
@@ -272,12 +272,12 @@ def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckRes
     )  # fmt: skip
     both = paired_entries(left, right)
     if not all_certain(rest) or not both:
-        raise GiveUp("at the point that is given one of the two is not defined")
+        raise GiveUp("at the given point one of the two sides is not defined")
     if data["status"] != "apart" and any(disjoint(x, y) for _, x, y in both):
-        raise GiveUp("at the point that is given the two sides differ")
+        raise GiveUp("at the given point the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
     if left_out and data.get("sizes") != "all" and not is_defined_around(program, wanted, point, sizes):
-        raise GiveUp("the given point may be one of those that are excluded")
+        raise GiveUp("the given point may be an excluded point")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)
     if differs_at_samples(
@@ -303,13 +303,13 @@ def _check_witness(c: _Claim) -> CheckResult:
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
     values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
-        raise GiveUp("the two balls are not disjoint at the point that is given")
-    # For a derivative by an array, a unit direction selects the entry.
+        raise GiveUp("at the given point the two balls are not disjoint")
+    # For a derivative with respect to an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
     if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
         index = entry
         del readable[c.direction]
-    why = "two disjoint balls at the point that is given"
+    why = "the two balls are disjoint at the given point"
     return CheckResult("refuted", why, difference=Difference(readable, index, values))
 
 

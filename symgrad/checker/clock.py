@@ -1,14 +1,14 @@
 """The time limit of a computation, in seconds of work: the same input gets the same answer on a slow or busy machine.
 
-What is done is counted, each piece of work as the seconds that it takes on an ordinary machine, and all limits are on
-this count. Real time is the limit of what nobody counts, and of a machine that is much slower: the count never falls
-behind the real time since the last limit was set divided by `PATIENCE`. Every limit in seconds is read here.
+Each piece of work is counted as the seconds that it takes on an ordinary machine. Every limit in seconds is a limit on
+this count. Real time is a second limit, for work that is not counted and for much slower machines: after a limit is
+set, the count grows by at least the real time divided by `PATIENCE`.
 
 Example:
     >>> with until(now() + 60):
-    ...     tick(1.0)  # a second is left
+    ...     tick(1.0)  # there is time for this
     >>> with until(now() + 60):
-    ...     tick(100.0)  # a hundred are not: what takes so long is not begun
+    ...     tick(100.0)  # there is no time for so much work, so it must not begin
     Traceback (most recent call last):
         ...
     TimeoutError
@@ -26,7 +26,7 @@ from contextvars import ContextVar
 __all__ = ["PATIENCE", "STEP", "Budget", "has_time", "is_late", "now", "stopwatch", "tick", "until"]
 
 PATIENCE = 4.0
-"""How many times as long as it is counted work may take; infinite for a count without real time, as tests have it."""
+"""Work may take this many times the seconds it is counted for. Tests set infinity: then real time has no effect."""
 
 STEP = 6e-6
 """Seconds of a step that is done in Python, such as one operation on two balls of few bits."""
@@ -36,15 +36,15 @@ _END: ContextVar[float] = ContextVar("_END", default=math.inf)
 
 
 class _Count(threading.local):
-    """The count of one thread: what other threads do is no work of its."""
+    """The count of one thread: the work of other threads is not in it."""
 
     def __init__(self) -> None:
         self.work = 0.0  # seconds
-        self.ahead = 0.0  # how many of them real time may still take
+        self.ahead = 0.0  # counted seconds that real time has not reached yet
         self.read = _real()
 
     def up_to_date(self) -> float:
-        """Return the count, after real time has caught up with it."""
+        """Return the count, after it is increased if real time has overtaken it."""
         if math.inf == PATIENCE:
             return self.work
         real = _real()
@@ -74,14 +74,14 @@ def now() -> float:
         True
     """
     work = _COUNT.up_to_date()
-    # A limit is about what comes: that earlier work took less time than it counts for gives no more of it.
+    # A limit is for the work to come: time that earlier work saved is not carried over.
     _COUNT.ahead = 0.0
     return work
 
 
 @contextmanager
 def until(end: float | None) -> Generator[None]:
-    """Let a block of code end when the count is at a number, or at an earlier one of its caller."""
+    """Stop a block of code when the count reaches ``end``, or an earlier end that a caller has set."""
     token = _END.set(min(_END.get(), math.inf if end is None else end))
     try:
         yield
@@ -93,17 +93,17 @@ def tick(seconds: float = STEP) -> None:
     """Count work that is to be done.
 
     Args:
-        seconds: about how many it takes.
+        seconds: about how many seconds the work takes.
 
     Raises:
-        TimeoutError: if there is not as much time; then nothing is counted.
+        TimeoutError: if there is not enough time; then nothing is counted.
     """
     if not has_time(_END.get(), seconds):
         raise TimeoutError
 
 
 def has_time(end: float, seconds: float = STEP) -> bool:
-    """Count work that is to be done, and tell whether there is as much time; if not, nothing is counted.
+    """Count work that is to be done, and tell whether there is enough time for it; if not, nothing is counted.
 
     Args:
         end: the count at which to stop.
@@ -141,9 +141,9 @@ class Budget:
 
     Args:
         deadline: the count of seconds at which to stop.
-        most: how much work there may be.
-        of: what is counted, for the reason.
-        ends: constructs the error that ends the computation, from the reason.
+        most: the allowed amount of work.
+        of: the unit of work, as the error message names it.
+        ends: constructs, from the reason, the error that ends the computation.
 
     Example:
         >>> budget = Budget(now() + 10, most=100, of="terms", ends=ValueError)
@@ -169,17 +169,17 @@ class Budget:
         self._of, self._ends = of, ends
 
     def allows(self, work: int = 0, *, seconds: float = 0.0) -> bool:
-        """Count work that is to be done, and tell whether there is as much of it left, and as much time."""
+        """Count work that is to be done, and tell whether the allowed work and the time are enough for it."""
         self.left -= work
         return self.left >= 0 and has_time(self.deadline, seconds)
 
     def spend(self, work: int = 0, *, seconds: float = 0.0) -> None:
-        """Count work that is to be done; end the computation if there is not as much of it left, or not the time."""
+        """Count work that is to be done; raise an error if the allowed work or the time is not enough for it."""
         if not self.allows(work, seconds=seconds):
             raise self._ends("the time limit" if self.left >= 0 else f"too many {self._of}")
 
 
 def stopwatch() -> Callable[[], float]:
-    """Return a function that returns the real seconds since now: what is told of how long something took."""
+    """Return a function that returns the real seconds since this call; they are for messages, never for a limit."""
     begun = _real()
     return lambda: _real() - begun

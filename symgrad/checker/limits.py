@@ -1,7 +1,7 @@
 """Limits of the checker: of exact arithmetic, of evaluation at points, and of files.
 
-The search for proofs uses the same limits, so the checker can replay every proof that it finds. They bound the running
-time; a number without a reason was not tuned.
+The search for proofs uses the same limits, so that the checker can replay every proof that the search finds. The limits
+bound the running time; a number without a comment was not tuned.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORM_COEFFICIENT_BITS = 20_000
 """Bits of a coefficient in the index form, whose arithmetic is Python's, and slower."""
 
 FORM_TERMS = 100_000
-"""Terms that are made in the index form of a proof."""
+"""The number of terms that are made in the index form of a proof."""
 
 EXPANDED_EXPONENT = 64
 """The largest exponent of a power that is expanded."""
@@ -68,7 +68,7 @@ ELLIPTIC_ANGLE = 2**20
 """The angle of an elliptic integral, with which the time grows."""
 
 CHECK_SECONDS = 120.0
-"""Seconds of a check, by default."""
+"""The default time limit of a check, in seconds."""
 
 REASON_CHARACTERS = 300
 """Characters of a printed reason."""
@@ -92,7 +92,7 @@ COMPLEX_EXPONENT = 10**9
 """An integer exponent at a complex point: beyond, the value is unknown."""
 
 POINT_DIGITS = 110
-"""Digits of the values at a witness: two that agree so far are printed by their difference."""
+"""Digits of the values at a witness: if two values agree that far, their difference is printed."""
 
 GENERATORS = 4096
 """Generators of an extension field: every term of a polynomial has an exponent for each."""
@@ -104,7 +104,7 @@ GENERATOR_CHARACTERS = 2_000
 """Characters of the text of a generator, which contains the texts of its operands."""
 
 LONG_COEFFICIENT_BITS = 512
-"""Bits of a coefficient beyond which a product costs more of the budget."""
+"""The number of bits of a coefficient beyond which a product costs more of the budget."""
 
 DENOMINATOR_TERMS = 12
 """Terms of a denominator that is tried as a divisor of a large numerator."""
@@ -119,10 +119,13 @@ ORDER_SHIFTS = 24
 """The distance between orders of Bessel functions and others that a recurrence connects."""
 
 POWERS_PER_BASE = 1_000
-"""Symbolic powers |h|**m of one base h; the place of a power is that of its base times this number, plus its own."""
+"""The number of symbolic powers |h|**m of one base h.
+
+The place of a power is the place of its base times this number, plus its own place.
+"""
 
 FREE_SIGNS = 6
-"""Undecided signs of a case: it is split into one part for each choice of all of them."""
+"""The number of undecided signs of a case: the case is split into one part for each choice of all signs."""
 
 ROOT_ORDER = 1_000
 """The order of a root that becomes a generator."""
@@ -161,7 +164,7 @@ LENGTH_FACTORS = 8
 """Names in a product that is expanded in n - 1 to prove that it is not negative."""
 
 TEXT_DEPTH = 80
-"""Nesting of steps, and characters, of a text in a condition."""
+"""The nesting of steps in the text of a condition, and the number of its characters."""
 
 SAMPLES = 6
 """Sample points at which the checker compares the two sides of a proved claim."""

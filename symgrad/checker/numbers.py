@@ -48,10 +48,12 @@ def number_to_json(value: Fraction | int) -> str:
 
 
 def number_from_json(value: Any) -> Fraction:
-    """Read a rational number: an int, or text such as ``-1/2``; exponents are refused, as their numbers may be huge.
+    """Read a rational number: an int, or a text such as ``-1/2``.
+
+    Exponents are refused, because they allow huge numbers.
 
     Raises:
-        ValueError: if it is not a rational number, or longer than `symgrad.checker.limits` allows.
+        ValueError: if the text is not a rational number, or longer than `symgrad.checker.limits` allows.
     """
     if type(value) is int and value.bit_length() <= 3 * NUMBER_CHARACTERS:
         return Fraction(value)

@@ -1,6 +1,6 @@
-"""Compare the two sides of a proved statement at sample points of the checker.
+"""Compare the two sides of a proved statement at sample points that the checker chooses.
 
-No proof depends on these points (nor on the complex ones, `symgrad.checker.complex.samples`). They guard against a
+No proof depends on these points (nor on the complex points of `symgrad.checker.complex.samples`). They guard against a
 mistake in the checker and in its tables: the sides of a false statement differ, almost certainly, at one of a few
 pseudorandom points.
 """
@@ -44,13 +44,13 @@ def differs_at_samples(
 
     Args:
         program: the steps.
-        a: position of one value.
-        b: position of the other.
+        a: the position of one value.
+        b: the position of the other value.
         strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see there.
+        plain: see `symgrad.checker.balls.programs.evaluate`.
         defined: positions of further values that must be certain at the point.
-        thin: whether the proof excludes thin sets; then programs with integers or truth values are not tested, as
-            their points may lie in such a set.
+        thin: whether the proof excludes thin sets; if it does, programs with integers or truth values are not tested,
+            because their points may lie in such a set.
 
     Example:
         >>> from symgrad.checker.program.steps import ProofStep
@@ -94,7 +94,7 @@ def _sample_points(program: ProofProgram) -> Iterator[tuple[dict[str, Any], dict
             point = {
                 s.name: _sample_value(s, sizes, draw, SPREADS[k % len(SPREADS)]) for s in program.symbols
             }
-        except UsageError:  # with these sizes an axis has no length
+        except UsageError:  # with these sizes an axis has length 0
             continue
         if in_domain(program, point, sizes):
             yield point, sizes
@@ -113,7 +113,7 @@ def _sample_value(symbol: Symbol, sizes: Mapping[str, int], draw: random.Random,
 
 
 def sample_coordinate(symbol: Symbol, draw: random.Random, spread: Fraction) -> Any:
-    """Return a number in the domain of a variable: a fraction over a prime, or an integer."""
+    """Return a number in the domain of a variable: a fraction whose denominator is a prime, or an integer."""
     if symbol.kind == "bool":
         return draw.random() < 0.5
     low, high = symbol.low, symbol.high

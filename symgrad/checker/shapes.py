@@ -1,6 +1,6 @@
 """Infer the shape of each step, and whether it is a truth value.
 
-The declared shape of a step is not trusted: the checker refuses a program whose declared shapes differ from these.
+The declared shape of a step is not trusted: the checker refuses a program if a declared shape is not the inferred one.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def check_shapes(program: ProofProgram) -> None:
     """Check that the declared shape and kind of every step follow from its arguments.
 
     Raises:
-        UsageError: at the first step whose declaration differs.
+        UsageError: at the first step whose declaration is wrong.
     """
     results: list[_Result] = []
     for i, step in enumerate(program.steps):

@@ -35,11 +35,11 @@ class Witness:
     """A point at which two values differ.
 
     Args:
-        point: for every variable a Fraction, a truth value, or nested lists of them.
+        point: for every variable a Fraction, a truth value, or nested lists of these.
         sizes: the lengths of the axes.
         precision: bits of the balls.
         index: the index of the entry that differs; () for numbers.
-        left, right: the two balls, as midpoint +/- radius, or the exact values.
+        left, right: the two balls, written as midpoint +/- radius, or the exact values.
     """
 
     point: Mapping[str, Any]
@@ -51,7 +51,10 @@ class Witness:
 
 
 def paired_entries(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
-    """Return the pairs of entries of two values of one shape, each with its index, but no pair with an unknown."""
+    """Return the pairs of entries of two values of the same shape, each with its index.
+
+    Leave out pairs with an unknown entry.
+    """
     left, right = box(a), box(b)
     if left.shape != right.shape:
         return []
@@ -75,7 +78,7 @@ def ball_text(value: Value, digits: int = _DIGITS) -> str:
 
 
 def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as texts that differ; if that takes too many digits, the second as a distance.
+    """Return two different values as texts that differ; if that takes too many digits, the second text is a distance.
 
     Example:
         >>> distinct_texts(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
@@ -108,7 +111,7 @@ def is_defined_around(
     sizes: Mapping[str, int],
     deadline: float | None = None,
 ) -> bool:
-    """Tell whether steps are certainly defined in a neighbourhood of a point, which no thin set contains.
+    """Tell whether steps are certainly defined in a neighbourhood of a point; a thin set contains no neighbourhood.
 
     Raises:
         UsageError: if the point does not fit the program.
@@ -130,16 +133,17 @@ def distinct_values(
     plain: int | None = None,
     defined: Sequence[int] = (),
 ) -> tuple[str, str] | None:
-    """Recompute the values of two steps at a witness, and return them as text; None if they may be equal there.
+    """Recompute the values of two steps at a witness, and return them as texts; None if they may be equal there.
 
     Args:
         program: the steps.
-        a: position of one value.
-        b: position of the other.
-        witness: the point; its texts are not read.
+        a: the position of one value.
+        b: the position of the other value.
+        witness: the point; the texts in it are not read.
         strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see there.
-        defined: positions of further values that must be certain at the point; for a derivative, the function.
+        plain: see `symgrad.checker.balls.programs.evaluate`.
+        defined: positions of further values that must be certain at the point; for a claim about a derivative, the
+            function.
 
     Raises:
         UsageError: if the point does not fit the program.

@@ -1,4 +1,5 @@
-"""Parse text to graphs: each front end returns a Listing, the nodes with their places.
+"""Parse text to graphs: each front end returns a Listing, which has the nodes with their places.
 
-Open `text.py` first for the program notation, `latex/document.py` for LaTeX. Imports no derivatives and no compiler.
+Open `text.py` first for the program notation, and `latex/document.py` for LaTeX. The package must not import
+derivatives or the compiler.
 """

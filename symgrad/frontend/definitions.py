@@ -16,14 +16,17 @@ _NAME = re.compile(rf"{NAME}(?![\w\u0300-\u036f])(?!\s*\()")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Where a name is defined, and the names in its formula."""
+    """The place where a name is defined, and the names in its formula."""
 
     start: int
     uses: tuple[str, ...]
 
 
 def definitions(text: str) -> dict[str, Definition]:
-    """Return the first definition of every name; lines inside brackets belong to the line that opened them."""
+    """Return the first definition of every name.
+
+    Lines inside brackets belong to the line on which the brackets open.
+    """
     found: dict[str, Definition] = {}
     for start, end in _statements(text):
         match = _LINE.match(text, start, end)
@@ -53,12 +56,12 @@ def _statements(text: str) -> list[tuple[int, int]]:
 
 
 def find_cycle(known: Mapping[str, Definition], name: str, target: str | None) -> tuple[str, ...] | None:
-    """Return the names of a cycle of definitions, each using the next; None without a cycle.
+    """Return the names of a cycle of definitions, each of which uses the next name; None without a cycle.
 
     Args:
         known: the definitions.
         name: a name that is used.
-        target: the name whose definition uses it, or None; a cycle through it is preferred.
+        target: the name whose definition uses ``name``, or None; a cycle through this name is preferred.
     """
     if target is not None:
         back = _path(known, name, target)
@@ -69,7 +72,7 @@ def find_cycle(known: Mapping[str, Definition], name: str, target: str | None) -
 
 
 def _path(known: Mapping[str, Definition], start: str, goal: str) -> list[str] | None:
-    """Return names from start to goal, each using the next."""
+    """Return names from start to goal, such that each definition uses the next name."""
     came_from: dict[str, str | None] = {start: None}
     stack = [start]
     while stack:

@@ -1,4 +1,4 @@
-"""Sums over an index, sum(x[i]*y[i], i): the index runs along the axes that it is a subscript of."""
+"""Sums over an index, sum(x[i]*y[i], i): the index runs along the axes for which it is a subscript."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLAIN = re.compile(rf"[ \t\r\n]*({NAME})[ \t\r\n]*")
 
 
 class IndexedReduction(NamedTuple):
-    """A call such as sum(x[i]*y[i], i): its place, and the names at its end."""
+    """A call such as sum(x[i]*y[i], i): its place, and the names after its first argument."""
 
     start: int
     end: int
@@ -44,13 +44,13 @@ class IndexedReduction(NamedTuple):
 
 
 def bound_names(text: str) -> Iterator[IndexedReduction]:
-    """Find calls of reductions with names after the first argument, some of which the first argument reads.
+    """Find calls of reductions with names after the first argument, at least one of which the first argument contains.
 
     Example:
         >>> list(bound_names("y = sum(A[i, j]*x[j], i, j) + sum(x, axis=0) + sum(x)"))
         [IndexedReduction(start=7, end=26, names=('i', 'j'))]
     """
-    open_calls: list[tuple[bool, list[int]]] = []  # whether it is a reduction; where its arguments begin
+    open_calls: list[tuple[bool, list[int]]] = []  # whether it is a reduction, and where its arguments begin
     before = ""
     for match in _TOKEN.finditer(text):
         name, opening, closing, comma = match.groups()
@@ -76,23 +76,23 @@ def index_symbol(name: str) -> Node:
 
 
 def index_name(node: Node) -> str | None:
-    """Return the name of a node that is an index, else None."""
+    """Return the name of a node that is an index, otherwise None."""
     is_index = not node.args and node.op.name == "symbol" and node.name.startswith(_PREFIX)
     return node.name.removeprefix(_PREFIX) if is_index else None
 
 
 def reduce_over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
-    """Return a reduction over indices, the last one first.
+    """Return a reduction over indices; the last index is reduced first.
 
     Args:
         name: the name of the reduction.
-        indices: symbols by `index_symbol`.
+        indices: symbols that `index_symbol` returned.
         body: the summand.
 
     Raises:
         UnsupportedError: if an index is part of a formula in a subscript.
         DomainError: if the range of an index is not known.
-        ShapeError: if it runs along axes of different lengths.
+        ShapeError: if an index runs along axes of different lengths.
     """
     for i in reversed(indices):
         stacked = _stacked(body, i, index_length(body, i))
@@ -104,12 +104,12 @@ def array_over_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Si
     """Return the array of the values of a formula, with an axis for each index.
 
     Args:
-        indices: symbols by `index_symbol`.
-        body: a formula that reads arrays at them.
-        lengths: the range of each index; None for that of the arrays with this subscript.
+        indices: symbols that `index_symbol` returned.
+        body: a formula that reads arrays at these indices.
+        lengths: the range of each index; None for the length of the axes with this subscript.
 
     Raises:
-        SymgradError: as `reduce_over_indices`, for an index without a length.
+        SymgradError: as for `reduce_over_indices`, for an index without a given length.
     """
     for i, length in reversed(list(zip(indices, lengths, strict=True))):
         body = _stacked(body, i, index_length(body, i) if length is None else length)
@@ -117,10 +117,10 @@ def array_over_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Si
 
 
 def index_length(body: Node, i: Node) -> Size:
-    """Return how far an index runs: the length of the axes that it is a subscript of.
+    """Return the range of an index: the length of the axes for which it is a subscript.
 
     Raises:
-        SymgradError: as `reduce_over_indices`.
+        SymgradError: as for `reduce_over_indices`.
     """
     name = index_name(i)
     reads = {i}
@@ -162,14 +162,16 @@ def _stacked(body: Node, i: Node, length: Size) -> Node:
 
 
 def _along(node: Node, i: Node, length: Size) -> Node | None:
-    """Return an array that is read at an index, for all its values; None for anything else."""
+    """Return the values of an array that is read at an index, for all values of the index; None for other nodes."""
     if node.op is not gather or not any(_reads(place, i) for place in node.args[1:]):
         return None
     x, *places = node.args
     if _reads(x, i) or any(place.shape for place in places):
         return None
     axes: Sequence[int] = node.params[0]
-    if any(place is not i and _reads(place, i) for place in places):  # positions of positions
+    if any(
+        place is not i and _reads(place, i) for place in places
+    ):  # positions that are themselves read at positions
         found = [_stacked(place, i, length) for place in places]
         x, first = gather(x, *found, params=(axes,)), min(axes)
         return transpose(x, [first, *(a for a in range(len(x.shape)) if a != first)])

@@ -1,6 +1,6 @@
 """Limits of the length and the nesting of programs, which bound the time of parsing.
 
-A number without a reason was not tuned.
+A number without a comment was not tuned.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ __all__ = [
 ]
 
 CALL_DEPTH = 50
-"""Calls of functions of a program inside calls: each is read by the parser inside the other, on Python's stack."""
+"""The nesting of calls of a program's functions: each call is read by a parser inside the parser of the other, on
+Python's stack."""
 
 BODY_TOKENS = 2**17
-"""Tokens of all bodies that one program reads: functions that call others twice grow like powers of two."""
+"""The number of tokens of all bodies that one program reads: functions that call others twice grow like powers of
+two."""
 
 QUOTED_CHARACTERS = 40
 """Characters of a part of a program that a message quotes."""
 
 TEXT_CHARACTERS = 2**26
-"""Characters of a program: a guard against a file that is none."""
+"""The number of characters of a program: this protects against files that are not programs."""
 
 SPELLING_CHARACTERS = 60
-"""Characters that are searched for the end of a construct of another notation."""
+"""The number of characters in which the end of a construct of another notation is searched for."""
 
 NESTING = 1_000
-"""Open brackets, or powers of powers, signs and `not`, at one place: more than anybody writes, few enough to print."""
+"""The number of open brackets, or of nested powers, signs and `not`, at one place: more than anybody writes, but few
+enough to print."""

@@ -39,19 +39,19 @@ __all__ = ["INFINITIES", "Scope"]
 
 
 INFINITIES = ("oo", "inf", "infinity", "Infinity")
-_INFINITY = "oo"  # a leaf that no graph keeps: a choice takes it, or it is an error
+_INFINITY = "oo"  # an infinity, which is never in a graph: a choice takes it, or it is an error
 
 
 class Scope:
     """The state of a parse: the symbol table and the first semantic error.
 
-    A semantic error (an unknown name, a wrong operand) is recorded, and the parse continues, because a later syntax
-    error is more basic, and reported first. The first semantic error is raised at the end.
+    A semantic error (an unknown name, a wrong operand) is recorded, and the parse continues: a later syntax error is
+    more basic, and is reported first. The first semantic error is raised at the end.
 
     Args:
         source: the text.
-        given: names that are known before the first line.
-        strict: whether names must be known even if the text is one bare expression.
+        given: the names that are known before the first line.
+        strict: whether names must be known even if the text is a single expression.
     """
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
@@ -119,7 +119,7 @@ class Scope:
         return found
 
     def _drop_sizes(self) -> None:
-        """Take back the symbols that turned out to be sizes."""
+        """Remove the symbols that turned out to be sizes."""
         if self.error is not None or not self.free_sizes or self.result is None:
             return
         numbers = set(symbols_of([self.result.node]))
@@ -150,7 +150,7 @@ class Scope:
         expected: str | None = None,
         cure: str | None = None,
     ) -> Term:
-        """Keep an error of meaning if it is the first, and return a term to go on with."""
+        """Record a semantic error if it is the first, and return a term with which to continue."""
         if self.error is None:
             self.error = cls(what, at=self.location(start, end), expected=expected, cure=cure)
         return Term(number(1), start, end)
@@ -164,7 +164,7 @@ class Scope:
         expected: str | None = None,
         cure: str | None = None,
     ) -> Term:
-        """Keep an error that points at a token."""
+        """Record an error that points at a token."""
         start, end = span_of(token)
         return self.wrong(cls, what, start, end, expected=expected, cure=cure)
 
@@ -177,7 +177,7 @@ class Scope:
     def make(
         self, op: Op, terms: Sequence[Term], start: int, end: int, params: tuple[object, ...] = ()
     ) -> Term:
-        """Apply an op; an error of kinds or shapes gets its place."""
+        """Apply an op; add the place to an error about kinds or shapes."""
         if self.error is not None:
             return Term(number(1), start, end)
         if self.infinities and op.name == "where":
@@ -197,7 +197,7 @@ class Scope:
         return self.term(node, start, end)
 
     def infinite(self, start: int, end: int) -> Term:
-        """Return the infinity, which only the branch of a choice may be."""
+        """Return the infinity, which may only be the branch of a choice."""
         node = symbol(Declaration(_INFINITY))
         self.infinities.setdefault(node, Span(start, end))
         return Term(node, start, end)
@@ -219,7 +219,7 @@ class Scope:
         return int(node in self.infinities)
 
     def _check_infinities(self) -> None:
-        """Keep the error for an infinity that is left somewhere else."""
+        """Record the error for an infinity that remains at any other place."""
         if self.error is not None or not self.infinities:
             return
         roots = [*self.assignments.values(), *([self.result.node] if self.result is not None else [])]
@@ -263,7 +263,10 @@ class Scope:
         return self.wrong(type(error), error.what, start, end, expected=error.expected, cure=cure)
 
     def misfit(self, error: ShapeError, terms: Sequence[Term], start: int, end: int) -> Term:
-        """Keep the error of an op whose operands do not broadcast, naming two of them as the text spells them."""
+        """Record the error of an op whose operands do not broadcast.
+
+        It names two of the operands as the text spells them.
+        """
         for i, b in enumerate(terms):
             for a in terms[:i]:
                 try:
@@ -280,7 +283,7 @@ class Scope:
         return self.keep(error, start, end)
 
     def _naming(self, what: str, terms: Sequence[Term]) -> str:
-        """Return a message about shapes with the source text of the arrays that have them."""
+        """Return a message about shapes, with the source text of the arrays that have these shapes."""
         shown = [(self.quote(t), shape_text(t.node.shape)) for t in terms]
         for i, (b, q) in enumerate(shown):
             for a, p in shown[:i]:
@@ -305,17 +308,17 @@ class Scope:
         return f"'{text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 3] + '...'}'"
 
     def unused(self, name: str) -> str:
-        """Return an unused name: the name itself, or the name with a number."""
+        """Return an unused name: the given name, or the name followed by a number."""
         taken = {*re.findall(r"\w+", self.source.text), *self.given, *self.sizes, *OPS, *WRITTEN}
         numbered = (self.numbered(name, k) for k in count(2))
         return next(n for n in chain([name], numbered) if n not in taken)
 
     def numbered(self, name: str, number: int) -> str:
-        """Return a name with a number, in the notation."""
+        """Return a name followed by a number, in the notation."""
         return f"{name}{number}"
 
     def unknown(self, token: Token) -> Term:
-        """Keep the error for a name that nothing defines above its use."""
+        """Record the error for a name that nothing defines above its use."""
         if self.error is not None:
             return Term(number(1), *span_of(token))
         name = str(token)

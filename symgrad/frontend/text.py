@@ -1,4 +1,4 @@
-r"""The program notation: text in, a Listing of nodes with their places out. Nothing is evaluated.
+r"""The program notation: a text is read into a Listing of nodes with their places. Nothing is evaluated.
 
     Text        ::= (Line (newline | ";"))*
     Line        ::= Names ":" Domain Shape?            -- x, y : positive;  p : real(0, 1);  X : real[n, 5]
@@ -12,8 +12,8 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
                   | "#" comment
 
 Expressions are Python's with NumPy's functions, and numbers are exact (1e-3 is one thousandth, 1/3 one third). The
-grammar is `program.lark`; lines continue inside brackets and after a backslash. A text that is one expression declares
-its names as real symbols; in any other text each name is defined above its use.
+grammar is `program.lark`; lines continue inside brackets and after a backslash. A text that is a single expression
+declares its names as real symbols; in any other text each name is defined above its use.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] |
     r"""Read a program.
 
     Args:
-        text: declarations, assignments and at most one bare expression, the last line. A text that is a bare expression
-            alone declares its names as real symbols, unless ``symbols`` is given.
+        text: declarations, assignments, and as the last line at most one bare expression. A text that is only a bare
+            expression declares its names as real symbols, unless ``symbols`` is given.
         name: the name of the text in messages (a file name).
         symbols: names that are known before the first line.
 
@@ -50,7 +50,8 @@ def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] |
         The symbols, the assigned nodes, the result, and the place of each.
 
     Raises:
-        SymgradError: the error in the text, with its place. Syntax errors precede semantic errors.
+        SymgradError: if the text is wrong; the message has the place. Syntax errors are reported before semantic
+            errors.
 
     Example:
         >>> listing = parse_program("x : real\ny = x**2 + 1/3")
@@ -73,7 +74,7 @@ def parse_declarations(text: str, name: str = "<text>") -> tuple[Listing, dict[s
         The listing, and the nodes of the sizes.
 
     Raises:
-        SymgradError: as `parse_program`.
+        SymgradError: as for `parse_program`.
 
     Example:
         >>> listing, sizes = parse_declarations("n : size; x : real[m]")
@@ -89,11 +90,11 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
 
     Args:
         text: the expression.
-        symbols: every name that it may use, with its node.
+        symbols: every name that the expression may use, with its node.
         name: the name of the text in messages.
 
     Raises:
-        SymgradError: as `parse_program`; also if the text is more than an expression.
+        SymgradError: as for `parse_program`; also if the text is more than an expression.
 
     Example:
         >>> x = parse_program("x : real")["x"]
@@ -113,7 +114,7 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
 
 
 class _Rereader(ProgramReader):
-    """Parses a text again with other nodes for assigned names in the following lines."""
+    """Parses a text again, with other nodes for assigned names in the following lines."""
 
     def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
         super().__init__(source, listing.given, not listing.undeclared)
@@ -124,7 +125,7 @@ class _Rereader(ProgramReader):
         return self._stands_for(_name, node)
 
     def declared_as(self, _name: str, node: Node) -> Node:
-        """Return the symbol that there was: the names in the parameters of a random input mean nothing else."""
+        """Return the symbol from the first parse: names in the parameters of a random input keep their meaning."""
         return self._declared.get(_name, node)
 
 
@@ -133,7 +134,7 @@ def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) ->
 
     Args:
         listing: a result of `parse_program`.
-        stands_for: maps an assigned name and its node to the node that the following lines read.
+        stands_for: a function of an assigned name and its node, which returns the node that the following lines read.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -153,7 +154,7 @@ def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) ->
 
 
 def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> ProgramReader:
-    """Read a text; return the reader with its scope."""
+    """Read a text; return the reader, which has the scope."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"a program is a text (str), not {type(text).__name__}",

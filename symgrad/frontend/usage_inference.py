@@ -13,9 +13,9 @@ from symgrad.support.errors import SymgradError
 __all__ = ["declared_as_arrays", "likely_domain"]
 
 _TOGETHER = 3
-"""Names of one call for which shapes are looked for."""
+"""The number of names in one call for which shapes are searched for."""
 
-# For functions of sizes or positions, the kinds of their arguments; the last one repeats.
+# For functions of sizes or positions, the kinds of their arguments; the last kind is repeated.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "zeros": ("size", "real"),
     "ones": ("size", "real"),
@@ -33,12 +33,12 @@ _CALLED = re.compile(r"[^\W\d]\w*$")
 
 
 def likely_domain(line: str, start: int, end: int) -> str:
-    """Return real, int or size.
+    """Return ``real``, ``int`` or ``size``.
 
     Args:
-        line: the line that the name is in.
-        start: where the name starts.
-        end: where it ends.
+        line: the line with the name.
+        start: where the name begins.
+        end: where the name ends.
 
     Example:
         >>> [likely_domain(t, t.index("k"), t.index("k") + 1) for t in ("zeros((3, k))", "x[k]", "x[:k]", "exp(k)")]
@@ -78,15 +78,15 @@ def declared_as_arrays(
     free: Sequence[Node],
     unused: Callable[[str], str],
 ) -> str | None:
-    """Find declarations of undeclared names as arrays that make the formula valid; None if there are none.
+    """Find declarations of undeclared names as arrays that make a formula valid; None if there are none.
 
-    Shapes are tried, those with the fewest axes first.
+    Several shapes are tried; those with the fewest axes come first.
 
     Args:
-        build: builds the value of the operands.
+        build: a function that builds the value of the operands.
         operands: the operands.
-        free: the operands that are undeclared names, so far numbers.
-        unused: returns an unused name for a name.
+        free: the operands that are undeclared names, and so far count as numbers.
+        unused: a function that returns an unused name similar to a given name.
     """
     names = list(dict.fromkeys(free))
     if not 0 < len(names) <= _TOGETHER:

@@ -5,8 +5,8 @@
       dA_dT = -A*t1
       t1 = exp(x)
 
-They end a text, and each may read those below it: they are read in the reverse order, before the first line that reads
-one of them.
+The lines of a `where` clause are at the end of a text, and each may read those below it: they are read in reverse
+order, before the first line that reads one of them.
 """
 
 from __future__ import annotations

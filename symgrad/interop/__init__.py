@@ -1,4 +1,4 @@
 """Import programs from other frameworks (`importers/`), and export programs to them (`exporters/`).
 
-Open `importers/program.py` or `exporters/callee.py` first. `apps/` must not be imported.
+Open `importers/program.py` or `exporters/callee.py` first. The package must not import `symgrad.apps`.
 """

@@ -1,4 +1,4 @@
 """The graph of equations: nodes, records of ops, types, sizes and values.
 
-Open `graph.py` first, then `op.py`. This package imports no ops, and nothing but `symgrad.support`.
+Open `graph.py` first, then `op.py`. This package imports only `symgrad.support`, and no ops.
 """

@@ -1,8 +1,9 @@
 """The operators of nodes (`a + b`, `2*a`) for symgrad's own formulas: they fold exact numbers.
 
-They drop structural zeros and ones, and move numbers to the front. They never apply to formulas of users: `0/y -> 0`
-widens the domain. Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the
-strong zero (a structurally zero cotangent stays zero in every product). `a - b` is `add(a, neg(b))`, as everywhere.
+They drop structural zeros and ones, and move numbers to the front. They are never applied to formulas of users, because
+a step such as `0/y -> 0` enlarges the domain. Each step is an identity of the real numbers wherever both sides are
+defined; `0*y -> 0` is the strong zero (a structurally zero cotangent stays zero in every product). `a - b` is `add(a,
+neg(b))`, as everywhere in symgrad.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ Number = int | Fraction
 
 
 class Arithmetic:
-    """The operators of nodes; subclasses construct nodes from ops and from numbers."""
+    """The operators of nodes; a subclass constructs nodes from ops and from numbers."""
 
     __slots__ = ()
 
     op: Any
-    args: Any  # a tuple of Self, which the type of an overridden variable may not name
+    args: Any  # a tuple of Self, but the type of a variable that is overridden may not contain Self
     shape: tuple[Any, ...]
 
     @property
@@ -36,17 +37,17 @@ class Arithmetic:
 
     @abstractmethod
     def is_number(self, value: Number | None = None) -> bool:
-        """Tell whether this is a number, and equal to a value if there is one."""
+        """Tell whether the node is a number, and equal to ``value`` if that is set."""
 
     @classmethod
     @abstractmethod
     def of(cls, value: Self | Number) -> Self:
-        """Return a node unchanged, a number as a node."""
+        """Return a node unchanged, and a number as a node."""
 
     @classmethod
     @abstractmethod
     def applied(cls, name: str, *args: Self) -> Self:
-        """Return the op of that name applied to arguments, unsimplified."""
+        """Return the op with this name applied to arguments, unsimplified."""
 
     def __add__(self, other: Self | Number) -> Self:
         return _add(self, self.of(other))

@@ -1,8 +1,8 @@
 """The limits of arrays: their number of entries, and the memory of the machine.
 
-Sizes in formulas are arbitrary integers. The limit of an array is `MOST_ENTRIES`: so many float64 numbers have less
-than 2**63 bytes, so lengths, counts, strides and bytes fit into the 64-bit integers of NumPy and of compiled code.
-Shapes are checked when they are written, as far as they are known, and when values arrive.
+Sizes in formulas are arbitrary integers. An array has at most `MOST_ENTRIES` entries: this many float64 numbers have
+less than 2**63 bytes, so lengths, counts, strides and bytes fit into the 64-bit integers of NumPy and of compiled code.
+Shapes are checked when a formula is built, as far as they are known, and again in every call.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CURE = "choose smaller sizes; what is the same along an axis can be an axis of 
 _SWAP_AT_WILL = 16
 """The assumed ratio of the memory of a process to main memory on systems that extend their swap space."""
 
-# The memory limit of a container: the second version of control groups, and the first.
+# The memory limit of a container, in version 2 and in version 1 of control groups.
 _CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -49,7 +49,7 @@ def check_axes(shape: Shape) -> None:
     """Raise an error for an axis that is too long for all values of its names.
 
     Raises:
-        ShapeError: naming it.
+        ShapeError: if there is one; the error names the axis.
     """
     for size in shape:
         if isinstance(size, str):
@@ -76,7 +76,7 @@ def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
     """Raise an error for a length that is negative for the sizes of a call, or longer than any array.
 
     Raises:
-        ShapeError: naming it.
+        ShapeError: if there is one; the error names the length.
     """
     for length in lengths:
         value = evaluate_size(length, sizes)
@@ -95,7 +95,7 @@ def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
     As in NumPy, the other axes of an empty array have the same limit. Shapes with unknown sizes pass.
 
     Raises:
-        ShapeError: naming the first one.
+        ShapeError: if there is one; the error names the first such array.
     """
     for shape in dict.fromkeys(shapes):
         if not all(n in sizes for n in names_of(*shape)):
@@ -105,10 +105,10 @@ def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
 
 
 def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
-    """Raise an error for a term of a size that is no integer of compiled code, even if the size is small.
+    """Raise an error for a term of a size that does not fit an integer of compiled code, even if the size is small.
 
     Raises:
-        ShapeError: naming the first product of sizes that is too large.
+        ShapeError: if there is one; the error names the first product of sizes that is too large.
     """
     for size in sizes:
         for monomial, c in size.terms if isinstance(size, Extent) else ():
@@ -157,7 +157,7 @@ def out_of_memory(what: str, needed: int | None = None) -> OutOfMemoryError:
 
     Args:
         what: the value that does not fit.
-        needed: its bytes, if they are known.
+        needed: the bytes of this value, if known.
     """
     limit = machine_memory()
     takes = "" if needed is None else f", which takes {bytes_text(needed)}{' or more' * (needed == LARGEST)}"
@@ -172,9 +172,9 @@ def out_of_memory(what: str, needed: int | None = None) -> OutOfMemoryError:
 
 @cache
 def machine_memory() -> int:
-    """Return about the largest number of bytes of a process on this machine; larger computations do not begin.
+    """Return about the most bytes that a process can have on this machine; larger computations do not begin.
 
-    A system may overcommit memory, and kill the process that uses it.
+    The limit is needed because a system may promise more memory than it has, and kill a process that uses it.
     """
     memory = main_memory()
     if memory is None or sys.platform == "win32":
@@ -187,10 +187,12 @@ def machine_memory() -> int:
 
 
 def main_memory() -> int | None:
-    """Return the bytes of memory of the machine, its container or the process, the least; None if unknown."""
+    """Return the bytes of memory of the machine, the container or the process, whichever are least; None if unknown."""
     known: list[int] = []
     if sys.platform == "win32":
-        status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory
+        status = (
+            ctypes.c_uint64 * 8
+        )()  # two 32-bit fields, the first of which is the length, then the physical memory
         ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
         if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
             known.append(int(status[1]))

@@ -16,10 +16,10 @@ class CompositeFunction:
     """A function as a formula over ops.
 
     Args:
-        variables: symbols for its arguments.
-        formula: the formula over these.
+        variables: symbols for the arguments of the function.
+        formula: the formula over these symbols.
         doc: the formula as text.
-        latex: the LaTeX of a call, with {0} for its argument; None if readers prefer the formula.
+        latex: the LaTeX of a call, with {0} for its argument; None to print the formula instead.
     """
 
     variables: tuple[Node, ...]
@@ -29,17 +29,17 @@ class CompositeFunction:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of its arguments."""
+        """The names of the arguments of the function."""
         return tuple(v.name for v in self.variables)
 
     def build(self, *args: Node) -> Node:
-        """Return the formula with arguments substituted, unsimplified except for arithmetic on numbers alone."""
+        """Return the formula with arguments substituted, unsimplified except for arithmetic on numbers."""
         values = dict(zip(self.variables, args, strict=True))
         return fold([self.formula], _applied, values)[self.formula]
 
 
 def _applied(node: Node, args: list[Node]) -> Node:
-    # The operators fold 0/0 to 0.
+    # The operators of nodes would fold 0/0 to 0.
     folds = node.op.name in EXACT and not (node.op.name == "div" and args[1].is_number(0))
     return EXACT[node.op.name](*args) if folds and all(a.is_number() for a in args) else with_args(node, args)
 
@@ -55,7 +55,8 @@ def define_function(
 _forms: dict[str, tuple[CompositeFunction, ...]] = {}
 
 WRITTEN: Mapping[str, tuple[CompositeFunction, ...]] = MappingProxyType(_forms)
-"""The forms of each function by name, one for each number of arguments. `symgrad/ops/composites.py` fills it."""
+"""For each function, by name, its forms for the possible numbers of arguments. `symgrad/ops/composites.py` adds
+them."""
 
 
 def register_written(forms: Mapping[str, tuple[CompositeFunction, ...]]) -> None:
@@ -64,5 +65,5 @@ def register_written(forms: Mapping[str, tuple[CompositeFunction, ...]]) -> None
 
 
 def form_of(name: str, count: int) -> CompositeFunction | None:
-    """Return the form of a function for a number of arguments, or None if there is none."""
+    """Return the form of a function for a given number of arguments, or None if there is none."""
     return next((how for how in WRITTEN.get(name, ()) if len(how.parameters) == count), None)

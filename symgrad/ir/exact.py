@@ -1,8 +1,8 @@
-"""Exact numbers: arithmetic, and the limits of their length with their reasons.
+"""Exact numbers: arithmetic, and the limits of their length, with the reasons for them.
 
-A rewrite that would exceed a limit does not happen (`power` returns None, and the rewrite engine catches the error of
-`exact_value`); for a user it is a NumberTooLargeError. The checker of proofs, which imports no other package, has its
-own limits: `checker/limits.py`.
+A rewrite that would exceed a limit is not made (`power` returns None, and the rewrite engine catches the error of
+`exact_value`). If a number of the user exceeds a limit, a NumberTooLargeError is raised. The checker of proofs, which
+imports no other package, has its own limits in `checker/limits.py`.
 """
 
 from __future__ import annotations
@@ -25,37 +25,38 @@ CONSTANTS: Mapping[str, Fraction] = {
 """The named constants, to 60 digits: enough to round correctly to any binary format up to 128 bits."""
 
 DIGITS = 4_000
-"""Digits of an integer, numerator or denominator in a graph and in a text. Python converts at most 4,300, in quadratic
-time."""
+"""The most digits of an integer, numerator or denominator in a graph and in a text. Python converts at most 4,300
+digits, in quadratic time."""
 
 FOLDED = 4_096
-"""Bits of a power of numbers that symgrad's own formulas fold: enough for derivatives of formulas with long numbers,
-while 9**9**9**9 stays unevaluated."""
+"""The most bits of a power of numbers that is evaluated in symgrad's own formulas: enough for derivatives of formulas
+with long numbers, whereas 9**9**9**9 stays unevaluated."""
 
 MADE = 512
-"""Bits of a number that canonical forms compute: longer ones are unreadable, and leave the range of floats."""
+"""The most bits of a number that canonical forms compute; longer numbers are unreadable, and beyond the range of
+floats."""
 
 WIDEST = 192
-"""Bits of the end of an interval of values: a longer end moves outward, to 0 or to infinity."""
+"""The most bits of the end of an interval of values; a longer end moves outward, to 0 or to infinity."""
 
 KNOWN = 900
-"""Bits of an exact value: of longer ones the sign alone is known. Infinite ends of intervals are floats, and arithmetic
-with a float overflows at 1024 bits."""
+"""The most bits of an exact value; of a longer value only the sign is known. Infinite ends of intervals are floats, and
+arithmetic with a float overflows at 1024 bits."""
 
 HIGHEST = 64
-"""The largest exponent of powers that are expanded: of intervals, and of the factors of a polynomial."""
+"""The largest exponent of powers that are expanded, of intervals and of the factors of a polynomial."""
 
 MONOMIALS = 24
-"""Terms of a polynomial that is expanded to cancel terms."""
+"""The most terms of a polynomial that is expanded to cancel terms."""
 
 SIZE_TERMS = 200
-"""Terms of the length of an axis, an expanded polynomial in the names of sizes."""
+"""The most terms of the length of an axis, which is an expanded polynomial in the names of sizes."""
 
 SQUARINGS = 64
-"""Bits of the exponent of a power of a matrix: each takes one or two products of matrices."""
+"""The most bits of the exponent of a power of a matrix; each bit takes one or two products of matrices."""
 
 FACTORS = 1_000
-"""The bound of trial division for prime factors of radicands."""
+"""The largest divisor in the trial division for prime factors of radicands."""
 
 _END = 10**DIGITS
 
@@ -73,10 +74,10 @@ def fits(value: Exact) -> bool:
 
 
 def exact_value(value: Exact) -> Exact:
-    """Return a number that is short enough for a graph, an integer as an int.
+    """Return a number if it is short enough for a graph; an integer becomes an int.
 
     Raises:
-        NumberTooLargeError: if it is too long.
+        NumberTooLargeError: if the number is too long.
     """
     if not fits(value):
         raise NumberTooLargeError(
@@ -88,12 +89,12 @@ def exact_value(value: Exact) -> Exact:
 
 
 def is_longer(value: Exact, bits: int) -> bool:
-    """Tell whether a numerator or denominator has more bits."""
+    """Tell whether the numerator or the denominator has more than ``bits`` bits."""
     return value.numerator.bit_length() > bits or value.denominator.bit_length() > bits
 
 
 def power(base: Exact, exponent: int, bits: int) -> Exact | None:
-    """Return base**exponent, or None if it has no value, or roughly more bits than these.
+    """Return base**exponent, or None if it has no value, or roughly more than ``bits`` bits.
 
     Example:
         >>> power(Fraction(2, 3), -2, FOLDED), power(9, 9**9, FOLDED), power(-1, 9**9, FOLDED)
@@ -111,7 +112,7 @@ def power(base: Exact, exponent: int, bits: int) -> Exact | None:
 
 
 def root(value: int, degree: int) -> int:
-    """Return the largest integer whose power is at most a nonnegative value.
+    """Return the largest integer whose power with exponent ``degree`` is at most a nonnegative value.
 
     Example:
         >>> root(10**100 - 1, 2) == 10**50 - 1, root(26, 3)
@@ -141,7 +142,7 @@ def float_of(value: Exact) -> float:
 
 
 def nearest_float(value: Exact) -> float:
-    """Return the nearest float, an infinity beyond the largest."""
+    """Return the nearest float; an infinity beyond the largest float."""
     try:
         return float(value)
     except OverflowError:
@@ -149,7 +150,7 @@ def nearest_float(value: Exact) -> float:
 
 
 def without(value: int, factor: int) -> tuple[int, int]:
-    """Return a positive integer without a factor, and the multiplicity of the factor.
+    """Divide a positive integer by a factor as often as possible; return the rest, and the number of divisions.
 
     Example:
         >>> without(96, 2)
@@ -157,7 +158,7 @@ def without(value: int, factor: int) -> tuple[int, int]:
     """
     if value % factor:
         return value, 0
-    rest, count = without(value, factor * factor)  # so that a high power takes few divisions
+    rest, count = without(value, factor * factor)  # so a high power takes few divisions
     return (rest, 2 * count) if rest % factor else (rest // factor, 2 * count + 1)
 
 

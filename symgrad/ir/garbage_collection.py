@@ -8,16 +8,16 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-_building: dict[object, int] = {}  # passes in progress, and their threads
-_resume = False  # whether the last of them enables the collector again
+_building: dict[object, int] = {}  # the passes in progress, with their threads
+_resume = False  # whether the last pass to end enables the collector again
 
 
 @contextmanager
 def gc_paused() -> Generator[None, None, None]:
     """Pause the cyclic garbage collector while a pass builds a large graph.
 
-    Nodes form no cycles, so the collector finds nothing among them, and takes more than half the time of a gradient of
-    100,000 equations. There is one collector for all threads: it is enabled again after the last pass, unless the
+    Nodes form no cycles, so the collector finds nothing among them, but takes more than half of the time of a gradient
+    with 100,000 equations. All threads share one collector, so it is enabled again after the last pass, unless the
     program had disabled it.
     """
     global _resume

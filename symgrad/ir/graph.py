@@ -1,13 +1,13 @@
 """The graph: hash-consed equations whose vocabulary is SymPy's.
 
-    Graph    ::= outputs: Node*                          -- its equations: the nodes they depend on, arguments first
+    Graph    ::= outputs: Node*                          -- its equations are the nodes that the outputs depend on
     Node     ::= Symbol | Number | Constant | Size | Op(Node*, static parameters)
     Symbol   ::= Declaration                             -- name, domain, shape, distribution
     Number   ::= int | Fraction | True | False           -- exact; floats exist only below `lower`
     Constant ::= pi | E | ...                            -- exact, by name
     Size     ::= name                                    -- the length of an axis, as a number
 
-Nodes are interned (hash consing): structurally equal nodes are one object, so identity is equality, and a common
+Nodes are interned (hash consing): structurally equal nodes are the same object, so identity is equality, and a common
 subexpression is computed, differentiated and compiled once. The table is weak, so unused graphs are freed. Nodes are
 immutable and acyclic, and every traversal is iterative (`ir/traverse.py`).
 
@@ -84,7 +84,7 @@ class Node(Arithmetic):
         return self.declaration.name
 
     def is_number(self, value: int | Fraction | None = None) -> bool:
-        """Tell whether this is a number (not a truth value), and equal to a value if there is one."""
+        """Tell whether the node is a number (not a truth value), and equal to ``value`` if that is set."""
         if self.op is not NUMBER or self.dtype == "bool":
             return False
         return value is None or self.params[1] == value
@@ -95,15 +95,15 @@ class Node(Arithmetic):
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
         return self
 
-    # Node is final, so these are the only ones: they need not serve another class of nodes.
+    # Node is final, so these methods need not work for subclasses.
     @classmethod
     def of(cls, value: Node | int | Fraction) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]  (see above)
-        """Return a node unchanged, a Python number as a node."""
+        """Return a node unchanged, and a Python number as a node."""
         return as_node(value)
 
     @classmethod
     def applied(cls, name: str, *args: Node) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]  (see above)
-        """Return the op of that name applied to arguments, unsimplified."""
+        """Return the op with this name applied to arguments, unsimplified."""
         return apply(OPS[name], args)
 
 
@@ -129,7 +129,10 @@ OPS: record.Registry[Op] = record.Registry()
 
 
 def internal_op(name: str, doc: str, never: Callable[..., Any], **fields: Any) -> Op:
-    """Return an op outside the registry; its other fields are empty, or the function ``never``, which raises."""
+    """Return an op outside the registry.
+
+    Its other fields are empty, or the function ``never``, which raises an error.
+    """
     others: dict[str, Any] = {
         **dict.fromkeys(("aliases", "parameters", "takes", "partials", "kinks", "samples"), ()),
         **dict.fromkeys(("shape", "evaluate", "reference", "lower"), never),
@@ -151,7 +154,7 @@ def _leaf(name: str, doc: str, cost: int = 0) -> Op:
     return internal_op(name, doc, never, parameters=("value",), cost=cost)
 
 
-# The cost is that of a load from memory.
+# The cost is that of loading from memory.
 SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration", cost=20)
 NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
 CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
@@ -182,7 +185,7 @@ def _new(key: tuple[Op, tuple[Node, ...], tuple[Any, ...]], shape: Shape, dtype:
 
 
 def _after_fork() -> None:
-    """Replace the lock in a forked child, in which the thread that holds it does not run."""
+    """Replace the lock in a forked child, in which the thread that may hold it does not run."""
     global _lock
     _lock = threading.Lock()
 
@@ -204,7 +207,7 @@ def number(value: Number | float) -> Node:
             nine tenths, and rounds to the same float in a kernel.
 
     Raises:
-        UsageError: for an infinity or NaN, which are no numbers of a graph.
+        UsageError: for an infinity or NaN, which cannot be numbers in a graph.
         NumberTooLargeError: for more digits than `symgrad.ir.exact` allows.
     """
     if isinstance(value, bool):
@@ -218,7 +221,7 @@ def number(value: Number | float) -> Node:
             )
         if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
-        value = Fraction(float.__repr__(value))  # the repr of NumPy's float64 is another one
+        value = Fraction(float.__repr__(value))  # NumPy's float64 has another repr
     value = exact_value(value)
     kind: Kind = "int" if isinstance(value, int) else "real"
     return _intern(NUMBER, (), (kind, value), _SCALAR, kind)
@@ -237,7 +240,7 @@ def constant(name: str) -> Node:
 
 
 def size_node(size: Size) -> Node:
-    """Return a size as a number, a formula over names of sizes.
+    """Return a size as a number: a formula over names of sizes.
 
     Example:
         >>> size_node(5).value
@@ -255,7 +258,10 @@ def size_node(size: Size) -> Node:
 
 
 def size_leaf(size: Size) -> Node:
-    """Return a size as one integer node, for lowering; in `size_node` a rounded quotient is a real number."""
+    """Return a size as one integer node, for lowering.
+
+    In the result of `size_node` a rounded quotient is a real number.
+    """
     return number(size) if isinstance(size, int) else _intern(SIZE, (), (size,), _SCALAR, "int")
 
 
@@ -267,7 +273,7 @@ def _of_atom(atom: SizeAtom) -> Node:
 
 
 def as_node(value: Node | Number | float) -> Node:
-    """Return a node unchanged, a Python number as a number node, a Python bool as a truth value."""
+    """Return a node unchanged, a Python number as a number node, and a Python bool as a truth value."""
     if isinstance(value, Node):
         return value
     return truth(value) if isinstance(value, bool) else number(value)
@@ -276,8 +282,8 @@ def as_node(value: Node | Number | float) -> Node:
 def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     """Return the node of an op applied to arguments, unsimplified.
 
-    A truth value in place of a number is ``where(c, 1, 0)``, as in NumPy; an array with entries of such values is an
-    array of truth values again in place of one.
+    If a truth value stands where a number is needed, it becomes ``where(c, 1, 0)``, as in NumPy. If an array of entries
+    of such values stands where truth values are needed, it becomes an array of truth values again.
 
     Raises:
         UsageError: for a wrong number of arguments or parameters.
@@ -340,7 +346,10 @@ def indicator(condition: Node) -> Node:
 
 
 def as_condition(node: Node) -> Node | None:
-    """Return a node as a truth value: itself, or an array with entries of indicators (``m[None]``); else None."""
+    """Return a node as a truth value: the node itself, or an array of entries of indicators (``m[None]``).
+
+    Return None otherwise.
+    """
     if node.dtype == "bool":
         return node
     sources = (n for n in walk([node], _sources) if not _sources(n))
@@ -352,7 +361,7 @@ def _is_indicator(node: Node) -> bool:
 
 
 def _sources(node: Node) -> Sequence[Node]:
-    """Return the arguments whose entries a node has, none for an op that computes new ones."""
+    """Return the arguments whose entries a node has; none for an op that computes new entries."""
     if node.op.name == "where":
         return () if _is_indicator(node) else node.args[1:]
     if node.op.structure is None or node.op.structure.entries != "moved":

@@ -18,7 +18,7 @@ _INDEXED = 12  # characters of the longest name whose deletions are indexed
 
 
 def one_of(names: Iterable[str]) -> str | None:
-    """Return the text of a choice of names, shortened if they are many or long; None if there are none.
+    """Return the text of a choice of names, shortened if the names are many or long; None if there are no names.
 
     Example:
         >>> one_of(["x", "y"])
@@ -49,10 +49,10 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
 
 
 class Suggestions:
-    """An index of known names for many calls of `suggest`, which compares each name with all known ones.
+    """An index of known names for many suggestions; `suggest` itself compares each name with all known names.
 
-    Two words with d slips have a common word after at most d deletions from each, so the index by deletions finds all
-    candidates (the algorithm of SymSpell).
+    If two words differ by d slips, at most d deletions from each lead to a common word, so an index by deletions finds
+    all candidates (the algorithm of SymSpell).
 
     Args:
         known: the names.
@@ -77,7 +77,7 @@ class Suggestions:
                     self._by_deletion.setdefault(key, []).append(k)
 
     def suggest(self, name: str) -> str | None:
-        """Return the result of `suggest` for the known names."""
+        """Return the result of the function `suggest` for the known names."""
         if name and name.lower() in self._by_case:
             return _question(self._by_case[name.lower()])
         if len(name) > _INDEXED:
@@ -87,7 +87,7 @@ class Suggestions:
 
 
 def _deletions(name: str) -> set[str]:
-    """Return the results of deleting up to as many letters as a name may have slips, and of merging doubled letters."""
+    """Return the words after deleting at most as many letters as a name may have slips, and merging doubled letters."""
     found = level = {name}
     # A word with d slips is at most d letters longer, so d <= (length + d) // 4.
     for _ in range(len(name) // 3):
@@ -101,8 +101,8 @@ def _question(name: str) -> str:
 
 
 def _nearest(name: str, known: Iterable[tuple[int, str]]) -> str | None:
-    """Return the question for the near name with the fewest slips, None if no name is near."""
-    # Near means one slip in up to seven letters, two in up to eleven, and so on.
+    """Return the question for the near name with the fewest slips; None if no name is near."""
+    # Near means one slip in up to seven letters, two slips in up to eleven letters, and so on.
     slips = ((_slips(name, n), k, n) for k, n in known)
     near = [(d, -_prefix(name, n), not name.startswith(n), k, n) for d, k, n in slips if _is_near(name, n, d)]
     return _question(min(near)[-1]) if near else None
@@ -121,7 +121,7 @@ def _is_near(name: str, other: str, slips: int) -> bool:
 
 
 def _undoubled(name: str) -> str:
-    """Return a name with each run of a letter reduced to one."""
+    """Return a name in which each run of a letter is reduced to one letter."""
     return "".join(letter for letter, _ in groupby(name))
 
 
@@ -152,8 +152,8 @@ class Listing:
         name_spans: for each declared or assigned name, the place of its definition.
         undeclared: names that a text of one bare expression uses without a declaration.
         given: the names that were defined before the text, with their nodes.
-        places: for each node of a program from code in another language, the line that computes it.
-        framework: the framework of that code, such as ``"torch"``; None for NumPy and other programs.
+        places: for each node of a program that was imported from other code, the line of code that computes it.
+        framework: the framework of this code, such as ``"torch"``; None for NumPy and other programs.
     """
 
     symbols: Mapping[str, Node]
@@ -168,7 +168,7 @@ class Listing:
     framework: str | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # One flat list for all nodes: shared equations are written once, deep ones without recursion.
+        # All nodes are in one flat list, so shared equations are written once, and deep equations without recursion.
         spans, places = list(self.spans.items()), list(self.places.items())
         nodes = [
             *self.symbols.values(),
@@ -220,7 +220,10 @@ class Listing:
         return (*self.symbols, *self.assignments)
 
     def name_of(self) -> dict[Node, str]:
-        """Return the name of every named node; the first name wins, and a symbol keeps its own."""
+        """Return the name of every named node.
+
+        If a node has several names, the first is returned; a symbol keeps its own name.
+        """
         named: dict[Node, str] = {}
         for name, node in self.assignments.items():
             if node.op is not SYMBOL:

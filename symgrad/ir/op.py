@@ -43,25 +43,25 @@ Fact: TypeAlias = Literal[
     "bounded-by-one",  # |f| <= 1
     "stops",  # derivative edges end here (stop_gradient)
     "idempotent",  # f(f(x)) = f(x)
-    "given-slope",  # a partial is no derivative of the value, but what the user gave
+    "given-slope",  # a partial is not a derivative of the value, but was defined by the user
 ]
 
 Entries: TypeAlias = Literal[
-    "moved",  # each is an entry of an argument that is not an index
-    "placed",  # that, or zero
-    "picked",  # each is one of the entries that it depends on, which one their values tell
+    "moved",  # each entry of the result is an entry of an argument that is not an index
+    "placed",  # the same, or zero
+    "picked",  # each is one of the entries that it depends on; their values determine which one
     "between",  # each lies between the entries that it depends on
     "products",  # each is a sum of products of entries
-    "counted",  # whole numbers that positions are made of
+    "counted",  # whole numbers that count positions
     "computed",
 ]
 
 Total: TypeAlias = Literal[
-    "always",  # there is a value for all values of the arguments
-    "of some",  # there is one over at least one entry
-    "of some only",  # there is one over at least one entry, and over none it is an error
-    "of regular",  # there is one for matrices that are not singular
-    "inside",  # there is one where positions are inside their axes
+    "always",  # the result has a value for all values of the arguments
+    "of some",  # it has a value over at least one entry
+    "of some only",  # it has a value over at least one entry; over no entries it is an error
+    "of regular",  # it has a value for matrices that are not singular
+    "inside",  # it has a value where positions are inside their axes
 ]
 
 
@@ -70,7 +70,7 @@ class Builder(Protocol):
 
     Comparisons return masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 function of doubles; the
     builder chooses the variant for the kernel's dtype and applies it lane by lane. The builder never reorders
-    arithmetic, and never fuses that of the user.
+    arithmetic, and never fuses operations of the user.
     """
 
     @property
@@ -124,10 +124,11 @@ class Kink:
 
     Args:
         where: the place in words, over the argument names ``x``, ``y``, ``c``.
-        point: one such argument tuple, as exact numbers, for tests.
-        partials: the value of every partial there; None for "undefined: the kernel gives NaN or an infinity".
+        point: the arguments at one such point, as exact numbers, for tests.
+        partials: the value of every partial at this point; None if it is undefined, and the kernel gives NaN or an
+            infinity.
         why: the reason for the choice.
-        smooth: whether the op is smooth there: a partial is a quotient with a removable singularity.
+        smooth: whether the op is smooth there, and a partial is only a quotient with a removable singularity.
     """
 
     where: str
@@ -139,13 +140,13 @@ class Kink:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Loops along an axis, the first static parameter; a second one is true for backward loops.
+    """Loops along an axis, which is the first static parameter; a second parameter is true for backward loops.
 
     Args:
         start: the value before the first entry.
-        combine: the value up to an entry and the entry together: an operation of numbers, or a formula,
-            ``combine(builder, before, entry)``.
-        others: whether each entry of the result combines all entries but its own.
+        combine: the operation that combines the value before an entry with the entry: the name of an operation on
+            numbers, or a formula, ``combine(builder, before, entry)``.
+        others: whether each entry of the result combines all entries except the entry at its own place.
     """
 
     start: float
@@ -155,27 +156,28 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Structure(Generic[N]):
-    """The fields of an op that is not pointwise: its entries depend on more than the entries at their place.
+    """The fields of an op that is not pointwise: entries of its result depend on entries at other places.
 
-    Every field is required. Rewriting, loop plans and sources also name the basic array ops (contraction, layout,
-    positions); for another op these fields are all they use.
+    Every field is required. Rewriting, loop plans and sources refer to the basic array ops (contraction, layout,
+    positions) by name; for any other op they use only these fields.
 
     Args:
-        batch: ``batch(node, stacks, lead)``: the node for a stack of values of arguments. One that varies has an array
-            of shape ``lead + its own``, another one None; the result has the shape ``lead + node.shape``.
-        rows: ``rows(node, places)``: the axis of the result whose entries are the rows along these axes of the
-            arguments, None for an argument without rows; None if an entry may depend on several rows.
+        batch: ``batch(node, stacks, lead)``: the node for a stack of values of arguments. For an argument that varies,
+            ``stacks`` has an array of shape ``lead + its own shape``; for any other argument it has None. The result
+            has the shape ``lead + node.shape``.
+        rows: ``rows(node, places)``: the axis of the result that indexes the rows, if ``places`` are the axes of the
+            arguments that do so (None for an argument without rows). It is None if an entry may depend on several rows.
         entries: the class of the entries of the result.
-        total: whether it has a value wherever its arguments have one.
-        native: its computation in kernels: ``native(node, args)`` in simpler ops, raw, or loops along an axis; None for
-            an op that loops compute directly.
-        written: ``written(node, names)``: the parts of its spelling in programs, and its precedence. The reader parses
-            them to the same node; ``names`` are the nodes with a name.
+        total: whether the result has a value wherever its arguments have values.
+        native: how kernels compute it: ``native(node, args)`` in terms of simpler, unsimplified ops, or loops along an
+            axis; None for an op that loops compute directly.
+        written: ``written(node, names)``: the parts of its spelling in programs, and the precedence of the spelling.
+            The reader parses the parts to the same node; ``names`` are the nodes with a name.
         source: ``source(node)``: the template of its Python source, or templates by library (numpy, jax, torch,
-            tensorflow, keras), none for a library without it. There ``{0}`` is an argument, ``{0:t}`` one as a tensor,
-            with ``a`` or ``m`` after that next to a dot or an operator; ``{np}`` and ``{m}`` are the modules of
-            functions of arrays and of numbers, ``{axis}`` is the name of the argument for axes. None for basic array
-            ops.
+            tensorflow, keras), without those libraries that lack the function. In a template ``{0}`` is an argument,
+            and ``{0:t}`` an argument as a tensor, followed by ``a`` or ``m`` next to a dot or an operator; ``{np}`` and
+            ``{m}`` are the modules of functions of arrays and of numbers, and ``{axis}`` is the name of the argument
+            for axes. None for basic array ops.
     """
 
     batch: Callable[[N, Sequence[N | None], Shape], N]
@@ -196,40 +198,41 @@ class Structure(Generic[N]):
 class Schema(Generic[N]):
     """The record of one operation, over nodes of type N.
 
-    Every field is required: a silent default would be a silent bug.
+    Every field is required, because a silent default would be a silent bug.
 
     Args:
-        name: its name in programs, unique, that of NumPy or SciPy if there is one.
+        name: its unique name in programs, which is the name in NumPy or SciPy if there is one.
         aliases: other accepted spellings (SymPy's, Python's).
-        doc: its result, in one line, with the formula unless the name implies it.
-        parameters: names of the static parameters (``Node.params``), () for nearly all. Sizes in them may be names.
-        takes: kind of each argument: ``"number"``, ``"bool"``, or ``"index"`` (integers that count positions);
-            its length is the arity.
+        doc: a description of the result in one line, with the formula unless the name implies it.
+        parameters: names of the static parameters (``Node.params``), () for nearly all ops. Sizes in parameters may be
+            names.
+        takes: the kind of each argument: ``"number"``, ``"bool"``, or ``"index"`` (integers that count positions); the
+            number of kinds is the arity.
         variadic: whether the last argument may be repeated.
-        gives: kind of the result; ``"same"`` is int when all arguments are int, else real.
+        gives: the kind of the result; ``"same"`` means int if all arguments are int, else real.
         shape: result shape from the argument shapes and params; ``broadcast_shapes`` for pointwise ops.
         cas: its name in ``sympy`` or ``sympy.codegen.cfunctions``, applied unevaluated, or None if
-            ``ops/sympy_bridge/`` has a spelling of its own for the head (add, mul, pow, where, ...).
-        domain: from the argument Nodes, the condition (a bool Node) under which the value is a real number;
-            None for everywhere.
+            ``ops/sympy_bridge/`` has its own spelling of the op (add, mul, pow, where, ...).
+        domain: a function from the argument Nodes to the condition (a bool Node) under which the value is a real
+            number; None if it always is.
         evaluate: NumPy evaluation of whole arrays: ``evaluate(*params, *arrays)``.
         reference: mpmath evaluation at any precision: ``reference(mp, *params, *args)``; NaN outside the
             domain.
-        partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes,
-            where ``out`` is the node itself; None for an argument that carries no tangent. Inside, Node
-            operators fold constants. () for an op that is not pointwise, which has the next two instead.
+        partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes, where ``out``
+            is the node itself; None for an argument that carries no tangent. In these functions the operators of Nodes
+            fold constants. () for an op that is not pointwise, which has `push` and `pull` instead.
         push: for an op that is not pointwise, ``push(node, tangents)``: the tangent of the node for the tangents of its
-            arguments, each of its argument's shape, or None for a zero tangent. None for a pointwise op.
-        pull: its transpose, ``pull(node, cotangent, wanted)``: the cotangents of the wanted arguments for a cotangent
-            of the node, and None for the others.
-        structure: the further fields of an op that is not pointwise; None for a pointwise one.
+            arguments. Each tangent has the shape of its argument, or is None for zero. None for a pointwise op.
+        pull: the transpose of push, ``pull(node, cotangent, wanted)``: the cotangents of the wanted arguments for a
+            cotangent of the node, and None for all other arguments.
+        structure: the further fields of an op that is not pointwise; None for a pointwise op.
         kinks: every place where a partial jumps, is infinite or has no value inside the closure of the domain.
         lower: native code: ``lower(builder, node, *lanes)``, where ``node`` has the params and numeric arguments.
-        cost: about the number of operations as simple as a sum for one entry; 0 for ops that only place entries, or
-            whose loops have a cost of their own.
-        latex: LaTeX template with ``{0}``, ``{1}`` for the arguments, or a function from a node to one; function style
-            templates get bare arguments.
-        precedence: of the printed form, for parentheses: see ``ir/notation/printer.py``.
+        cost: the approximate number of operations for one entry, each as simple as a sum; 0 for ops that only move
+            entries, or whose loops have a cost of their own.
+        latex: a LaTeX template with ``{0}``, ``{1}`` for the arguments, or a function from a node to a template.
+            Templates in the style of function calls get arguments without parentheses.
+        precedence: the precedence of the printed form, which determines parentheses: see ``ir/notation/printer.py``.
         facts: algebraic facts for generic rules.
         samples: argument tuples inside the domain, exact numbers or decimals as text, for tests.
     """
@@ -265,7 +268,7 @@ class Schema(Generic[N]):
 
     @property
     def pointwise(self) -> bool:
-        """Whether it acts elementwise with broadcasting, so that partials define its derivative."""
+        """Whether the op acts elementwise with broadcasting, so that partials define its derivative."""
         return self.push is None
 
     @property
@@ -279,7 +282,7 @@ class Schema(Generic[N]):
     def switches(self) -> tuple[tuple[int, int | None], ...]:
         """The pairs of arguments at whose equality a comparison or a piecewise linear function changes.
 
-        None stands for 0, and for any whole number where the op rounds.
+        None stands for 0; if the op rounds, it stands for any whole number.
 
         Example:
             >>> from symgrad.ir.graph import OPS
@@ -313,7 +316,7 @@ class Registry(dict[str, S]):
         """Add a record and return it.
 
         Raises:
-            UsageError: if a field is None that may not be, a spelling is taken, or lengths disagree.
+            UsageError: if a required field is None, a spelling is taken, or lengths disagree.
         """
         for field in fields(op):
             if getattr(op, field.name) is None and field.name not in _OPTIONAL:
@@ -327,7 +330,7 @@ class Registry(dict[str, S]):
             raise UsageError(f"op {op.name}: {len(op.partials)} partials for {op.arity} arguments")
         for sample in op.samples:
             if len(sample) != op.arity and not op.variadic:
-                raise UsageError(f"op {op.name}: the sample {sample} has not {op.arity} arguments")
+                raise UsageError(f"op {op.name}: the sample {sample} does not have {op.arity} arguments")
         for spelling in (op.name, *op.aliases):
             if spelling in self:
                 raise UsageError(f"op {op.name}: the spelling '{spelling}' is taken by {self[spelling]}")
@@ -341,24 +344,24 @@ class Registry(dict[str, S]):
         self._identities.pop(op.name, None)
 
     def identify(self, op: S, identity: str) -> None:
-        """Record the identity of a user's op, which tells it from others of its name when nodes are unpickled."""
+        """Record the identity of a user's op, by which unpickling distinguishes it from other ops with its name."""
         self._identities[op.name] = identity
 
     def identity_of(self, op: S) -> str | None:
-        """Return the identity of a user's op, None for symgrad's."""
+        """Return the identity of a user's op; None for an op of symgrad."""
         return self._identities.get(op.name)
 
     def named(self, name: str, identity: str | None = None) -> S:
-        """Return the op of that name, and of that identity if it has one.
+        """Return the op with this name, and with this identity if it is a user's op.
 
         Raises:
-            UsageError: if it is not registered here, or under another identity.
+            UsageError: if the op is not registered in this process, or has another identity.
         """
         op = self.get(name)
         if identity is not None and (op is None or op.name != name or self._identities.get(name) != identity):
             raise UsageError(
-                f"what is loaded calls '{name}', which "
-                + ("is registered as something else here" if op is not None else "nobody registered here"),
+                f"the loaded formula calls '{name}', which "
+                + ("is registered as something else here" if op is not None else "is not registered here"),
                 expected=f"the registration of '{name}' with which it was saved",
                 cure="call sg.register_op with the same arguments first",
             )

@@ -1,4 +1,4 @@
-"""Shapes under broadcasting, and sizes of slices, as in NumPy, for named sizes, too."""
+"""Shapes under broadcasting, and sizes of slices, as in NumPy, but also for named sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
     """Return the shape of NumPy broadcasting, for sizes that may be names.
 
     Args:
-        shapes: the operands' shapes. A named size matches itself and 1, nothing else.
+        shapes: the operands' shapes. A named size matches only itself and 1.
 
     Raises:
         ShapeError: if two sizes differ and neither is 1.
@@ -58,11 +58,11 @@ def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
 
 
 def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
-    """Return the cure for two operands that broadcast once one of them gets new axes at its end, else None.
+    """Return the cure for two operands that would broadcast if one of them got new axes at its end; else None.
 
     Args:
-        a: the text of one, and its shape.
-        b: the text of the other, and its shape.
+        a: the text and the shape of the first operand.
+        b: the text and the shape of the second operand.
 
     Example:
         >>> fitting(("A", ("n", 3)), ("b", ("n",)))
@@ -84,7 +84,7 @@ def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
 
 
 def _may_be_empty(size: Size) -> bool:
-    """Tell whether a size is one, or zero if an axis is empty: the length of x[:1]."""
+    """Tell whether a size is always one, or zero if an axis is empty, such as the length of x[:1]."""
     return isinstance(size, Extent) and any(size == size_min(1, name) for name in names_of(size))
 
 
@@ -136,13 +136,13 @@ def slice_length(size: Size, triple: Triple) -> Size:
 
 
 def padded(size: Size, before: Size, after: Size) -> tuple[Triple, Size]:
-    """Return the slice whose elements are an axis within a padded one, and the size of the padded axis.
+    """Return the slice of a padded axis that contains the original axis, and the size of the padded axis.
 
     Args:
-        size: the number of elements of the slice. If it is ``maximum(n - k, 0)`` for k omitted elements, the padded
-            axis has n elements.
-        before: the number of elements before it, not negative.
-        after: the number of elements after it, not negative.
+        size: the number of elements of the slice. If the size is ``maximum(n - k, 0)``, and k elements are added, the
+            padded axis has n elements.
+        before: the number of elements before the slice, not negative.
+        after: the number of elements after the slice, not negative.
 
     Example:
         >>> padded(slice_length("n", (1, -2, 1)), 1, 2), padded(3, "k", 0)[0]

@@ -47,14 +47,14 @@ def _atom_with(atom: str | SizeAtom, names: Mapping[str, Size]) -> Size:
 
 
 def never_equal(a: Size, b: Size) -> bool:
-    """Tell whether two sizes provably differ for all values of the names from 1 on.
+    """Tell whether two sizes provably differ for all values of the names that are at least 1.
 
     Example:
         >>> never_equal(size_sum(["n", "m"]), "n"), never_equal(size_product(["n", "n"]), "n")
         (True, False)
     """
     gap = size_sum([a, size_product([-1, b])])
-    gap = size_with(gap, {name: size_sum([name, 1]) for name in names_of(gap)})  # now for values from 0 on
+    gap = size_with(gap, {name: size_sum([name, 1]) for name in names_of(gap)})  # now the names are from 0 on
     return nonnegative(size_sum([gap, -1])) or nonnegative(size_sum([size_product([-1, gap]), -1]))
 
 
@@ -62,7 +62,7 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
     """Return nodes with other sizes substituted for names, otherwise unchanged.
 
     Raises:
-        ShapeError: if shapes do not fit with these sizes; further errors of `symgrad.ir.graph.apply`.
+        ShapeError: if shapes do not fit with these sizes; `symgrad.ir.graph.apply` may raise other errors.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -80,7 +80,7 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
             declared = node.declaration
             shape = tuple(size_with(s, sizes) for s in node.shape)
             domain = domain_with(declared.domain, sizes)
-            # This recurses once only: no parameter depends on a random input.
+            # This recurses only once, since no parameter depends on a random input.
             done[node] = drawn_anew(node, lambda p: resized(p, sizes), domain=domain, shape=shape)
         elif node.op is SIZE:
             done[node] = size_leaf(size_with(node.params[0], sizes))

@@ -4,8 +4,8 @@ Size     ::= int | name | Extent
 Extent   ::= a polynomial over atoms with integer coefficients           -- n + m, 2*n, n*m
 SizeAtom ::= name | max(Size, Size) | min(Size, Size) | ceil(Size/Size)  -- lengths of slices
 
-Extents have a canonical form, as polynomials over their atoms: the one test of shapes is ``==``. Names stand for sizes
-of at least zero, so max(n, 0) is n.
+Extents have a canonical form, as polynomials over their atoms, so shapes are simply compared with ``==``. Names stand
+for sizes of at least zero, so max(n, 0) is n.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _Monomial: TypeAlias = "tuple[str | SizeAtom, ...]"
 
 
 def not_called(size: Size, axis: int = 0) -> Size:
-    """Refuse torch's ``x.size(axis)``: NumPy's ``x.size`` is the number of all entries.
+    """Raise an error for torch's ``x.size(axis)``, since NumPy's ``x.size`` is the number of all entries.
 
     Raises:
         UsageError: always.
@@ -56,7 +56,7 @@ class Extent:
     """A size that is a polynomial in names.
 
     Args:
-        terms: monomials with their coefficients, in a fixed order; () is the constant term.
+        terms: the monomials with their coefficients, in a fixed order; the monomial of the constant term is ().
 
     Example:
         >>> print(size_sum(["n", "n", size_product([3, "m"]), -1]))
@@ -77,7 +77,7 @@ class Extent:
 def polynomial_text(
     size: Extent, atom: Callable[[SizeAtom], str], coefficient: Callable[[int], str] = str
 ) -> str:
-    """Return an extent as text, its atoms and coefficients written by these functions."""
+    """Return an extent as text; the functions in the arguments write its atoms and coefficients."""
     text = ""
     for monomial, c in size.terms:
         factors = [a if isinstance(a, str) else atom(a) for a in monomial]
@@ -93,7 +93,7 @@ def _factor(size: Size) -> str:
 
 
 def extent_text(size: Size) -> str:
-    """Return a size, or any integer, for a message: all its digits, if they are few.
+    """Return the text of a size, or of any integer, for a message: all its digits if they are few.
 
     Example:
         >>> extent_text(2**64), extent_text(-(10**30)), extent_text(10**5000), extent_text("n")
@@ -101,7 +101,7 @@ def extent_text(size: Size) -> str:
     """
     if not isinstance(size, int) or abs(size) < 10**24:
         return str(size)
-    digits = int(abs(size).bit_length() * 0.30102999566398120)  # the decimal logarithm, or a little more
+    digits = int(abs(size).bit_length() * 0.30102999566398120)  # the decimal logarithm, or one more
     if abs(size) < 10**digits:
         digits -= 1
     return f"about {'-' * (size < 0)}1e{digits}"
@@ -117,7 +117,7 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
     """Return a polynomial as a size.
 
     Raises:
-        NumberTooLargeError: if it has very many terms, or numbers with very many digits.
+        NumberTooLargeError: if the polynomial has very many terms, or numbers with very many digits.
     """
     nonzero = {m: int(exact_value(c)) for m, c in terms.items() if c}
     _check_terms(nonzero)
@@ -146,7 +146,10 @@ def _check_terms(terms: Mapping[_Monomial, int]) -> None:
 
 
 def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
-    """Add a minimum and a maximum whose sum is a polynomial: min(2, n) + max(n - 2, 0) is n. None if there are none."""
+    """Add a minimum and a maximum whose sum is a polynomial: min(2, n) + max(n - 2, 0) is n.
+
+    Return None if there is no such pair.
+    """
     smaller, larger = (
         [(m, a) for m in terms for a in m if isinstance(a, SizeAtom) and a.op == op] for op in ("min", "max")
     )
@@ -198,7 +201,7 @@ def size_product(sizes: Iterable[Size]) -> Size:
 
 
 def size_quotient(total: Size, part: Size) -> Size | None:
-    """Return total/part if it is exact for all values of the names and part is one product, else None.
+    """Return total/part if it is exact for all values of the names, and part is a single product; else None.
 
     Example:
         >>> print(size_quotient(size_product(["n", 10]), 5))
@@ -227,7 +230,7 @@ def nonnegative(size: Size) -> bool:
 
 
 def least_value(size: Size) -> int | None:
-    """Return a lower bound of a size for all values of the names, None if unknown.
+    """Return a lower bound of a size for all values of the names; None if unknown.
 
     Example:
         >>> least_value(size_sum(["n", -1])), least_value(size_sum([3, size_product([-1, "n"])]))
@@ -249,7 +252,7 @@ def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
 
 
 def _clamped(size: Size) -> Size | None:
-    """Return p of a size max(p, 0), None for other sizes."""
+    """Return p for a size max(p, 0); None for any other size."""
     if isinstance(size, Extent) and len(size.terms) == 1:
         monomial, c = size.terms[0]
         if c == 1 and len(monomial) == 1 and isinstance(monomial[0], SizeAtom):
@@ -319,7 +322,7 @@ def evaluate_size(size: Size, sizes: Mapping[str, int]) -> int:
 
 
 def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
-    """Return the extents among the lengths of axes that may be negative for some values of their names, each once.
+    """Return the computed lengths of axes that may be negative for some values of their names, each once.
 
     Example:
         >>> from symgrad.ir.sizes import size_max, size_sum
@@ -340,7 +343,7 @@ def names_of(*items: Any) -> list[str]:
     """Return the names in sizes, each once, in order of appearance.
 
     Args:
-        items: sizes, and tuples that contain some: shapes, static parameters of ops, tuples of these.
+        items: sizes, and tuples that contain sizes: shapes, static parameters of ops, tuples of these.
 
     Example:
         >>> names_of(size_sum(["n", -1]), ("m", (3, "n")))
@@ -350,7 +353,7 @@ def names_of(*items: Any) -> list[str]:
 
 
 def _sizes_in(item: Any) -> Iterable[Any] | None:
-    """Return the sizes in a size or tuple, None for a name."""
+    """Return the sizes in a size or tuple; None for a name."""
     if isinstance(item, str):
         return None
     if isinstance(item, Extent):

@@ -1,7 +1,7 @@
 """Operations on whole graphs: topological order, folds, substitution, digests, pickling.
 
-They are iterative, deterministic and linear in the number of equations: symgrad never recurses over a graph, so a chain
-of 100,000 equations is as safe as one of ten.
+All of them are iterative, deterministic and linear in the number of equations. symgrad never recurses over a graph, so
+a chain of 100,000 equations is as safe as a chain of ten.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EXACT: Mapping[str, Callable[..., Any]] = {  # pyright: ignore[reportUnknownVari
     "div": operator.truediv,  # pyright: ignore[reportUnknownMemberType]
     "pow": operator.pow,  # pyright: ignore[reportUnknownMemberType]
 }
-"""The operators of nodes, which fold exact numbers, by the names of ops."""
+"""The operators of nodes, which fold exact numbers, under the names of the ops."""
 
 
 def is_elementwise(nodes: Iterable[Node]) -> bool:
@@ -67,11 +67,11 @@ def all_pointwise(order: Iterable[Node]) -> bool:
 def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> list[Node]:
     """Return every node reachable from the outputs, arguments first, each once.
 
-    The order depends on the graph alone (depth first, arguments left to right).
+    The order depends only on the graph (depth first, arguments from left to right).
 
     Args:
         outputs: the roots.
-        until: nodes that count as leaves: the result has them, but not their arguments.
+        until: nodes that count as leaves: the result contains them, but not their arguments.
     """
     order: list[Node] = []
     seen: set[Node] = set()
@@ -103,7 +103,7 @@ def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> lis
 def fold(
     outputs: Iterable[Node], combine: Callable[[Node, list[T]], T], values: dict[Node, T] | None = None
 ) -> dict[Node, T]:
-    """Compute a value for every node from the values of its arguments, bottom up; add them to ``values``."""
+    """Compute a value for every node from the values of its arguments, bottom up; add the values to ``values``."""
     values = {} if values is None else values
     for node in topological(outputs, until=values):
         if node not in values:
@@ -119,12 +119,13 @@ def with_args(node: Node, args: Sequence[Node]) -> Node:
 def substitute(
     outputs: Sequence[Node], replacements: Mapping[Node, Node], *, declared: bool = False
 ) -> list[Node]:
-    """Replace nodes (symbols or intermediate ones) everywhere, unsimplified.
+    """Replace nodes (symbols or intermediate nodes) everywhere, unsimplified.
 
     Args:
         outputs: the roots.
-        replacements: the new node for each replaced one.
-        declared: whether to replace in the parameters of random inputs, too, which gives other inputs of that name.
+        replacements: the new node for each node to be replaced.
+        declared: whether to replace nodes also in the parameters of random inputs, which gives new inputs with the same
+            names.
     """
     if not replacements:
         return list(outputs)
@@ -141,14 +142,14 @@ def substitute_with(outputs: Sequence[Node], done: dict[Node, Node]) -> list[Nod
 
     Args:
         outputs: the roots.
-        done: the new node for each replaced one; the results for further nodes are added.
+        done: the new node for each node to be replaced; the results for all other nodes are added.
     """
     fold(outputs, with_args, done)
     return [done[o] for o in outputs]
 
 
 def drawn_anew(symbol_: Node, change: Callable[[list[Node]], Sequence[Node]], **changes: Any) -> Node:
-    """Return a random input whose parameters have other formulas; constant formulas become numbers."""
+    """Return a random input with new formulas for its parameters; constant formulas become numbers."""
     declaration = symbol_.declaration
     distribution = declaration.distribution
     if distribution is not None and distribution.formulas:
@@ -159,7 +160,7 @@ def drawn_anew(symbol_: Node, change: Callable[[list[Node]], Sequence[Node]], **
 
 
 def as_parameter(node: Node) -> Node | int | Fraction:
-    """Return a node as the parameter of a distribution: a number if it depends on numbers alone, else the node.
+    """Return a node as the parameter of a distribution: a number if it depends only on numbers, else the node.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -194,7 +195,7 @@ def symbols_of(outputs: Iterable[Node], order: Iterable[Node] | None = None) -> 
         order: their topological order, if the caller has it.
 
     Raises:
-        RedefinitionError: if one name stands for two different symbols, or for a symbol and a size.
+        RedefinitionError: if the same name stands for two different symbols, or for a symbol and a size.
     """
     found: dict[str, Node] = {}
     for node in topological(outputs) if order is None else order:
@@ -229,12 +230,12 @@ def uses(outputs: list[Node]) -> dict[Node, int]:
 
 
 def digest(node: Node) -> bytes:
-    """Return 16 bytes that depend on the structure alone: equal across processes, platforms and hash seeds."""
+    """Return 16 bytes that depend only on the structure, not on processes, platforms and hash seeds."""
     if node._digest is None:  # pyright: ignore[reportPrivateUsage]  (cached in the node)
         for n in postorder([node], _operands_without_digest):
             params = n.params
             if n.op is SYMBOL:
-                # The digests of its formulas stand for their texts.
+                # The digests of the formulas in its declaration stand for their texts.
                 params = (n.declaration.text(dict.fromkeys(n.declaration.formulas, ".")),)
             text = f"{n.op.name}|{'|'.join(map(spelling, params))}|".encode()
             parts = b"".join(a._digest or b"" for a in _operands(n))  # pyright: ignore[reportPrivateUsage]  (cached in the node)
@@ -275,7 +276,7 @@ def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
     """Return the outputs of a list from `flatten`, interned again.
 
     Raises:
-        FileError: if another release wrote it, whose ops may differ.
+        FileError: if another release, whose ops may differ, wrote the list.
     """
     check_release(flat[0][2][0] if flat and flat[0][0] == "release" else None)
     nodes: list[Node] = []
@@ -302,7 +303,7 @@ def unpickled(flat: list[tuple[Any, ...]]) -> Node:
 
 
 def _pickled(node: Node) -> tuple[Callable[..., Node], tuple[Any, ...]]:
-    return unpickled, (flatten([node]),)  # deep graphs pickle as a list, not by recursion
+    return unpickled, (flatten([node]),)  # a deep graph is pickled as a list, without recursion
 
 
 copyreg.pickle(Node, _pickled)

@@ -1,11 +1,11 @@
 """Shapes, kinds of value, domains and distributions: the types of variables.
 
-Shape        ::= (Size*)                                             -- see `ir/sizes.py`; a name is bound by the inputs
+Shape        ::= (Size*)                                             -- see `ir/sizes.py`; inputs bind the names
 Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
 Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo),
                                                                         `int(0, k - 1)` has a size as an end
 Distribution ::= name((Number | Node)*)                              -- parameters as in sympy.stats
-Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that makes a symbol
+Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that identifies a symbol
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ End: TypeAlias = "Number | Size"
 
 
 def decimal_text(value: Number) -> str | None:
-    """Return the finite decimal spelling of an exact number, or None if it has none.
+    """Return the decimal spelling of an exact number, or None if it is not finite.
 
     Example:
         >>> decimal_text(Fraction(9, 10)), decimal_text(Fraction(1, 3))
@@ -83,8 +83,9 @@ class Domain:
     Args:
         name: its name in programs (``real``, ``positive``, ``nonnegative``, ``int``, ``bool``).
         kind: the kind of value.
-        low, high: ends of the interval, exact, or None for none; those of integers may be sizes of axes.
-        closed: whether the ends belong to it (``real(0, 1)`` is open, ``int(0, 1)`` closed).
+        low, high: the exact ends of the interval, or None for no end; the ends of an interval of integers may be sizes
+            of axes.
+        closed: whether the ends belong to the interval (``real(0, 1)`` is open, ``int(0, 1)`` is closed).
 
     Example:
         >>> from symgrad.ir.sizes import size_sum
@@ -101,7 +102,7 @@ class Domain:
 
     @property
     def span(self) -> tuple[Number | None, Number | None]:
-        """Bounds of the values for all sizes, None for no bound."""
+        """Bounds of the values for all sizes; None for no bound."""
         low, high = self.low, self.high
         if isinstance(low, str | Extent):
             low = least_value(low)
@@ -112,7 +113,7 @@ class Domain:
 
     @property
     def sizes(self) -> tuple[str, ...]:
-        """The names of sizes in its ends."""
+        """The names of sizes in the ends of the interval."""
         ends = (e for e in (self.low, self.high) if isinstance(e, str | Extent))
         return tuple(names_of(*ends))
 
@@ -138,9 +139,9 @@ class Known:
     """Facts about a parameter of a distribution.
 
     Args:
-        low, high: bounds of all its entries, None for no bound.
-        shape: its shape.
-        size: its value if it is a size, else None.
+        low, high: bounds of all entries of the parameter; None for no bound.
+        shape: the shape of the parameter.
+        size: the value of the parameter if it is a size, else None.
     """
 
     low: Number | None = None
@@ -151,14 +152,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class DistributionFamily:
-    """The fields of a family that declarations need; `symgrad.ops.random` has the others.
+    """The fields of a family that declarations need; `symgrad.ops.random` has all other fields.
 
     Args:
         parameters: names of the parameters, in the order of ``sympy.stats``.
-        requires: the condition on them, comparisons with spaces around the signs, joined by ``and``.
-        support: a Domain that contains all values, from the `Known` facts about each parameter; or the two parameters
-            that are its ends.
-        vectors: whether its parameters have one more axis than a draw, the last one; the others broadcast.
+        requires: the condition on the parameters: comparisons with spaces around the signs, joined by ``and``.
+        support: a function from the `Known` facts about each parameter to a Domain that contains all values; or the two
+            parameters that are the ends of the support.
+        vectors: whether its parameters have one more axis than a draw, at the end; all other axes broadcast.
         sizes: whether its parameters are sizes of axes.
         independent: whether the entries of an array are independent of each other.
     """
@@ -171,7 +172,9 @@ class DistributionFamily:
     independent: bool = True
 
     def comparisons(self) -> list[tuple[str, str, str]]:
-        """Return its requirements: left side, sign and right side, a parameter's name or a number each.
+        """Return the requirements, each as left side, sign and right side.
+
+        A side is the name of a parameter or a number.
 
         Example:
             >>> DISTRIBUTIONS["Bernoulli"].comparisons()
@@ -185,7 +188,7 @@ class DistributionFamily:
 
 
 def _positions(count: Size | None) -> Domain:
-    """Return the integers from 0 below a size, or all from 0 for None."""
+    """Return the domain of the integers from 0 to a size minus 1; for None, of all integers from 0."""
     return Domain("int", "int", 0, None if count is None else size_sum([count, -1]), closed=True)
 
 
@@ -221,7 +224,7 @@ _DEPENDENT: dict[str, str] = {
     "Dirichlet": "declare independent entries, g ~ Gamma(a, 1)[k], and write p = g/sum(g)",
     "Multinomial": "declare independent draws, c ~ Categorical(p)[n], and write counts = sum(one_hot(c, k), axis=0)",
 }
-"""Families whose entries depend on one another, under their common names, with the independent form."""
+"""Families whose entries depend on one another, under their common names, each with the independent form."""
 
 _SIGNS: dict[str, Callable[[Number, Number], bool]] = {
     "<": operator.lt,
@@ -233,7 +236,7 @@ _SIGNS: dict[str, Callable[[Number, Number], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A family with its parameters, exact numbers or nodes.
+    """A family with its parameters, which are exact numbers or nodes.
 
     `symgrad.rewrite.facts.distribution_params` checks nodes.
 
@@ -283,14 +286,14 @@ class Distribution:
 
     @property
     def support(self) -> Domain:
-        """A domain that contains its values for all values of its formulas."""
+        """A domain that contains the draws for all values of the formulas in the parameters."""
         return self.support_for({})
 
     def support_for(self, known: Mapping[Any, tuple[Number | None, Number | None]]) -> Domain:
-        """Return a domain that contains its values.
+        """Return a domain that contains the draws.
 
         Args:
-            known: bounds of the values of its formulas, None for no bound.
+            known: bounds of the values of the formulas; None for no bound.
         """
         found = [_parameter_facts(p, *known.get(p, (None, None))) for p in self.parameters]
         support = self.family.support
@@ -303,18 +306,18 @@ class Distribution:
         return self.text({})
 
     def text(self, written: Mapping[Any, str]) -> str:
-        """Return its declaration, with other texts for some of its formulas."""
+        """Return the text of the distribution, with other texts for some of its formulas."""
         shown = (_text(p) if is_exact(p) else written.get(p) or _written(p) for p in self.parameters)
         return f"{self.name}({', '.join(shown)})"
 
 
 def is_family(name: str) -> bool:
-    """Tell whether a distribution has this name, also one that cannot be declared."""
+    """Tell whether a distribution has this name, including distributions that cannot be declared."""
     return name in DISTRIBUTIONS or name in _DEPENDENT
 
 
 def is_exact(parameter: Any) -> bool:
-    """Tell whether a parameter is a number; else it is a Node."""
+    """Tell whether a parameter is a number; if not, it is a Node."""
     return isinstance(parameter, int | Fraction)
 
 
@@ -329,7 +332,10 @@ _written: Callable[[Any], str] = repr
 
 
 def write_formulas_with(text: Callable[[Any], str]) -> None:
-    """Set the printer of formulas in declarations: `symgrad.ir.notation` imports this module."""
+    """Set the printer of formulas in declarations.
+
+    `symgrad.ir.notation` imports this module, so it cannot be imported here.
+    """
     global _written
     _written = text
 
@@ -359,17 +365,17 @@ def is_name(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The identity of a symbol: two symbols are one exactly if their declarations agree.
+    """The identity of a symbol: two symbols are the same exactly if their declarations agree.
 
     Args:
         name: the name.
-        domain: its values.
-        shape: its shape.
+        domain: the values of the symbol.
+        shape: the shape of the symbol.
         distribution: the distribution of a random input.
-        symmetric: whether its values are matrices that are their own transposes.
+        symmetric: whether the values are matrices that are equal to their transposes.
 
     Raises:
-        DeclarationError: if a symmetric symbol is no square matrix, or is random.
+        DeclarationError: if a symmetric symbol is not a square matrix, or is random.
         ShapeError: if an axis is longer than any array.
 
     Example:
@@ -402,19 +408,19 @@ class Declaration:
 
     @property
     def values(self) -> Domain:
-        """Its values: those of its domain, or of its distribution."""
+        """The values of the symbol: its domain, or the support of its distribution."""
         return self.domain if self.distribution is None else self.distribution.support
 
     @property
     def formulas(self) -> tuple[Any, ...]:
-        """The Nodes that its distribution has for parameters."""
+        """The parameters of its distribution that are Nodes."""
         return () if self.distribution is None else self.distribution.formulas
 
     def __str__(self) -> str:
         return self.text({})
 
     def text(self, written: Mapping[Any, str]) -> str:
-        """Return it as a line of a program, with other texts for some of the formulas of its distribution."""
+        """Return the declaration as a line of a program, with other texts for some formulas of its distribution."""
         shape = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         if self.distribution is not None:
             return f"{self.name} ~ {self.distribution.text(written)}{shape}"

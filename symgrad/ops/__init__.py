@@ -1,6 +1,6 @@
 """The op records, by family; importing this package registers them all.
 
-Open `record.py` first, then `scalar/elementary.py`. Records import no rules, derivatives or kernels.
+Open `record.py` first, then `scalar/elementary.py`. Records must not import rules, derivatives or kernels.
 """
 
 import copyreg
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def op_named(name: str, identity: str | None) -> Op:
-    """Return an op by its name; pickles refer to this function, so that loading one registers the records."""
+    """Return an op by its name. Pickles refer to this function, so loading a pickle registers the records."""
     return OPS.named(name, identity)
 
 

@@ -26,7 +26,7 @@ from symgrad.ops.special.zeta import polylog, zeta
 def _of_one(
     doc: str, formula: Callable[[Node], Node], name: str = "x", latex: str | None = None
 ) -> CompositeFunction:
-    """Return a function of one argument; ``latex`` is its name in LaTeX, None if it has none."""
+    """Return a function of one argument; ``latex`` is its name in LaTeX, or None if it has no such name."""
     return define_function(doc, name, formula, None if latex is None else rf"{latex}\left({{0}}\right)")
 
 
@@ -53,7 +53,7 @@ def _logaddexp(x: Node, y: Node) -> Node:
 
 
 def _xlogy(x: Node, y: Node) -> Node:
-    """Return x*log(y), and 0 at x = 0 for y <= 0; at x = 0 < y the product has the slope log(y)."""
+    """Return x*log(y), and 0 at x = 0 for y <= 0; at x = 0 < y the product is used, which has the slope log(y)."""
     return where(and_(eq(x, _ZERO), le(y, _ZERO)), _ZERO, x * log(y))
 
 
@@ -126,7 +126,7 @@ register_written(
         "floor_divide": (_of_two("floor(x/y)", "x y", lambda x, y: floor(x / y)),),
         "gammainc": (_of_two("lowergamma(a, x)/gamma(a)", "a x", lambda a, x: lowergamma(a, x) / gamma(a)),),
         "gammaincc": (_of_two("uppergamma(a, x)/gamma(a)", "a x", lambda a, x: uppergamma(a, x) / gamma(a)),),
-        # By ops, as for ndtr below.
+        # This formula is built from ops, for the same reason as ndtr below.
         "gelu": (
             _of_one(
                 "x*erfc(-x/sqrt(2))/2",
@@ -167,7 +167,7 @@ register_written(
         "mish": (
             _of_one("x*tanh(softplus(x))", lambda x: x * tanh(softplus(x)), latex=r"\operatorname{{Mish}}"),
         ),
-        # By ops: the operators would fold the division to a multiplication by 1/2.
+        # This formula is built from ops, since the operators would fold the division to a multiplication by 1/2.
         "ndtr": (
             _of_one("erfc(-x/sqrt(2))/2", lambda x: div(erfc(div(neg(x), sqrt(_TWO))), _TWO), latex=r"\Phi"),
         ),

@@ -1,4 +1,4 @@
-"""Ops that change derivatives and not values: stop_gradient, with_slope, and the straight-through estimator."""
+"""Ops that change derivatives but not values: stop_gradient, with_slope, and the straight-through estimator."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _first(*arrays: Any) -> Any:
     return np.array(value, dtype=value.dtype if value.dtype.kind == "f" else float)[()]
 
 
-# A derivative that is independent of the value, for custom gradients. The partial by z is zero, but the one by y is z
-# itself, so that order two differentiates the custom expression, and nothing else.
+# A derivative that is independent of the value, for custom gradients. The partial with respect to z is zero, but the
+# partial with respect to y is z itself, so that order two differentiates the custom expression, and nothing else.
 with_slope = ternary(
     "with_slope",
     doc="x as a value, with the derivatives of x and, as the derivative by y, z",
@@ -59,7 +59,7 @@ with_slope = ternary(
 
 
 def _definition(x: Node, y: Node, z: Node) -> Node:
-    """Return a formula with the same value and first derivatives; verdicts compare no others."""
+    """Return a formula with the same value and first derivatives, the only derivatives that verdicts compare."""
     return add(x, mul(stop_gradient(z), add(y, neg(stop_gradient(y)))))
 
 
@@ -71,7 +71,7 @@ def as_computed(outputs: Sequence[Node], order: Sequence[Node] | None = None) ->
 
     Args:
         outputs: the nodes.
-        order: their topological order, if the caller has it.
+        order: the topological order of their graph, if the caller has it.
     """
     if not any(n.op is with_slope for n in (topological(outputs) if order is None else order)):
         return list(outputs)
@@ -87,9 +87,9 @@ def without_stops(outputs: Sequence[Node], removed: Collection[Node]) -> dict[No
 
 
 def value_alone(outputs: Sequence[Node]) -> list[Node]:
-    """Return nodes without ops that change derivatives only, for functions with derivatives of their own.
+    """Return nodes without ops that only change derivatives, for functions whose derivatives are defined separately.
 
-    ``stop_gradient(f) - (stop_gradient(g) - g)`` becomes f, which has its value wherever g is finite.
+    ``stop_gradient(f) - (stop_gradient(g) - g)`` becomes f, which has the same value wherever g is finite.
     """
     values: dict[Node, Node] = {}
 
@@ -105,7 +105,10 @@ def value_alone(outputs: Sequence[Node]) -> list[Node]:
 
 
 def straight_through(f: Node, g: Node) -> Node:
-    """Return the value of f, bit for bit if g is finite, with the derivatives of g; f itself if they are one node."""
+    """Return the value of f, bit for bit if g is finite, with the derivatives of g.
+
+    F itself if f and g are the same node.
+    """
     if f is g:
         return f
     if not symbols_of([g]):
@@ -114,7 +117,7 @@ def straight_through(f: Node, g: Node) -> Node:
 
 
 def kept_value(n: Node) -> Node | None:
-    """Return f of a result of `straight_through`, None for other nodes."""
+    """Return f from a result of `straight_through`; None for any other node."""
     if n.op.name != "add" or n.args[0].op is not stop_gradient or n.args[1].op.name != "neg":
         return None
     (inner,) = n.args[1].args

@@ -1,4 +1,4 @@
-"""Writes docs/kinks.md from the records: ``python -m symgrad.ops.kinks_page > docs/kinks.md``."""
+"""Write docs/kinks.md from the records: ``python -m symgrad.ops.kinks_page > docs/kinks.md``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ are large, but never undefined. `stop_gradient` has the derivative zero, by inte
 """
 
 
-_OWN_WORDS = {"where", "where_minus_oo", "where_plus_oo", "tan", "sec"}  # said in the introduction
+_OWN_WORDS = {"where", "where_minus_oo", "where_plus_oo", "tan", "sec"}  # the introduction describes them
 
 
 def kinks_page() -> str:

@@ -20,7 +20,7 @@ NUMPY_NAMES = {
     "atanh": "arctanh",
     "pow": "power",
 }
-"""NumPy's names of functions for `call` that have another name in C."""
+"""NumPy's names for functions of `call` that have another name in C."""
 OF_SCIPY = frozenset(
     {"ellipeinc", "ellipkinc", "exp1", "expn", "gammainc", "gammaincc", "hyp1f1", "iv", "ive"}
 )
@@ -65,7 +65,7 @@ class _ArrayBuilder:
         return float(CONSTANTS[name])
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
-        return a * b + c  # rounded twice: NumPy has no fused multiply-add
+        return a * b + c  # rounded twice, since NumPy has no fused multiply-add
 
     def knows(self, name: str) -> bool:  # noqa: ARG002  (the protocol's)
         return False

@@ -1,7 +1,8 @@
 """Constructors of op records: they fill in the fields that all pointwise or all array ops share.
 
-By default an elementwise op is the real function that C, NumPy or SciPy, mpmath, SymPy and LaTeX know by its name. What
-no other library tells, such as a domain or a kink, has no default: a silent one would be a silent bug.
+By default an elementwise op is the real function with its name in C, NumPy or SciPy, mpmath, SymPy and LaTeX. Fields
+that no other library can tell, such as a domain or a kink, have no default, because a silent default would be a silent
+bug.
 
 `unary`, `binary` and `ternary` have the fields of `pointwise` with the types for one, two and three arguments, so that
 the type checker infers the types of lambdas in records.
@@ -26,7 +27,7 @@ from symgrad.support.errors import InternalError
 
 
 def facts(*names: Fact) -> frozenset[Fact]:
-    """Return a set of facts, whose names the type checker checks."""
+    """Return a set of facts; the type checker checks their names."""
     return frozenset(names)
 
 
@@ -61,7 +62,7 @@ def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
 
 
 def _reference(name: str) -> Callable[..., Any]:
-    """Return the reference by mpmath's function of that name."""
+    """Return the reference by mpmath's function with this name."""
 
     def reference(mp: Any, *args: Any) -> Any:
         return getattr(mp, name)(*args)
@@ -80,7 +81,7 @@ def function_latex(latex: str, count: int) -> str:
 
 
 def without_rounding(evaluate: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the reference of an op that does not round, so that its evaluation in NumPy is exact."""
+    """Return the reference of an op that does not round: its evaluation in NumPy, which is exact."""
 
     def reference(_mp: Any, *args: Any) -> Any:
         return evaluate(*args)
@@ -189,9 +190,9 @@ def pointwise(
 ) -> Op:
     """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers.
 
-    A formula ``code(builder, *lanes)`` stands for ``evaluate`` and ``lower``, which compute the same. An empty ``cas``
-    stands for the op's own name. The default cost is that of a function if the result is real, else that of a simple
-    operation.
+    A formula ``code(builder, *lanes)`` replaces both ``evaluate`` and ``lower``, which compute the same. An empty
+    ``cas`` stands for the op's own name. The default cost is that of a function if the result is real, and that of a
+    simple operation otherwise.
     """
     if cost is None:
         cost = FUNCTION_COST if gives == "real" else 1
@@ -266,10 +267,10 @@ def structural(
 
     Args:
         name: its name.
-        push: ``push(node, i, tangent)``: the tangent of the node for a tangent of argument i alone.
+        push: ``push(node, i, tangent)``: the tangent of the node if only argument i has a tangent.
         pull: ``pull(node, i, cotangent)``: the cotangent of argument i for a cotangent of the node.
-        fields: the other fields of the record; by default it takes one array of numbers, is written
-            as a call, costs as much as a function, and has no facts.
+        fields: the other fields of the record; by default the op takes one array of numbers, is written as a call,
+            costs as much as a function, and has no facts.
     """
 
     def push_all(node: Node, tangents: Sequence[Node | None]) -> Node:
@@ -285,7 +286,7 @@ def structural(
 def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -> Op:
     """Register an op that is not elementwise, with one derivative for all its arguments.
 
-    Its tests draw shapes, so it has no sample points of its own.
+    Tests of such ops draw shapes, so the op has no sample points.
     """
 
     def lower(_builder: Builder, node: Node, *_lanes: Lane) -> Lane:
@@ -341,5 +342,5 @@ class _OfOneArray(_Array):
 
 
 def of_one_array(name: str, **fields: Unpack[_OfOneArray]) -> Op:
-    """Register an op of one array and one static parameter that is not elementwise."""
+    """Register an op that is not elementwise, with one array and one static parameter."""
     return structural(name, **fields)

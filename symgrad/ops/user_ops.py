@@ -1,7 +1,7 @@
 """Ops that users register: records from their functions and formulas.
 
-A formula is a `CompositeFunction`, over symbols for the arguments. An op with a definition is lowered through it, and
-verdicts expand it; any other op has values alone.
+A formula is a `CompositeFunction`, over symbols for the arguments. An op with a definition is lowered by means of the
+definition, and verdicts expand it; any other op only has values.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class OwnOp:
 
     Args:
         op: its record.
-        definition: its formula, or None if it has values alone.
-        exact: whether its reference has any number of digits.
-        keeps: an object that must live as long as the op: the function behind an address.
+        definition: its formula, or None if it only has values.
+        exact: whether its reference computes any number of digits.
+        keeps: an object that must live as long as the op, such as the function at an address.
     """
 
     op: Op
@@ -71,15 +71,15 @@ def make_own(
         doc: its description.
         count: the number of arguments.
         definition: a formula of the arguments, or None.
-        domain: a condition on them, or None.
+        domain: a condition on the arguments, or None.
         value: a function of NumPy arrays; None if there is a definition or a reference.
         reference: ``reference(mp, *numbers)``; None if there is a definition or a value.
         partials: as in `Op`.
         kinks: as in `Op`.
         samples: as in `Op`.
         code: the name of a C function for `Builder.call`, if there is one.
-        cas: the name of SymPy's class for it.
-        latex: its LaTeX, without the arguments.
+        cas: the name of SymPy's class for the op.
+        latex: the LaTeX of its name.
         keeps: an object that must live as long as the op.
     """
     inside = None if domain is None else _of_arrays(domain)

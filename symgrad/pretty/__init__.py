@@ -1,1 +1,1 @@
-"""Formulas in the names and number spellings of their program. Start at `named_derivatives` and `simplify`."""
+"""Formulas with the names and the number spellings of their program. Start at `named_derivatives` and `simplify`."""

@@ -2,8 +2,8 @@
 
     Adjoints ::= (Bar = Body)*          -- from the output back; a Body reads names of the program and Bars above it
 
-A line collects all contributions to one value, with signs and sums merged. Later lines read its bar, or its body if
-that is not longer and no sum. A long repeated subexpression gets its own name, `t1`.
+A line collects all contributions to one value, with signs and sums merged. Later lines read the bar of this value, or
+its body if the body is not longer and is not a sum. A long repeated subexpression gets its own name, `t1`.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Adjoint:
 
     Args:
         name: the defined name, such as ``mu_bar``.
-        of: the name of the value whose adjoint it is; None for a common subexpression.
-        symbol: its symbol in the lines below.
-        body: its definition, over declared symbols, names of the program and lines above.
+        of: the name of the value whose adjoint this is; None for a common subexpression.
+        symbol: the symbol that stands for the line in the lines below it.
+        body: the definition of the name, over declared symbols, names of the program and the lines above.
         spelling: the notation of the body.
-        notes: where it is defined although the chain rule, applied literally, is not.
-        alone: for an input of the gradient, its body with the lines above inserted, if that is short.
+        notes: where the line is defined although the chain rule, applied literally, gives an undefined value.
+        alone: for an input of the gradient, its body with the lines above inserted, if this is short.
         alone_notes: where ``alone`` is defined although the derivative as built is not.
     """
 
@@ -52,7 +52,7 @@ class Adjoint:
 
     @property
     def formula(self) -> str:
-        """Its body in program notation."""
+        """The body in program notation."""
         return self.spelling.text(self.body)
 
     def __str__(self) -> str:
@@ -67,10 +67,10 @@ def adjoint_lines(
 
     Args:
         words: the program over its names.
-        forms: the search for short forms.
-        domains: the comparison of domains.
+        forms: the object that searches for short forms.
+        domains: the object that compares domains.
         y: a scalar over names.
-        wrt: symbols and names.
+        wrt: the symbols and names with respect to which y is differentiated.
     """
     lines = Lines(words, forms)
     bodies: dict[Node, Node] = {}
@@ -110,12 +110,12 @@ def adjoint_lines(
 
 
 def _inlined(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
-    """Return lines with the lines above inserted, if that is short."""
+    """Return lines with the lines above inserted, if this is short."""
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():
         whole[top] = substitute([body], whole)[0]
         if forms.length(whole[top]) > GRADIENT_CHARACTERS:
-            whole[top] = top  # no line that reads it is short
+            whole[top] = top  # none of the lines that read it is short
     found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
     return {
         top: form

@@ -1,4 +1,4 @@
-"""Concatenate sums of arrays that are each zero outside of some rows.
+"""Concatenate sums of arrays in which each array is zero outside some rows.
 
 unslice(broadcast_to(g, (1, k)), 0:1) + unslice(broadcast_to(h, (1, k)), 1:2)   is   stack((g, h))
 """
@@ -18,7 +18,7 @@ _WHOLE = (None, None, 1)
 
 
 class _Rows(NamedTuple):
-    """The nonzero rows of a term along an axis."""
+    """The rows of a term, along an axis, that are not zero."""
 
     axis: int
     start: int
@@ -27,7 +27,7 @@ class _Rows(NamedTuple):
 
 
 def concat_rows(node: Node) -> Node:
-    """Replace sums of rows that partition an axis by one concatenated array.
+    """Replace a sum of arrays whose nonzero rows partition an axis by one concatenated array.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -89,7 +89,7 @@ def _rows(term: Node) -> _Rows | None:
 
 
 def _one(values: Node, axis: int) -> Node:
-    """Remove the axis of a single row."""
+    """Remove the axis of a term that has a single row."""
     row = (*values.shape[:axis], *values.shape[axis + 1 :])
     added = values.op in (broadcast_to, reshape) and values.args[0].shape == row
     return values.args[0] if added else squeeze(values, (axis,))

@@ -1,10 +1,10 @@
-"""Derivatives by hand: from the inside out, one rule of calculus per line.
+"""Derivatives by hand: from the inside out, one rule of calculus for each line.
 
     chain rule (sin)   d(sin(3*x))/dx = 3*cos(3*x)
     product rule       d(x*sin(3*x))/dx = sin(3*x) + x*(3*cos(3*x))
 
 Each line differentiates a part of the formula that needs a rule; functions of x alone, multiples and signs are
-differentiated within the line that reads them.
+differentiated in the line that reads them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ class AppliedRule:
     """A line of a derivation by hand.
 
     Args:
-        rule: the rule: ``"product rule"``, ``"chain rule (sin)"``.
+        rule: the name of the rule: ``"product rule"``, ``"chain rule (sin)"``.
         of: the differentiated part.
-        by: the variable.
+        by: the variable of the derivative.
         applied: the result of the rule, with the derivatives of the lines above inserted.
-        derivative: a shorter form of it; ``applied`` itself if there is none, or if it extends the domain.
+        derivative: a shorter form of ``applied``; ``applied`` itself if there is none, or if the shorter form extends
+            the domain.
     """
 
     rule: str
@@ -45,17 +46,17 @@ class AppliedRule:
 def applied_rules(
     y: Node, x: Node, named: Collection[Node], written: Callable[[Node], str | None]
 ) -> tuple[AppliedRule, ...]:
-    """Return the lines of the derivative of a scalar by a scalar, that of ``y`` last.
+    """Return the lines of the derivative of a scalar with respect to a scalar; the line for ``y`` is last.
 
     Args:
         y: the formula.
         x: the variable, a symbol or a part of ``y``.
         named: parts with a name, which get their own lines.
-        written: returns the text of a formula; None if it is too long.
+        written: a function that returns the text of a formula; None if the text is too long.
 
     Returns:
-        The lines; none if the formula has arrays or stop_gradients, does not read ``x``, or needs more or longer lines
-        than a reader can follow.
+        The lines; none if the formula has arrays or stop_gradients, does not depend on ``x``, or needs more lines, or
+        longer ones, than a reader can follow.
     """
     order = topological([y], until={x})
     moving = {x}
@@ -82,7 +83,7 @@ def applied_rules(
     for n in parts:
         applied = graph.applied(n, known)
         if not chooses and any(m.op is where for m in topological([applied])):
-            return ()  # the rule has exceptions that no line shows: x**x at zero
+            return ()  # the rule has exceptions that no line mentions: x**x at zero
         text = written(applied)
         if text is None or written(n) is None:
             return ()
@@ -91,7 +92,7 @@ def applied_rules(
         short_text = None if found.widened else written(short)
         if short_text is None or len(short_text) >= len(text):
             short = applied
-        elif _bare(short_text) == _bare(text):  # only brackets differ
+        elif _bare(short_text) == _bare(text):  # the two texts differ only in brackets
             applied = short
         known[n] = short
         lines.append(AppliedRule(graph.rule_of(n), n, x, applied, known[n]))
@@ -111,11 +112,11 @@ class _Moving:
     x: Node
 
     def operands(self, n: Node) -> list[Node]:
-        """Return the moving operands of a node, without signs."""
+        """Return the operands of a node that depend on the variable, without signs."""
         return [_unsigned(a) for a in n.args if a in self.parts]
 
     def summands(self, n: Node) -> list[Node]:
-        """Return the moving terms of a sum, or factors of a product, without signs."""
+        """Return the terms of a sum, or factors of a product, that depend on the variable, without signs."""
         found: list[Node] = []
         pending = [n]
         while pending:
@@ -182,7 +183,7 @@ class _Moving:
         return total if sign > 0 else -total
 
     def rule_of(self, n: Node) -> str:
-        """Return the name of a part's rule."""
+        """Return the name of the rule for a part."""
         inner = any(a is not self.x for a in self.operands(n))
         if n.op is neg:
             return "sign"
@@ -209,7 +210,7 @@ def _bare(text: str) -> str:
 
 
 def _signed(n: Node) -> Node:
-    """Move the sign of a quotient's numerator to the front, so that a sum subtracts it."""
+    """Move the sign of a quotient's numerator to the front, so that a sum subtracts the quotient."""
     return -(n.args[0].args[0] / n.args[1]) if n.op is div and n.args[0].op is neg else n
 
 

@@ -1,7 +1,8 @@
 """Derivatives of a program over its names: one line for each named value, by the chain rule between names.
 
-Forward mode gives the derivative of every name by one input, `dA_dT`; reverse mode that of one output by every name,
-`dloss_dP`. Each line is a derivative of one body by `symgrad.autodiff`, over the names that the body reads.
+Forward mode gives the derivative of every name with respect to one input, `dA_dT`; reverse mode gives the derivative of
+one output with respect to every name, `dloss_dP`. `symgrad.autodiff` computes each line: it differentiates one body
+with respect to the names that the body reads.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from symgrad.support.traversal import walk
 
 @dataclass(slots=True)
 class Lines:
-    """New lines for derivatives, in addition to those of the program.
+    """New lines for derivatives, in addition to the lines of the program.
 
     Args:
         words: the program.
-        forms: the search for short forms.
-        bodies: from the symbols of new lines to their bodies, arguments first.
-        slopes: for a new line, the value and the variables of the derivative, as names.
+        forms: the object that searches for short forms.
+        bodies: maps the symbols of new lines to their bodies, arguments first.
+        slopes: for each new line, the value and the variables of the derivative, as names.
     """
 
     words: NamedProgram
@@ -57,7 +58,7 @@ class Lines:
     # -- forward ---------------------------------------------------------------------------------------------
 
     def pushed(self, y: Node, wrt: Node) -> Node:
-        """Differentiate a node, written in names, by a symbol or name, which is treated as an independent variable."""
+        """Differentiate a node, written in names, with respect to a symbol or name, which counts as independent."""
         moving: dict[Node, Node] = {wrt: as_node(1)}
         for name in self._below(y):
             body = self.body(name)
@@ -91,7 +92,7 @@ class Lines:
         return reversed(n.args) if n.op is mul else n.args[:1] if n.op in (neg, div) else ()
 
     def _below(self, y: Node) -> list[Node]:
-        """Return the names that a node reads, directly or through others, in the order of their lines."""
+        """Return the names that a node reads, directly or through other names, in the order of their lines."""
 
         def names(top: Node) -> list[Node]:
             return [n for n in topological([self.body(top) or top]) if self.body(n) is not None]
@@ -114,8 +115,9 @@ class Lines:
     ) -> list[Node]:
         """Return the derivative of a product as the product times the sum of logarithmic derivatives f'/f.
 
-        Only exponentials, nonzero names, and powers of them have f'/f in the numerator. Other factors are replaced by
-        their derivatives: a division that the program does not have, such as by a logarithm, makes a worse form.
+        In a numerator, f'/f is used only for exponentials, nonzero names, and powers of these. Any other factor is
+        replaced by its derivative: f'/f would divide by something by which the program does not divide, such as a
+        logarithm.
         """
         sign, above, below = factors_of(body)
         factors = [*((f, 1) for f in above), *((f, -1) for f in below)]
@@ -158,7 +160,7 @@ class Lines:
     # -- in reverse ------------------------------------------------------------------------------------------
 
     def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
-        """Differentiate a scalar, written in names, by symbols and names, in reverse mode."""
+        """Differentiate a scalar, written in names, with respect to symbols and names, in reverse mode."""
         label = y.name if y in self.words.bodies else "out"
         return self.pulled_by(
             y,
@@ -167,7 +169,7 @@ class Lines:
         )
 
     def pulled_by(self, y: Node, wrt: Sequence[Node], line: Callable[[Node, Node, Node], Node]) -> list[Node]:
-        """Return the same, with a function that makes the lines.
+        """Return the same derivatives, with a function that makes the lines.
 
         ``line`` is called with a name, its total derivative as built, and its short form; it returns the node that
         further lines read.
@@ -180,7 +182,7 @@ class Lines:
         found: dict[Node, Node] = {}
         self._pull(y, as_node(1), None, moving, bars)
         for name, body in reversed(self.words.bodies.items()):
-            if name in bars and name in moving:  # a member of wrt may itself depend on others
+            if name in bars and name in moving:  # a member of wrt may itself depend on other members
                 found[name] = line(name, *self._gathered(name, bars[name]))
                 self._pull(body, found[name], name, moving, bars)
         return [
@@ -201,7 +203,7 @@ class Lines:
         for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
             if nothing is not None:
                 continue  # an array of zeros
-            # For scalars both modes agree, and forward mode keeps common factors of several paths.
+            # For scalars both modes agree, and forward mode keeps the common factors of several paths.
             if not w.shape and not body.shape:
                 raw = pass_through(GuardedTangent(None, _pushed(body, {w: as_node(1)})), seed).node()
             if not raw.is_number(0):
@@ -216,8 +218,8 @@ class Lines:
     def _line(self, of: str, by: tuple[str, ...], body: Node) -> Node:
         """Name a derivative, such as `d2A_dT2`; return a short derivative itself.
 
-        If the derivatives of one value by several inputs are equal, they share a line: for instance if the inputs only
-        occur in a sum.
+        If the derivatives of one value with respect to several inputs are equal, they share a line: for instance if the
+        inputs occur only in a sum.
         """
         if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body

@@ -1,9 +1,9 @@
-"""Compare the domains of a formula and its form; phrase the difference in the names of the program.
+"""Compare the domains of a formula and its form; describe the difference in the names of the program.
 
     undefined(f) ::= some op of f outside its domain        -- the record of the op states that domain
     gained(f, g) ::= the reasons that make f undefined, and not g
 
-A formula over names is defined where the lines of those names are. Conditions are compared by their factors, as
+A formula over names is defined where the lines of these names are defined. Conditions are compared by their factors, as
 polynomials; conditions that are known to hold are omitted.
 """
 
@@ -41,8 +41,8 @@ _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 class _Condition:
     """A condition: a value is nonzero (``ne``), positive (``gt``), nonnegative (``ge``), or another requirement.
 
-    For another requirement the kind is the phrase for its failure. A ``spread`` condition must hold in all entries for
-    the result to have any value, as below a sum; otherwise each entry has its own condition.
+    For another requirement, the kind is the phrase that describes its failure. A ``spread`` condition must hold in all
+    entries if the result is to have any value, as in a sum; otherwise each entry has its own condition.
     """
 
     kind: str
@@ -54,10 +54,10 @@ class Domains:
     """A comparison of the domains of formulas over names.
 
     Args:
-        bodies: the bodies of names.
-        meaning: the same, over declared symbols.
-        known: facts.
-        written: converts a formula to its printed form.
+        bodies: the bodies of the names.
+        meaning: the same bodies, over declared symbols.
+        known: facts about values.
+        written: a function that converts a formula to its printed form.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Domains:
         self._meaning = meaning
         self._known = known
         self._written = written
-        self._answers: Answers = {}  # a cache: lines of one program share many conditions
+        self._answers: Answers = {}  # a cache: lines of the same program share many conditions
 
     def gained(self, before: Node, after: Sequence[Node]) -> list[str]:
         """Return the phrases for points at which a form is defined although the formula is not.
 
         Args:
             before: the derivative as built, over names.
-            after: its printed form, and the lines that this reads.
+            after: its printed form, and the lines that this form reads.
 
         Returns:
             Phrases such as ``also defined at x + y = 0``.
@@ -91,7 +91,7 @@ class Domains:
             return list(dict.fromkeys(map(self._phrase, found)))
 
     def _conditions(self, nodes: Sequence[Node]) -> tuple[list[_Condition], list[_Condition]]:
-        """Return the conditions that hold everywhere, and those that matter only in a branch of a choice."""
+        """Return the conditions that hold everywhere, and the conditions that matter only in a branch of a choice."""
         every = self._with_bodies(nodes)
         outside = self._with_bodies(nodes, outside_of_choices)
         mixed = self._with_bodies([a for n in every if not n.op.pointwise for a in n.args])
@@ -110,7 +110,7 @@ class Domains:
     def _with_bodies(
         self, nodes: Sequence[Node], parts: Callable[[Sequence[Node]], Sequence[Node]] = topological
     ) -> dict[Node, None]:
-        """Return the parts of nodes, and those of the bodies of names in them."""
+        """Return the parts of nodes, and the parts of the bodies of names in them."""
         found: dict[Node, None] = {}
         pending = list(nodes)
         while pending:
@@ -120,7 +120,7 @@ class Domains:
         return found
 
     def _of(self, node: Node) -> Iterator[_Condition]:
-        """Yield the conditions for an op at its arguments, except those that are known to hold."""
+        """Yield the conditions for an op at its arguments, except the conditions that are known to hold."""
         known = self._known
         if node.op.name == "pow" and node.args[1].is_number():
             base, exponent = node.args[0], node.args[1].value
@@ -152,7 +152,7 @@ class Domains:
             sizes: Shape = array.shape if node.op is gather else node.shape
             for axis, index in zip(axes, indices, strict=True):
                 if not self.is_inside(index, sizes[axis]):
-                    # The place of an out-of-range entry is unknown, so no entry is defined.
+                    # It is unknown which entry is out of range, so no entry counts as defined.
                     yield _Condition(_OUT_OF_RANGE, canonical([index]).nodes[0], node.op is scatter_add)
         elif node.op.array.total == "of regular":
             if is_definite(node.args[0], self._known):
@@ -190,7 +190,7 @@ class Domains:
         )
 
     def _implied(self, one: _Condition, by: _Condition) -> bool:
-        """Tell whether a condition follows from another: from the same, or from that of a multiple."""
+        """Tell whether a condition follows from another condition: from the same one, or from the one of a multiple."""
         if one.kind == by.kind == _EMPTY and one.node.shape == by.node.shape:
             return True
         if one.kind not in _OPPOSITE or (
@@ -203,7 +203,7 @@ class Domains:
             quotient = rational_of(right / left)
             if quotient is None or not quotient.below.is_constant():
                 continue
-            if one.kind == "ne":  # a zero makes its multiples zero
+            if one.kind == "ne":  # if a factor is zero, its multiples are zero
                 return True
             above, below = quotient.above, quotient.below
             if above.is_constant() and above.leading_coefficient() * below.leading_coefficient() > 0:
@@ -216,7 +216,7 @@ class Domains:
 
 
 def _of_sizes(node: Node) -> bool:
-    """Tell whether a number is computed from sizes; where such a number is zero, the array is empty."""
+    """Tell whether a number is computed from sizes; if such a number is zero, the array is empty."""
     leaves = [n for n in topological([node]) if not n.args]
     return all(n.is_number() or n.op is SIZE for n in leaves)
 
@@ -226,5 +226,5 @@ def _same(one: _Condition, other: _Condition) -> bool:
 
 
 def outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
-    """Return the nodes that are evaluated for any choice of branches."""
+    """Return the nodes that are evaluated whichever branches are chosen."""
     return list(walk(nodes, lambda n: n.args[:1] if n.op.name == "where" else n.args))

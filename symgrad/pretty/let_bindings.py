@@ -1,6 +1,6 @@
-"""Choose the printed lines: inline short definitions and those read once, and name long common subexpressions.
+"""Choose the printed lines: inline definitions that are short or read once, and name long common subexpressions.
 
-The results come first, then the lines that they need, each below those that read it.
+The results come first, then the lines that they need; each line is below those that read it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.traversal import postorder
 
 _HOPELESS = 3 * LINE_CHARACTERS
-"""Characters above which no shorter form of a line is sought."""
+"""A line with more characters gets no search for a shorter form."""
 
 
 @dataclass(slots=True)
@@ -44,12 +44,12 @@ def choose_bindings(lines: Lines, results: Sequence[Node]) -> FormulaLines:
         symbol(Declaration(f"__result{k}", shape=r.shape)): r for k, r in enumerate(results)
     }
     bodies.update(tops)
-    for top, result in tops.items():  # a result that is a line takes its body
+    for top, result in tops.items():  # if a result is a line, it takes the body of this line
         if result in bodies:
             bodies[top] = bodies[result]
     _inline(bodies, tops, forms)
     needed = _needed(bodies, tops)
-    # A result that others read keeps its own line.
+    # A result that other results read keeps its own line.
     bodies.update({top: result for top, result in tops.items() if result in needed})
     share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
     needed = _needed(bodies, tops)
@@ -68,7 +68,7 @@ def _needed(bodies: dict[Node, Node], tops: Collection[Node]) -> list[Node]:
 
 
 def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestForms) -> None:
-    """Inline lines while the text gets shorter, or while a line that is read once fits into its reader."""
+    """Inline lines as long as the text gets shorter, or a line that is read once fits into the line that reads it."""
     while True:
         needed = _needed(bodies, tops)
         readers: dict[Node, list[tuple[Node, int]]] = {}
@@ -86,7 +86,7 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestFor
                 continue
             left = len(name.name) + 3 + sum(forms.length(bodies[n]) for n in (name, *(r for r, _ in by)))
             once = len(by) == 1 and by[0][1] == 1
-            most = forms.length(bodies[by[0][0]]) if once else 0  # a reader that is long already may stay so
+            most = forms.length(bodies[by[0][0]]) if once else 0  # a line that is already long may stay long
             put: dict[Node, Node] = {}
             for reader, line in raw.items():
                 put[reader] = forms.best([line])
@@ -110,9 +110,9 @@ def share(
 
     Args:
         bodies: the bodies of lines; new lines are added, and the others read them.
-        shown: returns the printed lines.
+        shown: a function that returns the printed lines.
         lines: the program, and the length of a formula in it.
-        least: characters that a new name must save.
+        least: the number of characters that a new name must save.
     """
     forms = lines.forms
     taken = (
@@ -143,7 +143,7 @@ def share(
     free = (f"t{k}" for k in count_from(1) if f"t{k}" not in taken)
     for name in made:
         readers = {n: k for n in shown() if (k := uses([bodies[n]]).get(name, 0))}
-        if sum(readers.values()) == 1:  # only a later common subexpression reads it
+        if sum(readers.values()) == 1:  # only a later common subexpression reads this one
             (reader,) = readers
             bodies[reader] = substitute([bodies[reader]], {name: bodies.pop(name)})[0]
         elif readers:

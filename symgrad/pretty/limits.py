@@ -1,6 +1,6 @@
 """Limits of the length of printed results, and of the search for short forms.
 
-They bound waiting time and the size of texts; a number without a reason next to it was not tuned.
+They bound the time and the size of texts; a number without a comment was not tuned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EQUATIONS = 400
 """Equations of a program that is read by its names, and searched for calls."""
 
 COMMON_TERMS = 8
-"""Terms of a sum, and operands of a product, that are searched for common ones."""
+"""Terms of a sum, and operands of a product, among which common ones are searched for."""
 
 FOLDED_DIGITS = 3
 """Digits up to which a decimal is folded like any number: 0.5, 1e-5, 3.14."""

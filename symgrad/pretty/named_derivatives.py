@@ -29,10 +29,11 @@ class NamedFormulas:
 
     Args:
         results: one for each derivative.
-        lines: the new names with their bodies, each above those that it reads.
-        own: the names of the program that the results or lines read, with their bodies, in its order.
+        lines: the new names with their bodies; each is above those that it reads.
+        own: the names of the program that the results or the lines read, with their bodies, in the order of the
+            program.
         slopes: for lines that are derivatives, the value and the variables.
-        spelling: their notation.
+        spelling: the notation of the formulas.
         meaning: the results over declared symbols.
     """
 
@@ -46,7 +47,7 @@ class NamedFormulas:
     _domains: Domains
 
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
-        """Return for each result where it is defined although the derivative as built is not."""
+        """Return for each result where it is defined although the derivative as built is undefined."""
         table: dict[Node, Node] = {}
         for name, body in reversed(self.lines):  # in evaluation order
             table[name] = substitute([body], table)[0]
@@ -72,7 +73,7 @@ class NamedFormulas:
         return len(self.text([""] * len(self.results)))
 
     def text(self, titles: Sequence[str]) -> str:
-        """Return the formulas behind titles such as ``d/dx = ``, then the lines that they need."""
+        """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
         text = self.spelling.text
         found = [f"{title}{text(r)}" for title, r in zip(titles, self.results, strict=True)]
         if self.lines:
@@ -86,7 +87,7 @@ class NamedFormula:
 
     Args:
         formula: the formula.
-        spelling: its notation.
+        spelling: the notation of the formula.
     """
 
     formula: Node
@@ -95,19 +96,19 @@ class NamedFormula:
     _domains: Domains
 
     def notes(self, before: Node) -> list[str]:
-        """Return where it is defined although the derivative as built is not."""
+        """Return where the formula is defined although the derivative as built is undefined."""
         return self._domains.gained(self._over_names(before), [self.formula])
 
 
 @dataclass(frozen=True, slots=True)
 class NamedConstants:
-    """A program in which long numbers are symbols, named as in the program or as they are spelled.
+    """A program in which long numbers are symbols, named as in the program, or otherwise as they are spelled.
 
-    So no formula over it multiplies them out, as in `name_derivatives`.
+    So no formula of this program multiplies them out, as in `name_derivatives`.
 
     Args:
         listing: the program: its lines over inputs and these symbols.
-        nodes: the requested nodes, over them.
+        nodes: the requested nodes, over these inputs and symbols.
         numbers: the value of each symbol.
         literals: the spelling of its numbers.
     """
@@ -138,7 +139,8 @@ class _Program:
                 self.places.setdefault(node, words.names[name])
         if listing.result is not None and words.result is not None:
             self.places.setdefault(listing.result, words.result)
-        # A number stands for the name with its value only if it is long enough to be unique.
+        # A number is replaced by the name that has its value only if it has so many digits that the name is
+        # unambiguous.
         self._standing = {
             node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
         }
@@ -154,7 +156,7 @@ class _Program:
         return self.words.literals.opaque(substitute([node], self._standing)[0])
 
     def read(self, node: Node) -> Node | None:
-        """Return a formula of named values, such as an entry, over names; None if it reads other values."""
+        """Return a formula of named values, such as an entry, over names; None if it depends on other values."""
         found = self.over_names(node)
         known = {*self.words.bodies, *self.places}
         return found if self.named_in(node) and all(s in known for s in symbols_of([found])) else None
@@ -164,7 +166,7 @@ class _Program:
         return any(n in self._standing and n.args for n in topological([node]))
 
 
-# The programs of live listings, by identity; None for listings that cannot be read by their names.
+# The programs of the listings that exist, by identity; None for listings that cannot be read by their names.
 _programs: dict[int, _Program | None] = {}
 
 
@@ -189,12 +191,12 @@ def name_derivatives(listing: Listing, slopes: Sequence[Derivative]) -> NamedFor
             found = _derived(program, key)
             program.derivatives[key] = None if found is None else _format_result(program, *found)
         return program.derivatives[key]
-    except SymgradError:  # an unsupported form, or a number that is too long
+    except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
 def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
-    """Return the backward pass from a scalar in the names of a program; nothing if its names do not suffice."""
+    """Return the backward pass from a scalar in the names of a program; an empty result if its names do not suffice."""
     try:
         program = _program(listing)
         if program is None or any(w not in program.places for w in wrt):
@@ -210,16 +212,16 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
                 [program.places[w] for w in wrt],
             )
         return program.adjoints[key]
-    except SymgradError:  # an unsupported form, or a number that is too long
+    except SymgradError:  # the form is not supported, or a number is too long
         return ()
 
 
 def in_names(listing: Listing, node: Node) -> NamedFormula | None:
-    """Return a formula in the names of a program if that is not longer; else None."""
+    """Return a formula in the names of a program if that is not longer; otherwise None."""
     try:
         program = _program(listing)
         return None if program is None else _in_names(program, node)
-    except SymgradError:  # an unsupported form, or a number that is too long
+    except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
@@ -230,7 +232,7 @@ def _in_names(program: _Program, node: Node) -> NamedFormula | None:
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
         return NamedFormula(found, spelling, program.over_names, program.domains)
-    except SymgradError:  # an unsupported form, or a number that is too long
+    except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
@@ -261,7 +263,7 @@ def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | 
         symbols = {**listing.symbols, **{n.name: n for n in numbers if n in words.bodies}}
         assignments = {n.name: value for n, value in opened.items()}
         return NamedConstants(Listing(symbols, assignments), tuple(found), numbers, words.literals)
-    except SymgradError:  # an unsupported form, or a number that is too long
+    except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
@@ -288,7 +290,10 @@ def values_in_names(
 
 
 def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str] | None:
-    """Return derivatives as text in the names of a program; None if its names do not suffice or lines are needed."""
+    """Return derivatives as text in the names of a program.
+
+    The result is None if its names do not suffice, or further lines are needed.
+    """
     found = name_derivatives(listing, slopes)
     return None if found is None or found.lines else [found.spelling.text(r) for r in found.results]
 
@@ -301,10 +306,10 @@ def name_solution(
     From F(z, x) = 0 follows dz/dx = -F_x/F_z; two equations are solved by Cramer's rule.
 
     Args:
-        listing: the program, None if there is none.
-        equations: expressions that are zero, as many as unknowns.
+        listing: the program; None if there is none.
+        equations: expressions that are zero; there are as many as unknowns.
         unknowns: symbols.
-        inputs: the symbols to differentiate by; all derivatives of the first unknown come first.
+        inputs: the symbols with respect to which to differentiate; all derivatives of the first unknown come first.
     """
     try:
         program = None if listing is None else _program(listing)
@@ -317,7 +322,7 @@ def name_solution(
         slopes = [program.forms.best([row[k]]) for k in range(len(unknowns)) for row in rows]
         shown = tuple(program.forms.as_written(program.words.bodies.get(f, f)) for f in zero)
         return shown, _format_result(program, lines, slopes)
-    except SymgradError:  # an unsupported form, or a number that is too long
+    except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 

@@ -1,4 +1,4 @@
-"""A program over its names: every line by itself, with the names of other lines as symbols.
+"""A program over its names: every line is read by itself, with the names of other lines as symbols.
 
     Words ::= (Name = Body)*            -- a Name is a symbol, a Body a node over declared symbols and Names above it
 
@@ -36,12 +36,12 @@ class NamedProgram:
 
     Args:
         literals: the spelling of its numbers.
-        names: the symbol of each name.
-        bodies: the body of each, over declared symbols and names above it.
-        meaning: the same, over declared symbols only.
-        known: facts about bodies.
-        result: the line without a name, over names.
-        source: its text, if it has one.
+        names: the symbol for each name.
+        bodies: the body of each name, over declared symbols and the names above it.
+        meaning: the same bodies, over declared symbols only.
+        known: facts about the bodies.
+        result: the line without a name, over names; None if there is none.
+        source: the text of the program, if it has one.
     """
 
     literals: Literals = field(default_factory=Literals)
@@ -76,7 +76,7 @@ class NamedProgram:
 
 
 def name_program(listing: Listing) -> NamedProgram | None:
-    """Return a program over its names; None if it has none, is too long, or cannot be read by its names."""
+    """Return a program over its names; None if it has no names, is too long, or cannot be read by its names."""
     if listing.source is None:
         return name_by_identity(listing)
     if _is_too_long(listing):
@@ -93,7 +93,7 @@ def _is_too_long(listing: Listing) -> bool:
 
 
 def _read(listing: Listing, whole: bool) -> NamedProgram | None:
-    """Parse the text again; without ``whole``, a name of an integer is replaced by the number, which may be a size."""
+    """Parse the text again; if not ``whole``, a name of an integer is replaced by the number, which may be a size."""
     words = NamedProgram(Literals.of(listing), source="" if listing.source is None else listing.source.text)
 
     def stands_for(name: str, node: Node) -> Node:
@@ -133,7 +133,10 @@ def name_by_identity(listing: Listing, literals: Literals | None = None) -> Name
 
 
 def _domain(known: Conditions, body: Node) -> Domain:
-    """Return known facts of a value as the domain of a symbol; a constant gets a width, so that nothing folds it."""
+    """Return the known facts about a value as the domain of a symbol.
+
+    A constant gets a width, so that nothing folds it.
+    """
     if body.dtype == "bool":
         return BOOL
     f = known.facts(body)
@@ -143,7 +146,7 @@ def _domain(known: Conditions, body: Node) -> Domain:
         if low is not None and low == high:
             half = Fraction(1, 2)
             return Domain("constant", "int", low - half, low + half)
-        least, most = ends_of(body)  # sizes among them
+        least, most = ends_of(body)  # sizes may be among the symbols
         low, high = (least if low is None else low), (most if high is None else high)
         return INT if low is None and high is None else Domain("int", "int", low, high, closed=True)
     if low is not None and low == high:
@@ -171,7 +174,7 @@ def is_symmetric(body: Node) -> bool:
     shape: Shape = body.shape
     if len(shape) != 2 or shape[0] != shape[1] or body.dtype != "real":
         return False
-    from symgrad.rewrite.pipeline import canonical  # saves start-up time
+    from symgrad.rewrite.pipeline import canonical  # a late import, for a quick start
 
     straight, turned = canonical([body, matrix_transpose(body)]).nodes
     return straight is turned

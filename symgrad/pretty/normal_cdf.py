@@ -2,8 +2,8 @@
 
     (sqrt(2)*x*exp(-x**2/2)/sqrt(pi) + erfc(-x/sqrt(2)))/2   is   ndtr(x) + x*exp(-x**2/2)/sqrt(2*pi)
 
-While a formula is prepared for printing, symbols replace the calls, so that the arithmetic around them is simplified
-again. The formula is not differentiated in this state.
+While a formula is prepared for printing, symbols replace the calls, so that the arithmetic around the calls is
+simplified again. The formula is not differentiated in this state.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Normal:
     Args:
         source: the text of the program.
         taken: the names of the program.
-        canonical: returns the canonical form of a node over names.
-        forms: returns candidate forms of a node.
-        cost: the reading cost of a node.
+        canonical: a function that returns the canonical form of a node over names.
+        forms: a function that returns candidate forms of a node.
+        cost: a function that returns the cost of reading a node.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Normal:
         self._symbols: dict[Node, Node] = {}
 
     def named(self, node: Node) -> Node:
-        """Replace calls, and half-calls by erfc, by symbols; return the same node if there is none."""
+        """Replace calls, and half-calls with erfc, by symbols; return the same node if there are none."""
         if not self.spoken or not any(n.op is erfc for n in topological([node])):
             return node
         made = self._with_symbols(node)
@@ -60,7 +60,7 @@ class Normal:
         return min(self._forms(other), key=self._cost)
 
     def called(self, node: Node) -> tuple[Node, dict[Node, NamedCall]]:
-        """Return a node with the calls inserted for their symbols, and their arguments."""
+        """Return a node with the calls inserted for their symbols, and the arguments of these calls."""
         table = {s: n for n, s in self._symbols.items()}
         own = [s for s in topological([node]) if s in table]
         calls = {table[s]: NamedCall(_NAME, u) for s in own if (u := _argument_of(table[s])) is not None}
@@ -71,7 +71,7 @@ class Normal:
         return substitute([node], calls)[0] if calls else node
 
     def _argument(self, complement: Node) -> Node:
-        """Return u of erfc(-u/sqrt(2))."""
+        """Return u for erfc(-u/sqrt(2)); None for other nodes."""
         return self._canonical(-(complement.args[0] * sqrt(as_node(2))))
 
     def _symbol(self, argument: Node) -> Node:

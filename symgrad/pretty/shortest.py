@@ -1,9 +1,9 @@
-"""The form that people write: of what is equal, the one that is shortest in the words of the program.
+"""Find the form that people write: of all equal forms, the shortest in the names of the program.
 
-Offered are the canonical form, the same with names of functions for what spells them out (`sigmoid`), rational forms
-of every part, common operands of matrix products in front, values at positions as `one_hot`, guards left out that say
-nothing, and what is left where something cancels that a name hides. Each is equal by a law, none by trying numbers.
-What stands for a named value is written by its name.
+The candidates are the canonical form; this form with names of functions in place of their definitions (`sigmoid`);
+rational forms of every part; common operands of matrix products factored out; values at positions as `one_hot`; forms
+without guards that have no effect; and forms in which terms cancel that a name hides. Each is equal by a law, never
+because of a test with numbers. A part that is equal to a named value is written as the name.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
 
 _WORTH = 2
-"""How many times as hard to read a form may be before its terms are collected, to be looked at."""
+"""How many times as hard to read a form may be before its terms are collected and it is compared."""
 
 
 class ShortestForms:
     """Chooses forms for the lines of a program.
 
     Attributes:
-        spelling: how they are written.
+        spelling: the notation of the formulas.
     """
 
     def __init__(self, words: NamedProgram) -> None:
@@ -84,7 +84,7 @@ class ShortestForms:
         self._simple: dict[Node, Node] = {}
         self._constants: dict[Node, Number | None] = {}
         self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
-        plain = Spoken(words.known, self.cost)  # what a name stands for is short by its name already
+        plain = Spoken(words.known, self.cost)  # a value with a name is already short, because the name is
         for form, name in list(self._named.items()):
             for spoken in dict.fromkeys((self._spoken.of(form), plain.of(form))):
                 if spoken is not form:
@@ -122,7 +122,7 @@ class ShortestForms:
 
     def _made_canonical(self, node: Node) -> Node:
         (form,) = self._canonical_forms.of(substitute([node], self._positions))
-        form, _ = as_one_hot(form, self._words.known)  # `Domains` tells of positions that may lie outside
+        form, _ = as_one_hot(form, self._words.known)  # `Domains` reports positions that may be out of range
         named = self.named(form)
         if named is not form:
             named = self.named(self._canonical_forms.of([named])[0])
@@ -131,7 +131,7 @@ class ShortestForms:
         return without_guards_of_zero(without_idle_guards(named), self._words.known)
 
     def _read(self, node: Node) -> Iterator[Node]:
-        """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
+        """Yield forms of a node in which names are replaced by their bodies: terms may cancel that a name hides."""
         if node.op not in _ARITHMETIC or self.length(node) > READ_CHARACTERS:
             return
         bodies = self._words.bodies
@@ -144,7 +144,7 @@ class ShortestForms:
                     yield found
 
     def _rescaled(self, node: Node) -> Iterator[Node]:
-        """Yield a node with multiples of names for what these are a multiple of; term by term where that has more."""
+        """Yield a node with names scaled by a number in place of parts that are multiples of a named value."""
         met = self._multiples(node)
         if met:
             yield self._without_nothing(substitute([node], self._scaled)[0])
@@ -155,11 +155,11 @@ class ShortestForms:
                 yield self._without_nothing(substitute([form], self._scaled)[0])
 
     def _multiples(self, node: Node) -> set[Node]:
-        """Return the parts that are multiples of names."""
+        """Return the parts that are multiples of named values."""
         return {n for n in topological([node]) if n in self._scaled} if self._scaled else set()
 
     def _without_nothing(self, node: Node) -> Node:
-        """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
+        """Return a node with numbers in place of constant parts, such as the mean of values minus their mean."""
         table = {
             n: as_node(found)
             for n in topological([node])
@@ -168,7 +168,7 @@ class ShortestForms:
         return substitute([node], {n: full(v, n.shape) for n, v in table.items()})[0] if table else node
 
     def _adds_to_one(self, node: Node, shape: Shape) -> bool:
-        """Tell whether a part of an array is a sum of shares over an axis that has entries if the array has any."""
+        """Tell whether a part sums the shares of a softmax over an axis that has entries if the array has any."""
         summand, *others = node.args or (node,)
         if node.op is not einsum or others:
             return False
@@ -180,7 +180,7 @@ class ShortestForms:
         return shares.op is softmax and list(shares.params[0]) == summed and filled
 
     def _constant(self, node: Node) -> Number | None:
-        """Return the number that a part with names is for all inputs, None if none is known."""
+        """Return the number that a part has for all inputs, None if it is not known to be constant."""
         if not node.args or node.op in _ARITHMETIC or node.dtype == "bool":
             return None
         if node not in self._constants:
@@ -188,7 +188,7 @@ class ShortestForms:
         return self._constants[node]
 
     def _read_as_number(self, node: Node) -> Number | None:
-        """Return the number that a part is once some of its names are read, the last lines of the program first."""
+        """Return the number that a part becomes if some of its names are replaced, those of the last lines first."""
         bodies = self._words.bodies
         for _ in range(NAMES_READ):
             read = set(topological([node]))
@@ -204,13 +204,13 @@ class ShortestForms:
         return None
 
     def named(self, node: Node) -> Node:
-        """Return a node with names for what they stand for."""
+        """Return a node in which parts that have a name are replaced by it."""
         if self._in_names[0] != len(self._named):
             self._in_names = len(self._named), dict(self._named)
         return substitute_with([node], self._in_names[1])[0]
 
     def as_written(self, node: Node) -> Node:
-        """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
+        """Return a node with parts, and numbers, as the program writes them."""
         node, _ = as_one_hot(node, self._words.known, read=True)
         node = substitute([self._normal.named(node)], self._written)[0]
         if self._by_tanh:
@@ -226,7 +226,7 @@ class ShortestForms:
         return form, self.simplified(form), self.simplified(node)
 
     def length(self, node: Node) -> int:
-        """Return how long a node is as text."""
+        """Return the length of a node as text."""
         return self._measure.length(node)
 
     def cost(self, node: Node) -> int:
@@ -234,7 +234,7 @@ class ShortestForms:
         return self._measure.cost(node)
 
     def simplified(self, node: Node) -> Node:
-        """Return a node whose parts are in their shortest forms, the innermost first."""
+        """Return a node whose parts are in their shortest forms; inner parts come first."""
         if self.length(node) > FORM_CHARACTERS:
             return node
         order = topological([node])
@@ -252,7 +252,7 @@ class ShortestForms:
     def _shortest(self, node: Node) -> Node:
         found = self._simple.get(node)
         if found is None:
-            self._simple[node] = node  # a form of a form may be the node again
+            self._simple[node] = node  # a form of a form may be the node itself
             most = _WORTH * self.cost(node)
             forms = [self._canonical(f) for f in self._forms_of(node, most) if self.cost(f) <= most]
             forms = [f for f in forms if f.shape == node.shape and self.length(f) <= FORM_CHARACTERS]
@@ -260,7 +260,7 @@ class ShortestForms:
         return found
 
     def _forms_of(self, node: Node, most: float) -> Iterator[Node]:
-        """Yield forms of arithmetic, of those that are quotients no harder ones."""
+        """Yield forms of an arithmetic node; those that are quotients must not be harder to read."""
         yield node
         node = as_scattered(node, self._words.known)
         scatters = any(n.op is scatter_add for n in topological([node]))
@@ -275,7 +275,10 @@ class ShortestForms:
             yield from map(self.simplified, shared(node))
 
     def _quotients(self, node: Node, named: Mapping[Node, Node], most: float) -> Iterator[Node]:
-        """Yield quotients of polynomials that a node is: in its parts, and in its innermost sums; no harder ones."""
+        """Yield quotients of polynomials that are equal to a node, in its parts or its innermost sums.
+
+        None of them is harder to read.
+        """
         sums = _innermost(node)
         for parts in (named, {**named, **sums})[: 1 + bool(sums)]:
             quotient = rational_of(node, parts)
@@ -287,7 +290,7 @@ class ShortestForms:
 
 
 def _innermost(node: Node) -> dict[Node, Node]:
-    """Return the sums of what is no arithmetic, such as x - mu, each as itself."""
+    """Return the innermost sums, whose terms have no further arithmetic, such as x - mu; each is mapped to itself."""
     sums = [n for n in topological([node]) if n.op is add and n is not node]
     plain = {n: n for n in sums if all(_is_plain(t) for t in terms_of(n))}
     return {n: n for n in plain if n not in {a for m in plain for a in m.args}}
@@ -298,7 +301,7 @@ def _is_plain(term: Node) -> bool:
 
 
 def _scaled(named: Mapping[Node, Node], known: Conditions) -> dict[Node, Node]:
-    """Return what is a multiple of a name by a number, or by what is known not to be zero, as that."""
+    """Map formulas to a named value times a number, or times a factor known to be nonzero, that is equal to them."""
     found: dict[Node, Node] = {}
     for form, name in named.items():
         if form.op is neg:
@@ -316,7 +319,7 @@ def _scaled(named: Mapping[Node, Node], known: Conditions) -> dict[Node, Node]:
 
 
 def _written(words: NamedProgram) -> dict[Node, Node]:
-    """Return the arithmetic of a program by its canonical form, where the program's is no longer."""
+    """Map canonical forms to the parts of the program that have them, if the parts are not longer."""
     parts = [
         n
         for n in topological(words.bodies.values())

@@ -24,7 +24,7 @@ class Simplified:
 
     Args:
         node: the form.
-        notes: where it is defined and the expression is not.
+        notes: where the form is defined although the expression is not.
     """
 
     node: Node
@@ -56,7 +56,7 @@ def _simplified(node: Node) -> Simplified:
 
 
 def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
-    """Return the phrases for points at which a form is defined and the node is not."""
+    """Return the phrases for points at which a form is defined although the node is not."""
     forms = ShortestForms(NamedProgram())
     domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
     return tuple(domains.gained(node, [form]))

@@ -1,6 +1,6 @@
 """Limits of printed texts and pictures, for people to read.
 
-They bound waiting and the length of texts. A number without a reason beside it was not tuned.
+They bound time and the length of texts. A number without a comment was not tuned.
 """
 
 from __future__ import annotations

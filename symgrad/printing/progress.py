@@ -14,10 +14,10 @@ __all__ = ["Callback", "Display", "show_usually", "progress_text"]
 
 
 def progress_text(works: Sequence[Work]) -> tuple[str, float | None, str]:
-    """Describe the work of a thread: a text, the share of the innermost countable part that is done, and the time.
+    """Describe the work of a thread: a text, the finished share of the innermost countable part, and the time.
 
     Args:
-        works: the work and its nested parts, outermost first.
+        works: the work and its nested parts, from the outermost to the innermost.
 
     Example:
         >>> work = Work("differentiating", 2000)
@@ -37,7 +37,7 @@ def progress_text(works: Sequence[Work]) -> tuple[str, float | None, str]:
 
 
 def _countable(works: Sequence[Work]) -> Work:
-    """Return the innermost work that counts its steps, else the innermost one."""
+    """Return the innermost work that counts its steps; if none does, the innermost work."""
     return next((w for w in reversed(works) if w.share is not None), works[-1])
 
 
@@ -49,10 +49,10 @@ def _time(seconds: float) -> str:
 
 
 class Display(Watcher):
-    """Draw work on standard error if that is a terminal, or below the cell of a notebook; else nowhere.
+    """Draw work on standard error if that is a terminal, or below the cell of a notebook; otherwise do not draw it.
 
     Args:
-        after: seconds after which work is drawn.
+        after: the seconds after which work is drawn.
     """
 
     def __init__(self, after: float = AFTER_S) -> None:
@@ -74,15 +74,15 @@ class Display(Watcher):
 
 
 class Callback(Watcher):
-    """Call a function about work, from the watching thread.
+    """Let the watching thread call a function about work.
 
     Args:
-        callback: gets a `Work`: the innermost part that counts its steps, else the innermost one. Work of several
-            threads comes one after the other.
-        after: seconds after which work is reported.
+        callback: a function of a `Work`: the innermost part that counts its steps, or otherwise the innermost part. If
+            several threads work, their work is reported one after the other.
+        after: the seconds after which work is reported.
 
     Attributes:
-        error: the first exception of the callback, after which it is not called again.
+        error: the first exception that the callback raises; after it the callback is not called again.
     """
 
     def __init__(self, callback: Callable[[Work], object], after: float = AFTER_S) -> None:
@@ -107,7 +107,7 @@ def show_usually(*, command: bool = False) -> None:
     """Draw long work from now on: at the command line, and in interactive sessions of Python.
 
     Args:
-        command: whether this is the command line. The environment variable SYMGRAD_PROGRESS overrides it: 0 for
+        command: whether this is the command line. The environment variable SYMGRAD_PROGRESS overrides this rule: 0 for
             never, 1 for always.
     """
     setting = os.environ.get(VARIABLE, "auto").strip().lower()
@@ -118,7 +118,7 @@ def show_usually(*, command: bool = False) -> None:
 
 
 def _on_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()  # None without a console
+    return sys.stderr is not None and sys.stderr.isatty()  # there is no console
 
 
 def _in_notebook() -> bool:
@@ -129,10 +129,10 @@ def _in_notebook() -> bool:
 
 
 class _Terminal:
-    """Bars by rich, in lines that disappear at the end."""
+    """Bars that rich draws, in lines that disappear at the end."""
 
     def __init__(self) -> None:
-        from rich.console import Console  # imported late: most work ends before anything is drawn
+        from rich.console import Console  # a late import: most work ends before anything is drawn
         from rich.progress import BarColumn, Progress, TextColumn
 
         columns = (
@@ -165,7 +165,7 @@ class _Terminal:
                 completed=share or 0.0,
                 time=time,
             )
-        progress.start()  # idempotent
+        progress.start()  # this may be called more than once
         progress.refresh()
 
     def clear(self) -> None:

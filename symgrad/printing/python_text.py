@@ -57,7 +57,10 @@ def tuple_text(texts: Sequence[str]) -> str:
 
 
 def applied(factors: Sequence[str], *, vector: bool) -> str:
-    """Return a matrix product; apply matrices to a vector one after the other rather than multiplying them."""
+    """Return a matrix product.
+
+    Several matrices are applied to a vector one after the other, and are not multiplied first.
+    """
     if not vector:
         return " @ ".join(factors)
     text = factors[-1]
@@ -67,7 +70,7 @@ def applied(factors: Sequence[str], *, vector: bool) -> str:
 
 
 def aligned(node: Node, s: ContractionSpelling, write: _Written) -> str:
-    """Return a contraction that is an entrywise product, with new axes where a factor lacks one."""
+    """Return a contraction as an entrywise product, with new axes where a factor lacks an axis."""
     rank = max(map(len, s.places))
     texts: list[str] = []
     for arg, places in zip(node.args, s.places, strict=True):
@@ -81,11 +84,11 @@ def aligned(node: Node, s: ContractionSpelling, write: _Written) -> str:
 def slice_key(
     triples: Sequence[Triple], size: Callable[[Size], str], *, backwards: bool = True
 ) -> tuple[str, list[int]]:
-    """Return subscripts, and the axes to flip first where steps must be positive: entry i is entry -(i + 1) then.
+    """Return subscripts, and the axes to flip first if steps must be positive: entry i is then entry -(i + 1).
 
     Args:
         triples: start, stop and step of every axis.
-        size: writes a size as an expression.
+        size: a function that writes a size as an expression.
         backwards: whether steps may be negative.
     """
 
@@ -111,7 +114,7 @@ def slice_key(
 
 
 class TemplateArgument:
-    """An argument of a template of `Structure.source`."""
+    """An argument of a template in `Structure.source`."""
 
     def __init__(self, node: Node, plain: _Written, tensor: _Written) -> None:
         self.node, self.plain, self.tensor = node, plain, tensor
@@ -122,7 +125,7 @@ class TemplateArgument:
 
 
 def template_of(node: Node, library: str) -> str | None:
-    """Return the template for an op on arrays in a library, from its record; None if it has none."""
+    """Return the template for an op on arrays in a library, from the record of the op; None if it has none."""
     source = node.op.array.source
     found = None if source is None else source(node)
     return found if found is None or isinstance(found, str) else found.get(library)
@@ -133,12 +136,12 @@ def infix(node: Node, of: _Written, text: str) -> tuple[str, int] | None:
 
     Args:
         node: the application of an op.
-        of: writes its arguments.
-        text: the second argument, without parentheses.
+        of: a function that writes the arguments of the op.
+        text: the text of the second argument, without parentheses.
     """
     op, args = node.op, node.args
     if op.name == "add" and args[1].op.name == "neg" and text.startswith("-"):
-        # a + (-b) and a - b are one operation of IEEE arithmetic
+        # in IEEE arithmetic, a + (-b) and a - b are the same operation
         return f"{of(args[0], ADD)} - {of(args[1].args[0], MUL)}", ADD
     if op.name == "neg":
         return f"-{of(args[0], POW)}", NEG
@@ -154,10 +157,12 @@ def parameters(symbols: Sequence[Node], taken: set[str]) -> dict[Node, str]:
     A name that is a Python keyword, or taken, gets an underscore.
 
     Raises:
-        UsageError: for a name that is no identifier.
+        UsageError: if a name is not an identifier.
     """
     found: dict[Node, str] = {}
-    plain = {s: unicodedata.normalize("NFKC", s.name) for s in symbols}  # as Python normalizes identifiers
+    plain = {
+        s: unicodedata.normalize("NFKC", s.name) for s in symbols
+    }  # Python normalizes identifiers in this way
     for symbol, name in plain.items():
         if not name.isidentifier():
             kind = "an argument" if symbol.op is SYMBOL else "a value"

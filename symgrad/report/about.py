@@ -1,4 +1,4 @@
-"""The subject of an answer, in blocks of a report: made on demand, so that answers cost nothing more."""
+"""The subject of an answer, as blocks of a report; it is made on demand, so that answers cost no additional time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Subject:
     """The subject of an answer.
 
     Args:
-        title: one line.
+        title: the title, one line.
         blocks: the question, with its formulas.
         sides: names for the two sides of a claim.
     """
@@ -29,7 +29,7 @@ class About:
     """The subject of an answer, made at first use and then stored with the answer.
 
     Args:
-        find: makes the subject.
+        find: a function that makes the subject.
         known: the subject, if it exists already.
 
     Example:

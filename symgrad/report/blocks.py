@@ -5,7 +5,7 @@ Block  ::= Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Co
          | FindingBlock | Banner
 Prose  ::= (text | Maths | Literal)*
 
-No block holds markup, so a writer has one rule: escape everything.
+No block holds markup, so that each writer has one rule: escape everything.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class MathLines:
 
     Args:
         rows: the lines.
-        label: a description for those who cannot see them.
+        label: a description for readers who cannot see the formulas.
     """
 
     rows: tuple[Maths, ...]
@@ -135,10 +135,10 @@ class StepItem:
 
     Args:
         title: the action, in a few words.
-        formula: its result.
-        reason: its justification.
+        formula: the result of the action.
+        reason: the justification of the step.
         blocks: further remarks.
-        steps: the steps within it.
+        steps: the steps inside this step.
     """
 
     title: str
@@ -155,7 +155,7 @@ class Steps:
     Args:
         title: the result.
         steps: the steps, in order.
-        folded: whether all of it is folded at first.
+        folded: whether the whole is folded at first.
         left: the number of omitted steps.
     """
 
@@ -170,8 +170,8 @@ class Column:
     """A column of a table.
 
     Args:
-        title: its head.
-        number: whether it holds numbers, which are aligned right.
+        title: the head of the column.
+        number: whether the column holds numbers, which are aligned right.
     """
 
     title: str
@@ -185,7 +185,7 @@ class Table:
     Args:
         caption: the caption.
         columns: the columns.
-        rows: the cells of each row, as many as there are columns.
+        rows: the cells of each row; there are as many as columns.
     """
 
     caption: str
@@ -228,11 +228,11 @@ class LineNote:
     """A note on a line of a document.
 
     Args:
-        line: its number, from 1.
+        line: the number of the line, counted from 1.
         mark: a word next to the line.
         tone: the meaning of the mark.
-        spans: the marked columns, from 0: pairs of the first and the one behind the last.
-        said: the lines below it.
+        spans: the marked columns, counted from 0: pairs of the first column and the column after the last.
+        said: the lines below the marked line.
     """
 
     line: int
@@ -244,12 +244,12 @@ class LineNote:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of the user's, with notes on its lines.
+    """A document of the user, with notes on its lines.
 
     Args:
         text: the document.
         notes: the notes, in the order of their lines.
-        name: its name.
+        name: the name of the document.
     """
 
     text: str
@@ -257,7 +257,7 @@ class Document:
     name: str = ""
 
     def notes_by_line(self) -> dict[int, list[LineNote]]:
-        """Return the notes of each line that has any."""
+        """Return, for each line that has notes, these notes."""
         notes: dict[int, list[LineNote]] = {}
         for note in self.notes:
             notes.setdefault(note.line, []).append(note)
@@ -266,15 +266,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FindingBlock:
-    """A finding at a place of a text.
+    """A finding at a place in a text.
 
     Args:
         title: the finding.
-        tone: its severity.
+        tone: the severity of the finding.
         place: file, line and column in words; empty if unknown.
-        line: the line of the text.
+        line: the text of the line.
         start: the first marked column, from 0.
-        end: the column behind the last marked one.
+        end: the column after the last marked one.
         said: further lines.
     """
 
@@ -297,9 +297,9 @@ class Banner:
     """A verdict in large type.
 
     Args:
-        word: the verdict in a word or two.
-        tone: its meaning.
-        said: the reason.
+        word: the verdict in one or two words.
+        tone: the meaning of the verdict.
+        said: the reason for the verdict.
     """
 
     word: str

@@ -1,4 +1,4 @@
-"""A report: a title and blocks, with a method for each form."""
+"""A report: a title and blocks, with a method for each form of output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENDINGS = {
 
 
 def form_of_path(path: str | Path) -> str | None:
-    """Return the form for the ending of a file name; None for an unknown ending.
+    """Return the form of output for the ending of a file name; None for an unknown ending.
 
     Example:
         >>> form_of_path("audit.html"), form_of_path("audit")
@@ -39,7 +39,10 @@ def form_of_path(path: str | Path) -> str | None:
 
 
 def called(path: str, *args: Any) -> Any:
-    """Call a function by its path ``"module:name"``; used for functions of packages that depend on the caller's."""
+    """Call a function by its path ``"module:name"``.
+
+    Used if the function's package itself depends on the caller's package.
+    """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)(*args)
 
@@ -65,41 +68,44 @@ class Report:
     blocks: tuple[Block, ...]
 
     def text(self, width: int = 100) -> str:
-        """Return it as plain text.
+        """Return the report as plain text.
 
         Args:
-            width: columns of a line of prose; formulas and code are never broken.
+            width: the columns of a line of prose; formulas and code are never broken.
         """
         return called("symgrad.report.writers.text:report_text", self, width)
 
     def markdown(self) -> str:
-        """Return it as Markdown, with formulas between dollars."""
+        """Return the report as Markdown, with formulas between dollars."""
         return called("symgrad.report.writers.markdown:report_markdown", self)
 
     def latex(self) -> str:
-        """Return it as a LaTeX document, for any engine."""
+        """Return the report as a LaTeX document, for any TeX engine."""
         return called("symgrad.report.writers.latex:report_latex", self)
 
     def html(self) -> str:
-        """Return it as one HTML page: no script, no network, light and dark, readable on a phone and in print."""
+        """Return the report as one HTML page: without script and network, for light and dark, for phones and print."""
         return called("symgrad.report.writers.html:report_html", self)
 
     def fragment(self) -> str:
-        """Return it as a part of an HTML page, as notebooks show it."""
+        """Return the report as a part of an HTML page, for notebooks."""
         return called("symgrad.report.writers.html:report_fragment", self)
 
     def json(self) -> dict[str, Any]:
-        """Return it as a dictionary of plain values, keyed by attribute names; `report_schema` is its schema."""
+        """Return the report as a dictionary of plain values, with attribute names as keys.
+
+        `report_schema` is its schema.
+        """
         return called("symgrad.report.writers.plain:report_json", self)
 
     def written(self, form: str) -> str:
-        """Return it in one of its forms.
+        """Return the report in one of its forms of output.
 
         Args:
             form: ``"text"``, ``"markdown"``, ``"latex"``, ``"html"`` or ``"json"``.
 
         Raises:
-            UsageError: for another form.
+            UsageError: if there is no such form.
         """
         writers: dict[str, Callable[[], str]] = {
             "text": self.text,
@@ -113,16 +119,16 @@ class Report:
         return writers[form]()
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file, in the form of the file name's ending: .txt, .md, .tex, .html or .json.
+        """Write the report to a file; the ending of the name determines the form: .txt, .md, .tex, .html or .json.
 
         Args:
-            path: the file.
+            path: the path of the file.
 
         Raises:
-            UsageError: for another ending.
-            FileError: if it cannot be written.
+            UsageError: if the name has another ending.
+            FileError: if the file cannot be written.
         """
-        from symgrad.support.files import write_atomically  # saves start-up time
+        from symgrad.support.files import write_atomically  # a late import, for a quick start
 
         form = form_of_path(path)
         if form is None:
@@ -146,28 +152,29 @@ class Reported:
     """Base class of answers that have a report, with their pages and notebook display.
 
     Attributes:
-        told_by: the function that makes the report, as ``"module:name"``. It depends on the answers, so that it is
-            imported by name on demand, like the public names in `symgrad.support.public_names`.
+        told_by: the function that makes the report, as ``"module:name"``. The module of this function imports the
+            answers, so it is imported only on demand, by its name, like the public names in
+            `symgrad.support.public_names`.
     """
 
     __slots__ = ()
     told_by: ClassVar[str]
 
     def __dir__(self) -> list[str]:
-        """Omit internal names from completion."""
+        """Leave internal names out of completion."""
         names = (n for n in super().__dir__() if n != "told_by")
         return [n for n in names if "(internal)" not in (getattr(type(self), n, None).__doc__ or "")]
 
     def report(self) -> Report:
-        """Return its content as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
+        """Return the content as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
         return called(self.told_by, self)
 
     def html(self) -> str:
-        """Return its report as one page of HTML that needs no network."""
+        """Return the report as one page of HTML that needs no network."""
         return self.report().html()
 
     def markdown(self) -> str:
-        """Return its report as Markdown."""
+        """Return the report as Markdown."""
         return self.report().markdown()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
 """Rewrite graphs by rules: facts about nodes, patterns, rules, engine, normal forms, trace.
 
-Open `pipeline.py` first: it runs the phases. This package imports neither front ends, derivatives nor kernels.
+Open `pipeline.py` first: it runs the phases. This package imports no front end, no derivatives and no kernels.
 """

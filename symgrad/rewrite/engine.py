@@ -75,7 +75,7 @@ def rewrite(
     rounds: int = 12,
     normal: dict[Node, Node] | None = None,
 ) -> tuple[list[Node], Trace]:
-    """Rewrite outputs to a common fixpoint.
+    """Rewrite outputs until no rule applies to any of them.
 
     Args:
         outputs: the nodes to rewrite; shared nodes stay shared.
@@ -259,10 +259,10 @@ def _holds(condition: Node, bindings: Bindings, known: Conditions) -> bool:
 
 
 def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known: Conditions) -> Step:
-    """Return the step of a rule with its soundness for these operands.
+    """Return the step of a rule, with its soundness for these operands.
 
-    Facts can make a rule exact that widens in general. A dropped operand that may be undefined makes an exact rule
-    widen.
+    Facts can make a rule exact that widens the domain in general. An exact rule widens the domain if it drops an
+    operand that may be undefined.
     """
     notes: list[Note] = []
     soundness: Soundness = "exact"

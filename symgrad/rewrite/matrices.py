@@ -391,7 +391,7 @@ class _MatrixWriter:
 
 
 def _summed_axes(node: Node) -> tuple[int, ...]:
-    """Return the axes over which a node is a plain sum, none for other nodes."""
+    """Return the axes over which a node is a plain sum; none for other nodes."""
     if node.op is not einsum or len(node.args) != 1:
         return ()
     (labels,), result = node.params

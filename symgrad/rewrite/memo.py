@@ -16,7 +16,8 @@ from weakref import WeakValueDictionary
 from symgrad.ir.graph import Node
 
 _ANSWERS = 256
-"""Number of latest results that one object holds: to explain a gradient computes some hundred, and reuses few."""
+"""Number of the latest results that one object holds: explaining a gradient computes some hundred results, and uses few
+of them again."""
 
 Answers: TypeAlias = "dict[Hashable, Any]"
 """Results by their keys."""
@@ -59,10 +60,10 @@ def remembered(nodes: Sequence[Node], question: Hashable, find: Callable[[], T])
     key = (question, *nodes)
     found = _answers.get(key)
     if found is None:
-        found = _answers.setdefault(key, find())  # another thread may have been first
+        found = _answers.setdefault(key, find())  # another thread may have computed the result first
     held = _keeper.get()
     if held is not None and key not in held:
         held[key] = found
         for oldest in list(held)[:-_ANSWERS]:
-            held.pop(oldest, None)  # another thread may have been here
+            held.pop(oldest, None)  # another thread may have changed the table
     return found

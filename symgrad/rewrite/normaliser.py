@@ -34,7 +34,7 @@ _SEEN = frozenset({"mul", "neg", "pow", "add", "div"})
 class NormalForms:
     """Normal forms of sums, products, contractions and choices, with their caches.
 
-    The caches of sums and products stay valid in every round, as they contain only small ones, which every round
+    The caches of sums and products stay valid in every round, because they contain only small ones, which every round
     flattens.
 
     Args:
@@ -61,7 +61,7 @@ class NormalForms:
     def begin(self, current: Round) -> NormalForms:
         """Begin a round, and return this object."""
         self.settled, self._raw = current.settled, current.raw
-        self.tensors = Tensors(self)  # their caches depend on the round
+        self.tensors = Tensors(self)  # the caches of these objects depend on the round
         return self
 
     def forget(self) -> None:

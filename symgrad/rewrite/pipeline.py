@@ -55,7 +55,7 @@ class Canonical:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on where the result is defined and the input was not, each once."""
+        """Sentences on where the result is defined although the input is not, each once."""
         return _sentences(self.widened)
 
 
@@ -73,12 +73,14 @@ class Stable:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on where the result is defined and the input was not, each once."""
+        """Sentences on where the result is defined although the input is not, each once."""
         return _sentences((s, note) for s in self.trace.widening for note in s.notes)
 
 
 def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
-    from symgrad.ir.notation.printer import expression_text  # for start-up time: only a note needs it
+    from symgrad.ir.notation.printer import (
+        expression_text,
+    )  # a late import, for a quick start: only a note needs it
 
     found: dict[str, None] = {}
     for step, note in widened:
@@ -90,7 +92,9 @@ def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
 def canonical(
     outputs: Sequence[Node], *, drop_stops: bool = False, rules: RuleSet | None = None
 ) -> Canonical:
-    """Bring nodes to canonical form, as a person would write them, with the same value wherever the input has one.
+    """Bring nodes to canonical form, as a person would write them.
+
+    Wherever a node has a value, its form has the same value.
 
     Args:
         outputs: nodes of any shapes; shared nodes are rewritten once and stay shared.
@@ -224,12 +228,12 @@ def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tup
     Args:
         forms: forms that are equal in exact arithmetic, in order of preference. The search ends at the first form
             without a fault. If there are too many inputs to sample the rounding of each, it ends at once.
-        alone: whether to sample a form that has no alternative.
+        alone: whether to sample a form even if it has no alternative.
     """
     from symgrad.rewrite.choice.samples import (
         Sample,
         measurable,
-    )  # for start-up time: most programs need neither
+    )  # late imports, for a quick start: most programs need neither
 
     rest = iter(forms)
     best = next(rest)
@@ -262,7 +266,7 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
     from symgrad.rewrite.choice.samples import (
         Sample,
         searchable,
-    )  # for start-up time: most programs need neither
+    )  # late imports, for a quick start: most programs need neither
 
     nodes, trace = list(outputs), Trace()
     too_large = searchable(nodes)
@@ -273,7 +277,7 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
     known = Conditions()
     sample = Sample(nodes, known)
     if not sample.seems_fine(nodes, [make() for make in others[:1]]):
-        from symgrad.rewrite.choice.stabilise import stabilise  # for start-up time
+        from symgrad.rewrite.choice.stabilise import stabilise  # a late import, for a quick start
 
         nodes, trace = stabilise(nodes, known, sample, others)
         info("rules", "stable forms: digits may be lost, %d rewrites keep more of them", len(trace.steps))

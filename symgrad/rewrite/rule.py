@@ -34,9 +34,9 @@ class Rule:
         witness: for a rule that is not exact, a point at which the sides differ.
         why: the reason or the source of the identity, in one line.
         how: "matched" by the engine, or "collected": a law that the normal form of sums and products applies to any
-            number of operands at once. Both are tested alike.
-        whole: for a left side that is a product, whether it must use the whole powers of its bases: then sin(a)/cos(a)
-            does not match in sin(a)/cos(a)**2.
+            number of operands at once. Both kinds are tested in the same way.
+        whole: for a left side that is a product, whether it must use the whole powers of its bases: if so,
+            sin(a)/cos(a) does not match in sin(a)/cos(a)**2.
         unread: metavariables of a branch that is never taken, so that their domain does not matter.
 
     Raises:
@@ -69,7 +69,7 @@ class Rule:
 
 
 def _refuse(rule: Rule) -> str | None:
-    """Return the fault of a rule, None for a valid one."""
+    """Return the fault of a rule; None if the rule is valid."""
     bound = metavariables(rule.pattern)
     if not rule.name or not set(rule.name) <= _KEBAB:
         return "the name is not kebab-case"

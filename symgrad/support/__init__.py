@@ -1,4 +1,4 @@
-"""Errors, positions in texts, files, logs, progress, traversals and the table of public names: no mathematics.
+"""Errors, positions in texts, files, logs, progress, traversals and the table of public names, without mathematics.
 
-Open `errors.py` first. This package imports no other one.
+Open `errors.py` first. This package imports no other package of symgrad.
 """

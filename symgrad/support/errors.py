@@ -73,11 +73,11 @@ class Cure(str):
 
 
 def name_one(argument: str, name: str) -> Cure:
-    """Return the cure for a call without inputs: to name one.
+    """Return the cure for a call that names no input.
 
     Args:
         argument: the argument for the name, and the option of the command line.
-        name: an input.
+        name: an input that could be named.
 
     Example:
         >>> name_one("wrt", "x")
@@ -119,7 +119,7 @@ class SymgradError(Exception):
         return self.text()
 
     def text(self, *, command: bool = False) -> str:
-        """Return the message, with the cure for a program in Python or for the command line.
+        """Return the message, with the cure for Python or for the command line.
 
         Args:
             command: whether to return the cure for the command line.
@@ -162,7 +162,7 @@ _Found = TypeVar("_Found", bound=SymgradError)
 
 
 def placed_error(error: _Found, at: Location | None) -> _Found:
-    """Return the same error with another place."""
+    """Return the error with another place."""
     return type(error)(error.what, at=at, expected=error.expected, cure=error.cure)
 
 
@@ -191,11 +191,11 @@ class UnknownAttributeError(UnknownNameError, AttributeError):
 
 
 class CycleError(SymgradError):
-    """A name is defined, directly or through others, by itself."""
+    """A name is defined in terms of itself, directly or through other names."""
 
 
 class RedefinitionError(SymgradError):
-    """A name is declared or assigned twice, or one name stands for two different symbols."""
+    """A name is declared or assigned twice, or the same name stands for two different symbols."""
 
 
 class DeclarationError(SymgradError):
@@ -207,7 +207,7 @@ class DomainError(SymgradError):
 
 
 class ShapeError(SymgradError):
-    """Shapes do not broadcast, an array is not of the declared shape, or one would be too large."""
+    """Shapes do not broadcast, an array does not have the declared shape, or an array would be too large."""
 
 
 class IndexRangeError(SymgradError, IndexError):
@@ -215,7 +215,7 @@ class IndexRangeError(SymgradError, IndexError):
 
 
 class NotScalarError(ShapeError):
-    """The output of a gradient is no scalar; gradients and vjp take one."""
+    """The output to differentiate is not a scalar; `gradients` and `vjp` take arrays."""
 
 
 class NotInProgramError(SymgradError):
@@ -223,15 +223,15 @@ class NotInProgramError(SymgradError):
 
 
 class NotDifferentiableError(SymgradError):
-    """The output of a derivative is a truth value, which has none."""
+    """The output to differentiate is a truth value, which has no derivative."""
 
 
 class RandomParameterError(SymgradError):
-    """A derivative is by a parameter of a distribution, and the output depends on the draw."""
+    """A derivative is with respect to a parameter of a distribution, and the output depends on the draw."""
 
 
 class UnsupportedError(SymgradError):
-    """A meaningful request that symgrad does not implement; the message names an alternative."""
+    """The request has a meaning, but symgrad does not implement it; the message names an alternative."""
 
 
 class ArrayTypeError(SymgradError):
@@ -243,7 +243,7 @@ class ComplexInputError(ArrayTypeError):
 
 
 class MissingInputError(SymgradError):
-    """An input has no value, or a value is for a name that is not an input."""
+    """An input has no value, or a value belongs to a name that is not an input."""
 
 
 class EvaluationError(SymgradError):
@@ -255,7 +255,7 @@ class NumberTooLargeError(EvaluationError):
 
 
 class OutOfMemoryError(EvaluationError, MemoryError):
-    """Values need more memory than there is; it is a `MemoryError` too."""
+    """Values need more memory than there is; the error is also a `MemoryError`."""
 
 
 class KernelError(SymgradError):
@@ -283,7 +283,7 @@ class OperandError(UsageError, TypeError):
 
 
 class InternalError(Exception):
-    """A broken promise inside symgrad: please report it with the program that caused it."""
+    """A bug in symgrad: please report it with the program that caused it."""
 
 
 for _name in __all__:  # tracebacks and pickles refer to the public module

@@ -37,7 +37,7 @@ def read_bytes(path: Path, most: int) -> bytes:
         most: the largest number of bytes.
 
     Raises:
-        FileError: if it cannot be read, or is longer.
+        FileError: if the file cannot be read, or is longer.
     """
     content = read_start(path, most + 1)
     if len(content) > most:
@@ -53,7 +53,7 @@ def read_start(path: Path, most: int) -> bytes:
         most: the number of bytes; fewer if the file is shorter.
 
     Raises:
-        FileError: if it cannot be read.
+        FileError: if the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -72,7 +72,7 @@ def read_text(path: Path, most: int) -> str:
         most: the largest number of bytes.
 
     Raises:
-        FileError: if it cannot be read, is longer, or is not text in UTF-8.
+        FileError: if the file cannot be read, is longer, or is not text in UTF-8.
     """
     return decode_text(read_bytes(path, most), f"'{path}'")
 
@@ -96,7 +96,7 @@ def make_folder(path: Path) -> None:
     """Create a folder and its parents.
 
     Raises:
-        FileError: if that fails.
+        FileError: if the folder cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ class AppendedFile:
         path: the file; its folder is created.
 
     Raises:
-        FileError: if it cannot be written, now or later.
+        FileError: if the file cannot be written, now or later.
     """
 
     def __init__(self, path: Path) -> None:
@@ -158,7 +158,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     The permissions of an existing file stay. A pipe or a device is written directly. A link to a file is an error.
 
     Raises:
-        FileError: if the folder or the file cannot be written, or is a link.
+        FileError: if the folder or the file cannot be written, or the path is a link.
     """
     write_together([(path, content)])
 
@@ -172,8 +172,8 @@ def write_together(files: Sequence[tuple[Path, bytes]], beside: Sequence[tuple[P
             which must identify the writer.
 
     Raises:
-        FileError: if a folder or a file cannot be written, an existing one is a link, or one that the user did not name
-            has another first line.
+        FileError: if a folder or a file cannot be written, if an existing file is a link, or if an existing file that
+            the user did not name has another first line.
     """
     waiting: list[tuple[Path, Path]] = []
     try:
@@ -187,7 +187,7 @@ def write_together(files: Sequence[tuple[Path, bytes]], beside: Sequence[tuple[P
         for path, written in waiting:
             with _writing(path):
                 written.replace(path)
-    finally:  # after success there are none
+    finally:  # after success no temporary files are left
         for _, written in waiting:
             written.unlink(missing_ok=True)
 
@@ -206,7 +206,7 @@ def _check_replaceable(path: Path, content: bytes, named: Path) -> None:
 
 
 def _state(path: Path) -> int | None:
-    """Return the mode of an existing file, None if there is none.
+    """Return the mode of an existing file; None if there is no file.
 
     Raises:
         FileError: for a link, unless it leads to a pipe or a device: neither the link nor its target is replaced.
@@ -223,7 +223,10 @@ def _state(path: Path) -> int | None:
 
 
 def _write_temporary(path: Path, content: bytes) -> Path | None:
-    """Write a file under a temporary name, and return that; write directly to a pipe or a device, and return None."""
+    """Write a file under a temporary name, and return this name.
+
+    Write directly to a pipe or a device, and return None.
+    """
     mode = _state(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -231,7 +234,7 @@ def _write_temporary(path: Path, content: bytes) -> Path | None:
         with path.open("wb") as file:
             file.write(content)
         return None
-    if mode is not None and not os.access(path, os.W_OK):  # a rename would need no permission
+    if mode is not None and not os.access(path, os.W_OK):  # renaming needs no permission to write to the file
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = path.with_name(f".symgrad-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:

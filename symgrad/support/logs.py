@@ -1,7 +1,7 @@
 """Logs of decisions and their reasons through Python's `logging`, with one logger ``symgrad.<room>`` per package.
 
-Level ``info`` has a line for each decision of interest to users, ``debug`` the passes with their times and counts.
-Lines have names and counts, never values of a user's data.
+Level ``info`` has a line for each decision of interest to users; level ``debug`` has the passes with their times and
+counts. Lines contain names and counts, but never values of a user's data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def debug(room: str, text: str, *values: object) -> None:
 
 
 def debugging(room: str) -> bool:
-    """Tell whether the log of a room has its passes."""
+    """Tell whether the passes of a package are logged."""
     logger = _logger(room)
     return logger is not None and logger.isEnabledFor(10)
 
@@ -53,7 +53,7 @@ def _logger(room: str) -> Logger | None:
     found = _loggers.get(room)
     if found is not None:
         return found
-    # Without an import of `logging` nobody listens, and importing it would slow down every start.
+    # If nothing has imported `logging`, no handler is set up, and importing it here would slow down every start.
     logging = sys.modules.get("logging")
     if logging is None or not hasattr(logging, "getLogger"):  # another thread may be importing it
         return None

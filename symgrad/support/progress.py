@@ -1,8 +1,8 @@
 """Progress of long work: passes count steps, and watchers poll them.
 
 A pass is a loop `for node in steps("backward", "differentiating", nodes)`, or a block `with reports_progress(...)` if
-it has no items. Without a watcher both are almost free: `steps` returns its items. A watcher (`Watcher`) has a thread
-that polls the work ten times a second, so a pass only counts. `symgrad/printing/progress.py` displays it.
+it has no items. Without a watcher both cost almost nothing: `steps` returns its items. A watcher (`Watcher`) has a
+thread that polls the work ten times a second, so a pass only counts. `symgrad/printing/progress.py` displays it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from symgrad.support.logs import debug, debugging
 __all__ = ["VARIABLE", "Watcher", "Work", "steps", "watch_usually", "watching", "reports_progress"]
 
 VARIABLE = "SYMGRAD_PROGRESS"
-"""The environment variable that switches the display of long work: 0, 1 or auto."""
+"""The environment variable that switches the display of progress: 0, 1 or auto."""
 
 AFTER_S = 1.0
-"""Seconds after which work is long."""
+"""Work that takes more seconds than this is long."""
 
 _EVERY_S = 0.1
 
@@ -38,11 +38,12 @@ class Work:
 
     Attributes:
         what: a few words, such as ``differentiating``.
-        total: the number of steps, None if unknown; never less than ``done``.
+        total: the number of steps; None if unknown. It is never less than ``done``.
         done: the number of steps that are done.
-        expected: the estimated time in seconds, if that is known better than the steps.
-        outer: the work of which this is a part, None if there is none.
-        note: returns a few words on the current state, such as the loss of a training; None for no words.
+        expected: the estimated time in seconds, if the time is known better than the number of steps.
+        outer: the work of which this work is a part; None if there is none.
+        note: a function that returns a few words on the current state, such as the loss of a training; None for no
+            words.
 
     Example:
         >>> work = Work("differentiating", 200)
@@ -91,10 +92,10 @@ class Work:
 
     @property
     def counted(self) -> tuple[int, int | None]:
-        """The number of steps that are done, and of all steps, consistent while another thread works."""
-        done = self.done  # first: workers add to the total before they do a step
+        """The number of steps that are done, and of all steps; the two are consistent while another thread works."""
+        done = self.done  # this is read first, since workers add to the total before they do a step
         total = self._total() if callable(self._total) else self._total
-        # A total below the count is wrong, and no estimate.
+        # A total below the count is wrong, and so is useless as an estimate.
         return done, None if not total or done > total else total
 
     @property
@@ -118,7 +119,7 @@ class Work:
         """Count a step.
 
         Args:
-            note: returns a few words on the current state, when a watcher polls.
+            note: a function that returns a few words on the current state; it is called when a watcher polls.
         """
         self._done += 1
         self.note = note
@@ -180,7 +181,7 @@ class Watcher:
                 self._thread.start()
 
     def end(self, work: Work) -> None:
-        """Remove work, with parts of it that an exception left behind."""
+        """Remove work, with any parts of it that an exception has left."""
         if self._forked:
             return
         thread = None
@@ -222,7 +223,7 @@ def watch_usually(make: Callable[[], Watcher] | None) -> None:
     """Set the watcher outside blocks of `watching`.
 
     Args:
-        make: creates the watcher when there is work; None for no watcher.
+        make: a function that creates the watcher when there is work; None for no watcher.
     """
     global _usual, _usual_watcher
     _usual, _usual_watcher = make, None
@@ -233,7 +234,7 @@ def watching(watcher: Watcher | None) -> Generator[None]:
     """Set the watcher of this thread for a block.
 
     Args:
-        watcher: the watcher, None for no watcher.
+        watcher: the watcher; None for no watcher.
     """
     token = _watching.set(False if watcher is None else watcher)
     try:
@@ -291,10 +292,11 @@ def reports_progress(
     Args:
         room: the package.
         what: the work in a few words.
-        total: the number of steps, if known; `Work.advance` counts one. A function for work that grows; any thread may
-            call it, and it never decreases.
-        expected: the estimated time in seconds, if that is known better.
-        count: returns the number of steps that are done, for a loop that counts them anyway; any thread may call it.
+        total: the number of steps, if known; `Work.advance` counts one step. For work that grows it is a function,
+            which any thread may call, and whose value must never decrease.
+        expected: the estimated time in seconds, if the time is known better than the number of steps.
+        count: a function that returns the number of steps that are done, for a loop that counts them anyway; any thread
+            may call it.
 
     Example:
         >>> with reports_progress("ir", "counting", 3) as work:
@@ -315,7 +317,7 @@ def reports_progress(
 @contextmanager
 def _watch(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
     try:
-        # Ctrl-C may interrupt begin, too.
+        # Ctrl-C may also interrupt `begin`.
         if watcher is not None:
             watcher.begin(work)
         yield work

@@ -1,6 +1,6 @@
-"""The public names of the package, and the module of each.
+"""The public names of the package, each with its module.
 
-The package looks up its attributes here, and messages their suggestions, without importing other modules.
+The package looks up its attributes here, and messages look up their suggestions, without importing other modules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def names_in(stub: str) -> dict[str, str]:
         >>> names_in("results.pyi")["Minimum"]
         'symgrad.api.training.minimize'
     """
-    # By the loader: the package may be in an archive.
+    # The loader reads the file, since the package may be in an archive.
     loader: Any = getattr(__spec__, "loader", None)
     text: str = loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), stub)).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
     lines = (line.split() for line in text.splitlines())
@@ -45,11 +45,11 @@ _SPELT = tuple(f"symgrad.api.functions.{room}" for room in ("elementary", "array
 def public(name: str) -> Any:
     """Return the object of a name of the package.
 
-    Functions of its modules are also attributes of the package, and under the names of SymPy and C (`sg.erf`,
-    `sg.asin`). These are not listed: each function has one listed name.
+    Functions of the public modules are also attributes of the package, as are functions under their names in SymPy and
+    C (`sg.erf`, `sg.asin`). These attributes are not listed, since each function has one listed name.
 
     Raises:
-        AttributeError: if there is no such name.
+        AttributeError: if the package has no such name.
 
     Example:
         >>> public("symbols")("x")

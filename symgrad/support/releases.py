@@ -7,7 +7,7 @@ from symgrad.support.errors import FileError
 __all__ = ["RELEASE", "OldModules", "check_release"]
 
 RELEASE = "0.2"
-"""The release in pickles of graphs. Releases with one major and minor number read each other's."""
+"""The release in pickles of graphs. Releases with the same major and minor number read each other's pickles."""
 
 _OLD_NAMES = (
     "arrange backward cas cli documents export files gradcode importers kernel llvm logs lower mistakes moments "
@@ -24,7 +24,7 @@ def check_release(release: str | None) -> None:
         release: the release in the pickle; None for symgrad 0.1, whose pickles have none.
 
     Raises:
-        FileError: if this release does not read it.
+        FileError: if this release does not read the pickle.
 
     Example:
         >>> check_release(RELEASE)
@@ -44,11 +44,11 @@ def check_release(release: str | None) -> None:
 
 
 class OldModules:
-    """The last finder of imports, whose error names the release of an old module."""
+    """A finder that comes last among the finders of imports; its error names the release of an old module."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
-        """Raise an error for modules of symgrad 0.1, and find no other.
+        """Raise an error for modules of symgrad 0.1; never find a module.
 
         Raises:
             ModuleNotFoundError: if symgrad 0.1 had the module.

@@ -94,10 +94,10 @@ class Place:
     """A line of a file in another language, from which a program was imported.
 
     Args:
-        file: its path, empty if unknown.
-        line: counted from 1.
+        file: the path of the file; empty if unknown.
+        line: the number of the line, counted from 1.
         start: the column of the first character, from 0.
-        end: the column after the last one, on the same line.
+        end: the column after the last character, on the same line.
         text: the line at the time of import, without its indentation.
     """
 
@@ -109,7 +109,7 @@ class Place:
 
     @classmethod
     def of(cls, file: str, line: int, start: int | None = None, end: int | None = None) -> Place:
-        """Return a place with its text; without columns the full line."""
+        """Return a place with its text; without columns, the place is the full line."""
         text = linecache.getline(file, line)
         if start is None:
             start, end = len(text) - len(text.lstrip()), None

@@ -19,7 +19,7 @@ def walk(roots: Iterable[T], descend: Callable[[T], Iterable[T]]) -> Iterator[T]
 
     Args:
         roots: the first vertices.
-        descend: returns the children of a vertex; the traversal calls it after yielding the vertex.
+        descend: a function that returns the children of a vertex; the traversal calls it after yielding the vertex.
 
     Example:
         >>> list(walk([12], lambda n: [d for d in (2, 3) if n % d == 0 and d < n]))
@@ -42,7 +42,7 @@ def postorder(
 
     Args:
         roots: the first vertices.
-        descend: returns the children of a vertex.
+        descend: a function that returns the children of a vertex.
         until: vertices to skip, such as those of an earlier call; the traversal does not pass through them.
 
     Example:
@@ -74,7 +74,7 @@ def leaves(root: U, descend: Callable[[U], Iterable[U] | None]) -> list[U]:
 
     Args:
         root: the operation.
-        descend: returns the operands of an operation, None for an operand.
+        descend: a function that returns the operands of an operation, or None for an operand.
 
     Example:
         >>> leaves((1, (2, (1, 3))), lambda n: n if isinstance(n, tuple) else None)

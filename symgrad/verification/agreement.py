@@ -14,19 +14,19 @@ arb: Any = flint.arb
 TOO_FEW = 6
 """Values that agree to fewer digits were not computed precisely enough."""
 
-_TEN = math.log(10) / math.log(2)  # bits of a digit
+_TEN = math.log(10) / math.log(2)  # decimal digits for each bit
 
 
 def agreement(gap: Any, size: Any, precision: int) -> int:
-    """Return the decimal digits to which two balls agree.
+    """Return the number of decimal digits to which two balls agree.
 
     Near zero the absolute distance counts instead of the relative one. A distance below the rounding of numbers near
     1 counts as no agreement: both values may be tiny and imprecise.
 
     Args:
-        gap: an upper bound of their distance, positive.
-        size: a lower bound of one of them.
-        precision: the bits of the computation.
+        gap: a positive upper bound of the distance of the balls.
+        size: a lower bound of the absolute value of either.
+        precision: the precision of the computation, in bits.
 
     Example:
         >>> agreement(arb(2) ** -40, arb(1), 64), agreement(arb(2) ** -40, arb(0), 64)
@@ -47,8 +47,8 @@ def shrinks(before: Any, after: Any, precision: int) -> bool:
 
     Args:
         before: an upper bound of the distance at half the precision.
-        after: one at the precision.
-        precision: in bits.
+        after: an upper bound of the distance at the full precision.
+        precision: the full precision, in bits.
 
     Example:
         >>> shrinks(arb(2) ** -400, arb(2) ** -464, 128), shrinks(arb(2) ** -400, arb(2) ** -4000, 128)

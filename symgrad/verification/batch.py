@@ -1,7 +1,7 @@
 """Decide many rows, each in a process that can be killed; write one line of results per row to a resumable file.
 
-A row that takes too long or too much memory costs a process, never the batch: polynomial arithmetic can neither be
-interrupted nor survive running out of memory.
+A row that takes too long or too much memory costs only a process, never the batch: polynomial arithmetic cannot be
+interrupted, and a process that runs out of memory dies.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Row:
     Args:
         id: text or a number; ``line 3`` for a line without an id.
         data: the object on the line; None if it is invalid.
-        error: the reason.
+        error: why the line is invalid.
     """
 
     id: str | int
@@ -51,8 +51,8 @@ class Limits:
 
     Args:
         seconds: passed to `Decide`.
-        margin: seconds after that until its process is killed.
-        memory: MiB beyond the use of a fresh process, where the operating system can bound them.
+        margin: seconds after that time until the process of the row is killed.
+        memory: MiB beyond the use of a fresh process, on operating systems that can limit memory.
     """
 
     seconds: float = 10
@@ -97,7 +97,7 @@ def finished_ids(output: Path) -> set[str | int]:
 
     Raises:
         FileError: if the file cannot be read.
-        UsageError: if the file holds anything else, and must not be overwritten.
+        UsageError: if the file holds anything else: it must not be overwritten.
     """
     if not output.exists() or output.is_char_device():
         return set()
@@ -128,10 +128,10 @@ def _id(line: bytes) -> str | int:
 
 
 def _is_complete(last: bytes) -> bool:
-    """Tell whether a line without its newline is complete.
+    """Tell whether the last line of a file, which lacks its newline, is complete.
 
     Raises:
-        ValueError: if it is neither complete nor the beginning of a line of results.
+        ValueError: if the line is neither complete nor the beginning of a line of results.
     """
     try:
         json.loads(last)
@@ -145,17 +145,18 @@ def _is_complete(last: bytes) -> bool:
 def run_rows(
     rows: Iterable[Row], decide: Decide, output: Path, *, jobs: int, limits: Limits
 ) -> Generator[dict[str, Any], None, None]:
-    """Decide rows in several processes; append a line for each to a file when it is done, and yield it.
+    """Decide rows in several processes; yield each result when it is known, and append it to a file as a line.
 
     Args:
-        rows: in the order in which they start.
-        decide: maps the data of a row and its seconds to a result; other processes must be able to import it.
+        rows: the rows, in the order in which they start.
+        decide: a function of the data of a row and a number of seconds; it returns a result, and other processes must
+            be able to import it.
         output: the file to append to.
         jobs: the number of processes.
-        limits: those of one row. A row that exceeds them is ``undecided``.
+        limits: the limits of one row. A row that exceeds them is ``undecided``.
 
     Yields:
-        The lines: ``id``, what ``decide`` returned, ``seconds``, and ``expect`` if the row has it.
+        The lines: ``id``, the result of ``decide``, ``seconds``, and ``expect`` if the row has it.
 
     Raises:
         FileError: if the file cannot be written.
@@ -204,14 +205,14 @@ class _Worker:
     """A process that decides one row after another."""
 
     def __init__(self, decide: Decide, limits: Limits) -> None:
-        context = multiprocessing.get_context("spawn")  # safe with threads, and the same on every platform
+        context = multiprocessing.get_context("spawn")  # safe with threads, and available on every platform
         self.limits = limits
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(
             target=_serve, args=(theirs, decide, limits.seconds, limits.memory), daemon=True
         )
         self.process.start()
-        theirs.close()  # so that the pipe reports the end of the process
+        theirs.close()  # the parent closes its end, so that the pipe reports the end of the process
         self.ready = False
         self.usable = True
         self.rows = 0
@@ -233,13 +234,13 @@ class _Worker:
         return round(time.monotonic() - self.begun, 6)
 
     def answer(self) -> dict[str, Any] | None:
-        """Return the result of the row; None while there is none."""
+        """Return the result of the row; None if there is none yet."""
         if self.pipe.poll():
             try:
                 message = self.pipe.recv()
             except (EOFError, OSError):
                 return self._ended()
-            if message is None:  # the process has started: its time begins now
+            if message is None:  # the process has started: the time of its row begins now
                 self.ready = True
                 self.begun = time.monotonic()
                 self.deadline = self.begun + self._allowed
@@ -260,7 +261,7 @@ class _Worker:
         self.end()
         if not self.ready:
             raise InternalError(f"a process of the batch ended with code {code} before its first row")
-        # Polynomial arithmetic aborts when memory is exhausted; the operating system kills.
+        # Polynomial arithmetic aborts the process when its memory is exhausted; the operating system kills it.
         if sys.platform != "win32" and -code in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV):
             return {"status": "undecided", "why": f"memory (the process ended with signal {-code})"}
         return {"status": "undecided", "why": f"the process ended with code {code}"}
@@ -274,7 +275,7 @@ class _Worker:
 
 def _serve(pipe: Connection, decide: Decide, seconds: float, memory: int) -> None:
     """Answer rows until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when the process stops
     _bound(memory)
     with suppress(EOFError, OSError):
         pipe.send(None)
@@ -290,7 +291,7 @@ def _serve(pipe: Connection, decide: Decide, seconds: float, memory: int) -> Non
 def _bound(memory: int) -> None:
     if sys.platform == "win32":
         return
-    import resource  # not on Windows
+    import resource  # Windows does not have this module
 
     pages = Path("/proc/self/statm")
     used = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0

@@ -42,7 +42,7 @@ from symgrad.verification.verdict import Proof, Verdict
 __all__ = ["decide_complex", "search_branches"]
 
 _START = 64  # bits
-_FINER = (12, 8, 4, 3)  # points that are evaluated again at each doubling of the precision
+_FINER = (12, 8, 4, 3)  # how many points are evaluated again at each doubling of the precision
 
 
 def decide_complex(
@@ -53,7 +53,7 @@ def decide_complex(
     Args:
         a: one side; with ``wrt`` the function to differentiate.
         b: the other side; with ``wrt`` the claimed derivative.
-        names: the complex variables; others are as declared.
+        names: the complex variables; other variables are as declared.
         time_limit: in seconds.
         wrt: the variable of the derivative.
 
@@ -112,7 +112,7 @@ class _Points:
     """Decimal digits to which the sides agree; None where both are exact."""
     witness: _Witness | None = None
     on_a_cut: _Witness | None = None
-    """A point on a branch cut of a function at which the sides differ: other witnesses are better."""
+    """A point on a branch cut of a function at which the sides differ; a witness elsewhere is better."""
     tried: int = 0
     late: bool = False
 
@@ -125,7 +125,7 @@ class _Points:
             self.tried += 1
 
     def _is_on_a_cut(self, point: Mapping[str, Gaussian], precision: int) -> bool:
-        """Tell whether a point is on a branch cut; for derivatives such points are undefined anyway."""
+        """Tell whether a point is on a branch cut; derivatives are undefined there anyway."""
         s = self.statement
         names = [d.name for d in s.program.symbols if d.kind == "complex" and s.wrt is None]
         return any(
@@ -144,7 +144,7 @@ class _Points:
                 return
 
     def _at(self, number: int, point: Mapping[str, Gaussian], precision: int) -> bool:
-        """Evaluate both sides at a point; tell whether to go on."""
+        """Evaluate both sides at a point; tell whether the search should go on."""
         s = self.statement
         if self.witness is not None:
             return False
@@ -182,7 +182,10 @@ class _Points:
 
 
 def _digits(x: Value, y: Value, precision: int) -> int | None:
-    """Return the decimal digits to which two overlapping values agree; None if they are exact and so equal."""
+    """Return the number of decimal digits to which two overlapping values agree.
+
+    The result is None if they are exact (and so equal).
+    """
     if type(x) is Gaussian and type(y) is Gaussian:
         return None
     x, y = ball(x), ball(y)
@@ -206,7 +209,7 @@ def _prove(
     if not points.agreeing:
         points.search(1)
     if not points.agreeing:
-        return "no point is found at which both sides are defined"
+        return "no point was found at which both sides are defined"
     data, excluded, why = found
     sample = {"point": {name: z.to_json() for name, z in next(iter(points.agreeing.values())).items()}}
     return Verdict(
@@ -222,7 +225,10 @@ def _prove(
 def search_branches(
     s: ComplexStatement, deadline: float
 ) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
-    """Search for a proof in kernels: return its JSON, excluded conditions and a reason; or why there is none."""
+    """Search for a proof with generators such as exp.
+
+    Return its JSON, excluded conditions and a reason, or why there is none.
+    """
     scales: dict[tuple[str, int], int] = {}
     capacity = FIRST_GENERATORS
     for _ in range(RESTARTS):
@@ -233,24 +239,24 @@ def search_branches(
         except TooFewGenerators:
             capacity *= 2
             if capacity > COMPLEX_GENERATORS:
-                return "gave up: too many kernels"
+                return "the search stopped: the formulas contain too many independent functions"
         except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except GiveUp as why:
-            return f"gave up: {why}"
+            return f"the search stopped: {why}"
         else:
             if not kernels.field.is_zero(gap):
-                return "no proof: the difference has another normal form"
+                return "the normal form of the difference is not 0"
             listed = [[*key, by] for key, by in scales.items()]
             data = {"capacity": capacity, "scales": listed, "answers": search.answers}
             return {"branches": data}, excluded, "both sides have the same normal form for complex numbers"
-    return "gave up: the kernels grow ever finer"
+    return "the search stopped: it would need exp(u/n) and roots for ever larger n"
 
 
 def _for_real_numbers(
     program: ProofProgram, a: int, b: int, wrt: str | None, deadline: float
 ) -> dict[str, Any] | None:
-    """Return the JSON of a proof for real variables, if there is one and it suffices."""
+    """Return the JSON of a proof for real variables; None if there is none, or it does not prove the complex claim."""
     try:
         real, left, right, strict, defined = real_statement(program, a, b, wrt)
     except (GiveUp, UsageError):
@@ -280,7 +286,7 @@ def _fewest(points: _Points) -> int | None:
 
 
 def _judge(points: _Points, why: str) -> Verdict:
-    """Return the verdict of points alone; ``why`` is the reason for no proof."""
+    """Return the verdict of the points, without a proof; ``why`` tells why there is no proof."""
     witness = points.witness or points.on_a_cut
     if witness is not None:
         point, precision, left, right = witness
@@ -312,5 +318,5 @@ def _judge(points: _Points, why: str) -> Verdict:
     elif agreeing:
         reason = "the values could not be computed precisely enough"
     else:
-        reason = f"at none of {points.tried} points both sides are defined"
+        reason = f"at none of {points.tried} points are both sides defined"
     return Verdict("undecided", f"{reason} ({why})", points=agreeing, digits=digits)

@@ -42,18 +42,18 @@ __all__ = ["Claim", "decide", "derivative_is", "equal", "same_gradient"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The claim that two steps are equal wherever both are certain.
+    """The claim that two steps have equal values wherever both values are certainly defined.
 
     Args:
-        program: the steps; for a derivative they include its own.
+        program: the steps; for a claim about a derivative also the steps that compute the derivative.
         a, b: the two sides.
-        strict: the variable by which the first side was differentiated, or False.
-        defined: further steps that must be certain at a point that counts.
+        strict: the variable with respect to which the first side was differentiated, or False.
+        defined: further steps; only points at which these steps certainly have values are used.
         source: the beginning of the proof: the program and the kind of statement.
-        direction: the variable that is the direction of a derivative by an array.
+        direction: the variable that holds the direction, for a derivative with respect to an array.
         base: the program before differentiation, which the proof contains.
-        sides: the positions in it of both sides, or of the function and its claimed derivative.
-        nodes: the same as nodes.
+        sides: positions in ``base``: of both sides, or of the function and its claimed derivative.
+        nodes: both sides as nodes of the graph.
     """
 
     program: ProofProgram
@@ -79,7 +79,7 @@ class Claim:
 
     @property
     def scalar(self) -> bool:
-        """Whether there are no arrays in it."""
+        """Whether the program has no arrays."""
         return not any(s.shape or s.op == "size" for s in self.base.steps)
 
 
@@ -113,7 +113,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
     Args:
         statement: the claim.
         time_limit: in seconds.
-        simple: whether to search for a witness with small arrays rather than to take the first one.
+        simple: whether to search for a witness with small arrays, instead of taking the first witness.
     """
     begun, took = now(), stopwatch()
     s = statement
@@ -128,7 +128,8 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
         direction=s.direction,
         simple=simple,
     )
-    # A proof needs one point, and most mistakes show at a few.
+    # A proof must contain a point at which both sides are defined, and most false claims fail at one of the first
+    # points.
     outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
     found = outcome.witness is not None
     # A short proof may still tell in which regions a refuted claim holds.
@@ -156,7 +157,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
 
 
 def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
-    """Return where one side is undefined although the other is not; nothing for gradients."""
+    """Return where one side is undefined although the other side is defined; empty for gradients."""
     if s.source["kind"] == "gradient":
         return ()
     names = (
@@ -183,8 +184,8 @@ def _attempt(s: Claim, deadline: float) -> Attempt:
         else:
             left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
     except GiveUp as why:
-        return Attempt((Case({}, f"gave up: {why}"),))
-    # Without choices a side is undefined wherever something is excluded.
+        return Attempt((Case({}, f"the search stopped: {why}"),))
+    # If no step compares or jumps, a side is undefined at every excluded point, so that the sides cannot differ there.
     thin = bool(left_out) and any(step.op in _CHOICES for step in s.base.steps)
     return Attempt((Case({}, "proved", left_out, thin=thin),))
 
@@ -207,7 +208,8 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
             proof=_proof(s, "proved", sample, attempt),
         )
     numbers = {case.number for case in attempt.cases}
-    # A difference that is a number except at excluded points may be zero there, and these may be all the points.
+    # A proof without exclusions is needed: at excluded points the difference may be 0, and the domain may have no other
+    # points.
     if points and len(numbers) == 1 and None not in numbers and not attempt.excluded:
         return Verdict(
             "refuted",
@@ -216,7 +218,11 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
             values=(_number_text(*numbers), "0"),
             proof=_proof(s, "apart", outcome.points[0], attempt),
         )
-    left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
+    left = (
+        ", but perhaps both sides are defined only at points that the proof leaves out"
+        if points and attempt.proved
+        else ""
+    )
     why = attempt.why or f"the normal forms are the same{left}"
     if outcome.precise and not outcome.out_of_time:
         return Verdict(
@@ -252,7 +258,7 @@ def _not_computed(tried: int) -> str:
 
 
 def _points_text(outcome: Outcome) -> str:
-    """Return the number of points, and their sizes."""
+    """Return a text with the number of points and the sizes at them."""
     points = f"{outcome.precise} point{'s' * (outcome.precise != 1)}"
     sizes = list(dict.fromkeys(tuple(sorted(p.sizes.items())) for p in outcome.points if p.sizes))
     if not sizes:
@@ -266,7 +272,10 @@ def _points_text(outcome: Outcome) -> str:
 
 
 def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> SamplePoint | None:
-    """Return a point that shows that a proof is not vacuous: both sides are defined around it if it excludes any."""
+    """Return a point that shows that a proof is not vacuous.
+
+    If the proof excludes points, both sides are defined around it.
+    """
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
     wanted = [s.a, s.b, *s.defined]
@@ -304,7 +313,7 @@ def _refuted(s: Claim, witness: Witness, regions: tuple[Region, ...]) -> Verdict
 
 
 def _readable(s: Claim, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Return the values of variables, and the sizes that are no length of a variable."""
+    """Return the values of variables, and the sizes that are not the length of an axis of a variable."""
     seen = {n for symbol in s.program.symbols for n in symbol.shape}
     values = {name: v for name, v in point.items() if name != s.direction}
     return values | {name: n for name, n in sizes.items() if name not in seen}

@@ -18,8 +18,8 @@ class Diagnosis:
     Args:
         kind: the mistake, as one word with hyphens: ``forgot-inner-derivative``.
         message: the mistake and its place in the names of the program: a sentence.
-        where: the place in the text of the program, or in that of the claim, which is then called ``the claim``; None
-            for a mistake without a single place.
+        where: the place in the text of the program, or in the text of the claim, which is then called ``the claim``;
+            None for a mistake without a single place.
         corrected: the right formula as text; None if none is known.
     """
 
@@ -32,7 +32,10 @@ class Diagnosis:
         return f"{self.kind}: {self.message}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json.dumps` takes: ``where`` has ``source``, ``line``, ``column`` and ``text``."""
+        """Return the diagnosis as an object for `json.dumps`.
+
+        Its ``where`` has ``source``, ``line``, ``column`` and ``text``.
+        """
         place = None
         if self.where is not None:
             span, text = self.where.span, self.where.source.text
@@ -56,11 +59,11 @@ def first_of_each_kind(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
 
 
 class Diagnoses:
-    """The diagnoses of a claim, best first: known ones, and others that are searched for on first access.
+    """The diagnoses of a claim, best first: the known ones, then others, which are searched for on first access.
 
     Args:
         known: known diagnoses.
-        find: searches for the others; it is called once.
+        find: a function that searches for the others; it is called once.
 
     Example:
         >>> d = Diagnoses([Diagnosis("lost-minus", "the sign is lost")])
@@ -77,7 +80,7 @@ class Diagnoses:
         self._find = find
 
     def all(self) -> tuple[Diagnosis, ...]:
-        """Return all diagnoses; the search for them is cached."""
+        """Return all diagnoses; the result of the search is cached."""
         if self._find is not None:
             self._known, self._find = (*self._known, *self._find()), None
         return self._known

@@ -1,6 +1,6 @@
 """Limits of the search for points and for proofs, of batches, and of reports.
 
-They bound waiting and the length of texts. A number without a reason beside it was not tuned.
+They bound the time of a search, and the length of texts. A number without a comment was not tuned.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ POINTS_BESIDE_PROOFS = 120
 """Points that are tried after a proof that excludes thin sets."""
 
 POINTS_TOLD = 16
-"""Points that a sentence lists; of the others it gives the number."""
+"""Number of points that a sentence lists; it gives only the number of the others."""
 
 DIAGNOSES_TOLD = 3
 """Mistakes that a printed verdict names."""
@@ -21,7 +21,8 @@ DIGITS_TOLD = 4_000
 """Characters of a number that is shown exactly."""
 
 POINTS = 600
-"""Points that are tried: 600 random ones miss what is false at one point in a hundred once in 400 times."""
+"""Number of points that are tried: 600 random points miss, once in 400 times, what is false at one point in a
+hundred."""
 
 COMMON_POINTS = 240
 """Points in the common domain after which the search stops."""
@@ -39,13 +40,13 @@ WITNESS_STEPS = 2000
 """Steps of a program whose witness is simplified."""
 
 COMPLEX_POINTS = 400
-"""Points that are tried of claims about complex numbers, which take longer each."""
+"""Number of points that are tried for claims about complex numbers, which take longer for each point."""
 
 CASES = 64
 """Cases of a proof, by the outcomes of comparisons."""
 
 RESTARTS = 60
-"""Restarts of a proof: with more generators, or with finer kernels."""
+"""Restarts of a proof: with more generators, or with finer generators."""
 
 FIRST_GENERATORS = 16
 """Generators of the first field of a proof; every retry doubles them."""
@@ -63,7 +64,8 @@ COMBINED_TERMS = 500
 """Terms over a common denominator up to which combinations of a whole basis are searched for."""
 
 COMBINED_WORK = 1_000_000
-"""The same for the elements that can take part; also rows times the square of columns of an elimination."""
+"""The same for the elements that can take part; also the number of rows times the square of the number of columns in an
+elimination."""
 
 INEQUALITIES = 60
 """Inequalities, and monomials in them, up to which a positive combination is searched for."""
@@ -105,13 +107,13 @@ ROOT_STEPS = 60
 """Bisection steps of a search for a root: as many as a double has bits."""
 
 THRESHOLDS = 12
-"""Thresholds of a program on whose both sides points are drawn."""
+"""Thresholds of a program for which points are drawn on both sides."""
 
 LARGEST_THRESHOLD = 10**30
-"""Largest such threshold."""
+"""The largest of these thresholds."""
 
 THRESHOLD_BITS = 1_024
-"""Bits of its denominator."""
+"""Bits of the denominator of a threshold."""
 
 THRESHOLD_EXPONENT = 64
 """Largest exponent in the computation of a threshold."""
@@ -147,7 +149,7 @@ DEFINEDNESS_POINTS = 80
 """Points at which both sides are tested for definedness."""
 
 CONDITIONS_TOLD = 40
-"""Conditions of one side alone that are tested."""
+"""Conditions of only one side that are tested."""
 
 CONDITION_PARTS = 24
 """Nodes of a condition that is reported."""
@@ -162,7 +164,7 @@ LEFT_OUT_EQUATIONS = 100
 """Equations of a part that describes such a condition."""
 
 LEFT_OUT_SECONDS = 1.0
-"""Seconds for the description; conditions without one are printed as the proof writes them."""
+"""Seconds for the description; a condition that has none by then is printed as the proof writes it."""
 
 REGION_POINTS = 120
 """Points that are tried to divide the domain into regions."""

@@ -1,4 +1,4 @@
-"""Decide claims about ops that are known by values alone: numerical agreement, never a proof."""
+"""Decide claims about ops of which only values are known: by numerical agreement, never by a proof."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from symgrad.verification.verdict import Verdict, names_text
 
 __all__ = ["decide_by_numbers"]
 
-mpmath: Any = typed_mpmath  # it has no annotations
+mpmath: Any = typed_mpmath  # the function has no annotations
 
-_TRIED_POINTS, _ENOUGH_POINTS = 400, 60  # points that are tried, and agreeing points that suffice
+_TRIED_POINTS, _ENOUGH_POINTS = (
+    400,
+    60,
+)  # number of points that are tried, and of agreeing points that suffice
 _DIGITS = 40
-_EXACT, _FLOATS = 25, 6  # digits of agreement of equal values: exact ops, ops in floats
-_APART = (1e-10, 1e-4)  # relative distances of different values, likewise
+_EXACT, _FLOATS = 25, 6  # digits to which equal values agree: for exact ops, for ops in floats
+_APART = (1e-10, 1e-4)  # relative distances of different values: for exact ops, for ops in floats
 _SHOWN = 15
-_EQUATION = 5e-5  # seconds of an equation at a point
+_EQUATION = 5e-5  # seconds of work for an equation at a point
 
 
 def decide_by_numbers(
@@ -42,14 +45,15 @@ def decide_by_numbers(
     wrt: Node | None = None,
     sizes: Mapping[str, Size] | None = None,
 ) -> Verdict:
-    """Decide numerically whether a equals b, or whether the derivative of a does.
+    """Decide numerically whether a equals b, or whether the derivative of a equals b.
 
     Args:
         a: one side, or the function to differentiate.
         b: the other side, or the claim.
-        opaque: the ops in them that are known by values alone.
+        opaque: the ops in both sides of which only values are known.
         seconds: the time limit.
-        wrt: the symbol by which a is differentiated, with partials of the ops that were checked numerically.
+        wrt: the symbol with respect to which a is differentiated; the partial derivatives of the ops were checked
+            numerically.
         sizes: replacements of named sizes.
 
     Raises:
@@ -110,7 +114,7 @@ def decide_by_numbers(
 
 
 def _without_calls(nodes: Sequence[Node]) -> list[Node]:
-    """Replace opaque calls by sums of their arguments: variables and choices stay the same."""
+    """Replace opaque calls by sums of their arguments: the variables and the choices stay the same."""
 
     def replace(node: Node, args: list[Node]) -> Node:
         return sum(args[1:], args[0]) if node.op.name in OWN else with_args(node, args)
@@ -132,7 +136,7 @@ def _generic(values: Mapping[str, Any]) -> bool:
 
 
 def _distance(mp: Any, a: Node, b: Node, values: Mapping[Node, Any]) -> tuple[Any, Any, Any] | None:
-    """Return the largest relative distance of two entries, and these; None if a value is missing."""
+    """Return the largest relative distance of two entries, and the two entries; None if a value is missing."""
 
     def number(x: Any) -> Any:
         return x if isinstance(x, bool) else mp.mpf(Fraction(x).numerator) / Fraction(x).denominator

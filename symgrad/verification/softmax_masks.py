@@ -24,7 +24,7 @@ def without_infinities(outputs: Sequence[Node]) -> list[Node]:
     r"""Return nodes with the same values in which no branch of a choice is an infinity.
 
     Raises:
-        UnsupportedError: if an infinity reaches something else than softmax, logsumexp or exp.
+        UnsupportedError: if an infinity reaches a function other than softmax, logsumexp and exp.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -49,7 +49,7 @@ def without_infinities(outputs: Sequence[Node]) -> list[Node]:
 
 
 def _real(node: Node) -> Node | None:
-    """Rewrite a function of exponentials over a mask by sums of numbers; None for other functions."""
+    """Rewrite a function of exponentials over a mask with sums of numbers; None for other functions."""
     name = node.op.name
     if name not in ("softmax", "logsumexp", "exp"):
         return None
@@ -68,7 +68,7 @@ def _real(node: Node) -> Node | None:
 
 
 def _mask(node: Node) -> tuple[Node, Node] | None:
-    """Match where(condition, x, -oo), perhaps plus other terms; return the condition and the value."""
+    """Match where(condition, x, -oo), perhaps plus other terms; return the condition and the value x."""
     if node.op is OPS["where_minus_oo"]:
         condition, x = node.args
         return condition, x

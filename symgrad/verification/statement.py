@@ -21,9 +21,10 @@ __all__ = ["guards", "program_of", "symbol_of"]
 
 
 def guards(outputs: Sequence[Node]) -> list[Node]:
-    """Return nodes that have values exactly at the points that the random inputs of outputs can take.
+    """Return nodes that have values exactly at those points that the random inputs of outputs can take.
 
-    Parameters may be formulas, so that the possible values depend on the point; or entries must differ pairwise.
+    This is needed if parameters are formulas, so that the support depends on the point, or if entries must differ
+    pairwise.
     """
     conditions = [c for s in symbols_of(outputs) if s.op is SYMBOL for c in conditions_on(s)]
     return [_guard(c.op.name, *c.args) for c in conditions]
@@ -41,7 +42,7 @@ def program_of(
 
     Args:
         outputs: nodes.
-        inputs: symbols to declare even if no output reads them.
+        inputs: symbols that are declared even if no output reads them.
         sizes: replacements of named sizes.
     """
 
@@ -79,7 +80,7 @@ def _length(size: Size) -> int | str:
 def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symbol:
     """Return the range of a variable; for a random one, the support of its distribution."""
     declared = node.declaration
-    # For random inputs with formulas as parameters, or with dependent entries, the checker knows the interval alone.
+    # For random inputs with formulas as parameters, or with dependent entries, the checker knows only the interval.
     distribution = declared.distribution
     if distribution is not None and (distribution.formulas or not distribution.family.independent):
         distribution = None
@@ -103,7 +104,7 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
 def _end(
     end: End | None, beyond: int, length: Callable[[Size], int | str]
 ) -> tuple[Fraction | None, str | None]:
-    """Return an end as an excluded one, a number or a length: the integers 0 and 1 lie between -1 and 2."""
+    """Return an end as an excluded end, a number or a length: the integers 0 and 1 lie between -1 and 2."""
     if isinstance(end, str | Extent):
         found = length(size_sum([end, beyond]))
         return (Fraction(found), None) if isinstance(found, int) else (None, found)

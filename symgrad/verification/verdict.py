@@ -45,14 +45,14 @@ class Proof:
     data: Mapping[str, Any]
 
     def to_json(self) -> str:
-        """Return it as the text of a file."""
+        """Return the proof as the text of a file."""
         return json.dumps(self.data, separators=(",", ":"))
 
     def save(self, path: str | Path) -> None:
-        """Write it into a file.
+        """Write the proof into a file.
 
         Raises:
-            FileError: if it cannot be written.
+            FileError: if the file cannot be written.
         """
         write_atomically(Path(path), f"{self.to_json()}\n".encode())
 
@@ -63,8 +63,8 @@ class Region:
 
     Args:
         status: ``proved``, ``refuted``, or ``undecided``.
-        where: conditions, in the program's names or those of the proof's kernels.
-        excluded: thin sets of points in it that a proof excludes, as conditions.
+        where: conditions, in the names of the program or of the proof's generators.
+        excluded: thin sets of points in the region that a proof excludes, as conditions.
     """
 
     status: Status
@@ -89,7 +89,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A condition under which one side of a claim is undefined although the other is not everywhere.
+    """A condition under which one side of a claim is undefined, although the other side is defined somewhere.
 
     Args:
         side: the undefined side.
@@ -114,34 +114,35 @@ class Verdict(Reported):
     """The decision about a claim and its evidence. It has no truth value: read ``status``.
 
     Args:
-        status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined but
-            those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls, or the
-            shapes of a claim cannot be right (then there is no witness). ``supported``: they
-            agree at all points that were tried, and nothing is proved. ``undecided``: neither.
-        why: the reason, a sentence.
-        regions: parts of the domain, where branches matter.
+        status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined,
+            except the points in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls, or the
+            shapes of a claim cannot be right (then there is no witness). ``supported``: the sides agree at all points
+            that were tried, and nothing is proved. ``undecided``: none of these.
+        why: the reason, as a sentence.
+        regions: parts of the domain, if branches of the formulas matter.
         witness: a point at which the claim fails, in exact numbers; complex ones have ``real`` and ``imag``.
-        values: the two balls there, as text: the first side's and the second's.
-        index: the entry of arrays that differs there.
+        values: the two balls at the witness, as text: first the first side's, then the second's.
+        index: the index of the entry that differs there, for arrays.
         excluded: thin sets of points that the proof excludes, as conditions.
-        left_out: ``excluded`` in terms of the program, without impossible conditions; None where it is ``excluded``.
-        undefined: for a proved claim, where one side is undefined although the other is not: a proof is about the
+        left_out: ``excluded`` in terms of the program, without impossible conditions; None if it cannot be written so.
+        undefined: for a proved claim, where one side is undefined although the other is defined: a proof is about the
             points at which both have values.
-        points: how many points of the common domain agree.
-        digits: decimal digits to which they do.
+        points: the number of points of the common domain at which the sides agree.
+        digits: the number of decimal digits to which the sides agree.
         error_probability: a bound on the probability that the claim is false although random points agree, where a
             theorem gives one (Schwartz and Zippel's for polynomials).
-        proof: what `symgrad check` replays; None if there is none.
-        seconds: how long it took.
-        note: what was compared, where the claim does not say so itself; None else.
+        proof: the file that `symgrad check` replays; None if there is none.
+        seconds: the time that the decision took.
+        note: what was compared, if the claim itself does not tell; otherwise None.
         diagnoses: the source of `diagnosis`.
-        of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
-            ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
-        of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
-        of_higher: for the names of inputs, such as ``("x", "x")``, the verdict on higher derivatives by them.
-        of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, where it
-            decides the derivatives of every order; None else.
-        about: the claim, for its report.
+        of_values: if the sides contain ``stop_gradient``, the verdict on their values alone; otherwise None. ``status``
+            is then about values and gradients: ``refuted`` if either differ, ``proved`` if both are equal.
+        of_gradients: for each input of such sides, by name, the verdict on the gradients with respect to it.
+        of_higher: for names of inputs, such as ``("x", "x")``, the verdict on the higher derivatives with respect to
+            them.
+        of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, if it
+            decides the derivatives of every order; otherwise None.
+        about: the claim, for the report of the verdict.
 
     Example:
         >>> import symgrad as sg
@@ -186,7 +187,7 @@ class Verdict(Reported):
 
     @property
     def differ_by(self) -> tuple[str, ...]:
-        """The inputs by which the gradients of the two sides differ; empty if gradients were not compared."""
+        """The inputs with respect to which the two sides' gradients differ; empty if gradients were not compared."""
         return tuple(name for name, v in self.of_gradients.items() if v.status == "refuted")
 
     def __bool__(self) -> NoReturn:
@@ -214,7 +215,7 @@ class Verdict(Reported):
         return "\n".join(lines)
 
     def _lines(self) -> tuple[str, ...]:
-        """Return the lines for a part of another verdict; a proof or a witness needs no reason."""
+        """Return the lines of this verdict as a part of another verdict; a proof or a witness needs no reason."""
         certain = self.status == "proved" or self.witness is not None
         return (self.status if certain else f"{self.status}, {self.why}", *self._details())
 
@@ -239,7 +240,7 @@ class Verdict(Reported):
         return lines
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything except the proof for `json.dumps`; exact numbers are text.
+        """Return everything except the proof as an object for `json.dumps`; exact numbers are text.
 
         Sides with ``stop_gradient`` also have ``differ_by``, ``of_values`` and ``of_gradients``.
         """
@@ -292,7 +293,7 @@ def derivatives_text(order: int) -> str:
 
 
 def by_text(names: Sequence[str]) -> str:
-    """Return the inputs of a derivative: x, or (x, y) for a mixed one."""
+    """Return the text for the inputs of a derivative: x, or (x, y) for a mixed derivative."""
     distinct = [*dict.fromkeys(names)]
     return distinct[0] if len(distinct) == 1 else f"({', '.join(names)})"
 
@@ -320,7 +321,7 @@ def _plain(value: Any) -> Any:
 
 
 def distinct_values(left: str, right: str) -> tuple[str, str]:
-    """Return the texts of two values, rounded where an exact one is long and rounding keeps them distinct."""
+    """Return the texts of two values, rounded if an exact one is long and rounding keeps the texts different."""
     if max(len(left), len(right)) <= _READ or "+/-" in left + right:
         return left, right
     try:
@@ -335,7 +336,7 @@ def distinct_values(left: str, right: str) -> tuple[str, str]:
 
 
 def _some_of(conditions: Sequence[str]) -> str:
-    """Join conditions to one line: the first ones, and the number of the others in `left_out`."""
+    """Join conditions in one line: the first ones, and how many more there are in `left_out`."""
     shown = list(conditions)
     while len(shown) > 1 and len("; ".join(shown)) > _LINE:
         shown.pop()
@@ -348,6 +349,6 @@ def _point_text(point: Mapping[str, Any]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return the value of an input as text, truncated if it is long."""
+    """Return the value of an input as text, truncated if the text is long."""
     text = str(value) if isinstance(value, Gaussian) else str(_plain(value)).replace("'", "")
     return text if len(text) <= 60 else text[:57] + "..."

@@ -83,7 +83,7 @@ def test_a_picture_of_an_array_shows_lengths() -> None:
         ([P["score"]], "mu", None, UsageError, "no names"),
         (P["score"], "mu", None, UsageError, "no names"),
         ({"score": P["score"]}, ["mu"], None, UsageError, "for one gradient"),
-        ({"score": P["score"]}, "mu", None, UsageError, "no target was given, and 'score' is none"),
+        ({"score": P["score"]}, "mu", None, UsageError, "a target is missing, and 'score' is not one"),
         ({"score": P["score"], "x": P["x"]}, "mu", P["score"], NotScalarError, "'x' has shape (n,)"),
         (
             {"score": P["score"], "w": "w**2"},
@@ -107,7 +107,7 @@ def test_what_cannot_be_compared(
 
 def test_gradients_of_different_shapes_are_told_apart() -> None:
     one, other = sg.parse("x : real\nf = x**2"), sg.parse("x : real[3]\nf = x@x")
-    with pytest.raises(ShapeError, match="the gradient of 'b' by x has shape"):
+    with pytest.raises(ShapeError, match="the gradient of 'b' with respect to x has shape"):
         sg.compare_estimators({"a": one["f"], "b": other["f"]}, "x")
 
 

@@ -65,7 +65,7 @@ def test_inputs_that_only_give_a_size_come_along() -> None:
     assert sg.compile(ones, inputs=["X"]).inputs == ("X",)
     other = sg.tensor("rows", ("n",))
     np.testing.assert_array_equal(sg.compile(ones, inputs=[other])(np.zeros(2)), np.ones((2, 3)))
-    with pytest.raises(MissingInputError, match="the outputs read the size n") as caught:
+    with pytest.raises(MissingInputError, match="the outputs need the size n") as caught:
         sg.compile(ones * A, inputs=[A])
     assert caught.value.cure == "add X to inputs, or leave inputs out"
     p = sg.parse("X : real[n, 3]\nb : real[n]\nt = sum(X) + sum(b)")

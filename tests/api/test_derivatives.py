@@ -340,7 +340,7 @@ def test_gradients_by_a_gathered_intermediate_and_its_table() -> None:
         (
             lambda: sg.jacobian(Z, cast("Any", 3)),
             UsageError,
-            "cannot differentiate by",
+            "cannot differentiate with respect to",
         ),
     ],
 )

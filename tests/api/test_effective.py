@@ -100,9 +100,11 @@ def test_what_cannot_be_asked() -> None:
         sg.effective("x**2", "x", order=0)
     with pytest.raises(NotInProgramError, match="'y'"):
         sg.effective("x**2", "y")
-    with pytest.raises(UsageError, match="'k' takes no real values: there is no derivative by it"):
+    with pytest.raises(
+        UsageError, match="'k' takes no real values: there is no derivative with respect to it"
+    ):
         sg.effective("k : int\nk**2", "k")
-    with pytest.raises(UsageError, match="nothing to differentiate by"):
+    with pytest.raises(UsageError, match="nothing to differentiate with respect to"):
         sg.effective("x**2", [])
 
 

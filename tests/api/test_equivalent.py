@@ -65,7 +65,7 @@ def test_a_custom_gradient_is_no_function_of_copies() -> None:
     assert sg.equivalent(z, sg.sin(x), order=3).status == "proved"
     v = sg.equivalent(z, sg.sin(x), order="all")
     assert v.status == "supported"
-    assert "a custom gradient is what it says it is" in v.why
+    assert "a custom gradient need not be the derivative of any function" in v.why
 
 
 STOPPED = st.recursive(
@@ -108,7 +108,7 @@ def test_what_cannot_be_asked() -> None:
     with pytest.raises(NotDifferentiableError, match="truth values"):
         sg.equivalent("x > 0", "x > 1")
     h = sg.parse("x : real\nh = x**2\ny = h*x")
-    with pytest.raises(UsageError, match="a value between"):
+    with pytest.raises(UsageError, match="an intermediate value"):
         sg.equivalent(h["y"], "x**3", h["h"])
     with pytest.raises(UsageError, match="no real input"):
         sg.equivalent("k : int\nk", "k : int\nk + 0")

@@ -164,7 +164,8 @@ def test_slopes_at_kinks_are_compared_as_they_are_taken() -> None:
     v = sg.equivalent(p["surrogate"], p["plain"], "logp")
     assert v.status == "proved"
     assert (
-        v.of_gradients["logp"].note == "with the slopes that are taken at kinks: all points tried are at one"
+        v.of_gradients["logp"].note
+        == "with the slopes that are used at kinks: all points tried are at a kink"
     )
     at = {"logp": [0.3, -1.0], "A": [2.0, -3.0]}
     assert [list(sg.grad(p[y], "logp")(**at)) for y in ("surrogate", "plain")] == [[1.0, -1.5]] * 2
@@ -205,7 +206,7 @@ def test_what_both_sides_read_alike_may_be_anything() -> None:
     v = sg.equivalent(p["loss"], p["plain"], "beta")
     assert v.status == "proved"
     assert v.of_values is not None
-    assert v.of_values.note == "whatever the values are that both sides compute alike"
+    assert v.of_values.note == "for arbitrary values of the expressions that both sides share"
     assert sg.equivalent(p["loss"], p["wrong"], "beta").status == "refuted"
 
 

@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_said() -> None:
         sg.over_data(REGRESSION["X"] @ REGRESSION["w"], "w", "n")
     with pytest.raises(UsageError, match="no input of the loss has the size 'm'"):
         sg.over_data(REGRESSION["loss"], "w", "m")
-    with pytest.raises(UsageError, match="the gradient by 'X' has rows itself"):
+    with pytest.raises(UsageError, match="the gradient with respect to 'X' has rows itself"):
         sg.over_data(REGRESSION["loss"], "X", "n")
     with pytest.raises(UsageError, match="rows=0"):
         sg.over_data(REGRESSION["loss"], "w", "n", rows=0)
@@ -161,7 +161,7 @@ def test_data_that_do_not_fit_are_said() -> None:
         TOTAL({"X": X, "y": Y, "z": Y}, w=W)
     with pytest.raises(MissingInputError, match="no value for 'w'"):
         TOTAL({"X": X, "y": Y})
-    with pytest.raises(UsageError, match="nothing says how many rows there are"):
+    with pytest.raises(UsageError, match="the number of rows is unknown"):
         TOTAL(lambda first, last: {}, w=W)
     with pytest.raises(ShapeError, match=r"'X' has shape \(5, 3\) for the rows 0 to 100"):
         TOTAL(lambda first, last: {"X": X[:5], "y": Y[:5]}, 1003, w=W)

@@ -116,7 +116,7 @@ def test_an_intermediate_value_that_reads_the_noise_counts_as_an_input() -> None
     p = sg.parse("x : real\nu ~ Normal(0, 1)\nh = sin(x) + u\ny = h + u*h")
     r = sg.placement(p["y"], p["h"], "u")
     assert (r.possible, r.lines) == (True, ("y = h + u*stop_gradient(h)",))
-    with pytest.raises(UsageError, match="computed of the noise and of 'x'"):
+    with pytest.raises(UsageError, match="computed from the noise and from 'x'"):
         sg.placement(p["y"], ["h", "x"], "u")
 
 

@@ -127,7 +127,7 @@ CASES = [
         "UnsupportedError",
         2,
         "'.shape' is an attribute of arrays in Python; here '.T' is the only one",
-        "use the names of sizes: n of X : real[n, 5] is a number",
+        "use the name of the size: with X : real[n, 5], the name n is a number",
     ),
     (
         "X.mT",
@@ -469,7 +469,7 @@ CASES = [
         "solve(X.T@X, v)",
         "ShapeError",
         1,
-        "solve: 'X.T@X' of shape (5, 5) and 'v' of shape (3,) are no system of equations",
+        "solve: 'X.T@X' of shape (5, 5) and 'v' of shape (3,) are not a system of equations",
         "check the declared shapes; a stack of vectors is one of matrices with one column: b[..., None]",
     ),
     (
@@ -553,7 +553,7 @@ def test_shapes_that_disagree_are_shown_whole() -> None:
         "file.sg, line 3, column 18\n"
         "    loss = sum((X.T@(X@y) - 1)**2)\n"
         "                     ^^^\n"
-        "  expected: the last axis of the left as long as the axis before the last of the right\n"
+        "  expected: the last axis of the left operand as long as the second last axis of the right one\n"
         "  try: transpose one of them with .T, or check the declared shapes"
     )
 

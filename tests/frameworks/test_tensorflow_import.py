@@ -524,7 +524,7 @@ def test_specs() -> None:
         sg.from_tensorflow(lambda x: x, object())
     with pytest.raises(UnsupportedError, match=r"'x' of shape \(None, 3\)") as e:
         sg.from_tensorflow(lambda x: x, tf.TensorSpec((None, 3)))
-    assert "read it for the sizes" in str(e.value.cure)
+    assert "import it with numbers as sizes" in str(e.value.cure)
     with pytest.raises(UnsupportedError, match="the size n of 'x'"):
         sg.from_tensorflow(lambda x: x, "real[n]")
     with pytest.raises(UnsupportedError, match="the size n of 'x'"):

@@ -231,7 +231,7 @@ class TestRefusals:
     def test_positions_must_be_whole(self) -> None:
         with pytest.raises(DomainError, match="a subscript of kind real"):
             index(V, symbol_of("r", 2))
-        with pytest.raises(ArrayTypeError, match="no whole number"):
+        with pytest.raises(ArrayTypeError, match="not a whole number"):
             OPS["gather"].evaluate((0,), np.ones(3), np.array([0.5]))
 
     def test_the_largest_of_nothing(self) -> None:

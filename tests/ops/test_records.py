@@ -59,7 +59,7 @@ def test_a_wrong_number_of_partials_is_refused() -> None:
 
 
 def test_a_sample_of_wrong_length_is_refused() -> None:
-    with pytest.raises(UsageError, match="has not 1 arguments"):
+    with pytest.raises(UsageError, match="does not have 1 arguments"):
         OPS.register(fresh(samples=((1, 2),)))
 
 

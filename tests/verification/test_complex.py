@@ -200,7 +200,7 @@ def test_a_set_that_is_not_thin_is_not_left_out():
 
 def test_what_is_no_question_about_complex_numbers_is_said():
     for a, b in [("z**2 >= 0", "z**2 >= 0"), ("maximum(z, w)", "z"), ("where(z == 0, 1, z)", "z")]:
-        with pytest.raises(UsageError, match="no function of complex numbers"):
+        with pytest.raises(UsageError, match="not a function of complex numbers"):
             sg.equal(a, b, domain="complex")
     with pytest.raises(UsageError, match="no complex derivative"):
         sg.verify("abs(z)", "z", "sign(z)", domain="complex")
@@ -209,7 +209,7 @@ def test_what_is_no_question_about_complex_numbers_is_said():
         sg.verify(p["y"], p["X"], "2*X", domain="complex")
     with pytest.raises(UsageError, match="takes no real values"):
         sg.verify("n**2", "n", "2*n", domain={"n": "int"})
-    with pytest.raises(SymgradError, match="the domain is of 'q'"):
+    with pytest.raises(SymgradError, match="there is a domain for 'q'"):
         sg.equal("z", "z", domain={"q": "complex"})
 
 

@@ -1,6 +1,6 @@
-"""The manual: the pages of docs/ in one book, with the reference of every public name and the examples as they run.
+"""The manual: the pages of docs/ as one book, with the reference of every public name and the examples' output.
 
-`make docs` builds it. What is where:
+`make docs` builds it. Each fact has one place:
 
 | fact | its one place |
 |---|---|

@@ -21,7 +21,7 @@ _START = """\
 
 
 def main() -> int:
-    """Lay the sources out, have Sphinx make pages of them, and say where they are."""
+    """Lay the sources out, let Sphinx make pages of them, and print where they are."""
     parser = argparse.ArgumentParser(prog="python -m tools.manual", description="Build the manual.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "manual")
     parser.add_argument(
@@ -32,7 +32,7 @@ def main() -> int:
     sources = folder.with_name(f"{folder.name}-sources")
     stage(sources, run=not given.quick)
     conf = str(Path(__file__).parent)
-    # Everything anew (-E), with every warning an error (-W) and every reference looked up (-n).
+    # Everything is built anew (-E); every warning is an error (-W), and every reference is looked up (-n).
     status = sphinx(
         ["-E", "-a", "-q", "-W", "--keep-going", "-n", "-j", "2", "-c", conf, str(sources), str(folder)]
     )

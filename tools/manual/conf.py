@@ -1,4 +1,4 @@
-"""How Sphinx makes the manual; `python -m tools.manual` calls it."""
+"""How Sphinx builds the manual; `python -m tools.manual` calls it."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ language = "en"
 root_doc = "docs/index"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
-# Pages are written for plain Markdown: links to headings as elsewhere, `$...$` as formulas.
+# Pages are written for plain Markdown: links to headings have the usual form, and `$...$` is a formula.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
-suppress_warnings = ["myst.header"]  # a diff may show a heading out of its order
+suppress_warnings = ["myst.header"]  # a diff may contain a heading out of order
 
-autodoc_typehints = "none"  # what may be given is said below Args, in words
+autodoc_typehints = "none"  # the text below Args describes in words which values are allowed
 autodoc_member_order = "groupwise"
 autodoc_mock_imports = ["dask", "distributed", "jax", "keras", "tensorflow", "torch"]
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
-napoleon_custom_sections = [("Attributes", "params_style")]  # else the heading is Variables
+napoleon_custom_sections = [("Attributes", "params_style")]  # otherwise the heading would be Variables
 napoleon_use_rtype = False
 default_role = "code"
 add_module_names = False
@@ -54,14 +54,14 @@ html_static_path = ["static"]
 html_css_files = ["manual.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_show_search_summary = False  # it would be fetched, which browsers refuse of files
+html_show_search_summary = False  # it would be fetched, which browsers refuse for local files
 html_math_renderer = "mathml"
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 
 
 class Notation(PythonLexer):
-    """Programs look like Python; what is no token of Python's, as the ∂ of a derivation, is text."""
+    """Highlight programs like Python; text that is no token of Python, such as the ∂ of a derivation, stays text."""
 
     def get_tokens_unprocessed(self, *args: Any, **kwargs: Any) -> Any:
         """Yield tokens, none of which is an error."""
@@ -70,7 +70,7 @@ class Notation(PythonLexer):
 
 
 class NamesAreLinks(SphinxPostTransform):
-    """Code that is a public name, or a call of one, leads to the reference: `sg.grad`, `sg.grad(y, x)`."""
+    """Code that is a public name, or a call of one, links to the reference: `sg.grad`, `sg.grad(y, x)`."""
 
     default_priority = 5  # before references are looked up
 
@@ -96,12 +96,12 @@ class NamesAreLinks(SphinxPostTransform):
 
 
 class BlocksEndWithTheirText(SphinxTransform):
-    """A session in Markdown ends with an empty line, which says nothing to who reads it."""
+    """A session in Markdown ends with an empty line, which tells readers nothing."""
 
     default_priority = 900
 
     def apply(self, **kwargs: Any) -> None:
-        """Take the empty line out."""
+        """Remove the empty line."""
         for block in self.document.findall(nodes.literal_block):
             if not block.get("language", "").startswith("diff"):
                 text = block.astext().rstrip()
@@ -110,7 +110,7 @@ class BlocksEndWithTheirText(SphinxTransform):
 
 
 def _public(text: str) -> str | None:
-    """Return the public name that code starts with, as `grad` or `linalg.solve`."""
+    """Return the public name with which code begins, such as `grad` or `linalg.solve`."""
     name = text.partition("(")[0]
     if not name.startswith("sg."):
         return None
@@ -124,7 +124,7 @@ def _public(text: str) -> str | None:
 def _signature(
     app: Sphinx, what: str, name: str, value: Any, options: Any, arguments: str | None, returned: str | None
 ) -> tuple[str | None, str | None]:
-    """Show functions with the arguments that their text names, and classes without: functions make them."""
+    """Show functions with the arguments in their text, and classes without arguments: functions construct them."""
     if what == "class":
         return "", None
     if inspect.isroutine(value):
@@ -133,24 +133,24 @@ def _signature(
 
 
 def _docstring(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Mend what autodoc and napoleon take a text for."""
-    if what == "data":  # the text of a value, not that of its class
+    """Correct what autodoc and napoleon misread in a text."""
+    if what == "data":  # the text of a value, not the text of its class
         short = name.removeprefix("symgrad.")
         lines[:] = [written(short, PUBLIC[short]) or "", ""]
     elif what in ("attribute", "property"):
-        lines[:0] = ["..", ""]  # an empty comment: else what stands before a colon is taken for a type
+        lines[:0] = ["..", ""]  # an empty comment: otherwise the text before a colon is taken as a type
     elif inspect.isroutine(value) and (call := described(value.__doc__ or "")) and call[0]:
-        # A formula in words: nothing in it is markup.
+        # A formula in words: it contains no markup.
         lines[:] = [re.sub(r"([\\*|_])", r"\\\1", line) for line in call[1].split("\n")]
 
 
 def _skipped(app: Sphinx, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out fields: the text of their class says what they are."""
+    """Leave out fields: the text of their class describes them."""
     return None if inspect.isroutine(value) or isinstance(value, property) else True
 
 
 def _mathml(self: Any, node: Any) -> None:
-    """Write a formula as MathML, which browsers draw by themselves."""
+    """Write a formula as MathML, which browsers draw without further help."""
     display = isinstance(node, nodes.math_block)
     tree = latex2mathml.tex2mathml(node.astext(), as_block=display)
     self.body.append(f'<div class="math">{tree}</div>' if display else tree)
@@ -158,13 +158,13 @@ def _mathml(self: Any, node: Any) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add what is ours."""
+    """Add the project's own roles and directives."""
     app.add_lexer("symgrad", Notation)
     app.add_lexer("sh", BashSessionLexer)
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
     app.add_transform(BlocksEndWithTheirText)
     app.add_post_transform(NamesAreLinks)
     app.connect("autodoc-process-signature", _signature)
-    app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon reads them
     app.connect("autodoc-skip-member", _skipped)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

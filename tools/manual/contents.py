@@ -1,8 +1,8 @@
-"""The contents of the manual, as the links of its pages say them: a table of contents is kept nowhere else.
+"""The contents of the manual, which follow from the links of its pages: there is no separate table of contents.
 
-A heading of `docs/index.md` is a part, and the pages linked below it are its pages, in that order. A page has pages of
-its own in a folder beside it with its name (`frameworks.md`, `frameworks/`), or, where it is called `index.md`, in its
-own folder.
+A heading of `docs/index.md` is a part, and the pages linked below it are its pages, in that order. The pages of a page
+are in a folder beside it with the same name (`frameworks.md`, `frameworks/`); those of an `index.md` are in its own
+folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the manual: its heading and its pages; the first has no heading."""
+    """A part of the manual: its heading and its pages; the first part has no heading."""
 
     caption: str
     entries: list[Entry] = field(default_factory=list[Entry])
@@ -45,7 +45,7 @@ def links(text: str, folder: Path) -> list[Path]:
 
 
 def children(path: Path) -> list[Path]:
-    """Return the pages below a page, as it links to them."""
+    """Return the pages below a page, in the order of its links."""
     room = path.parent if path.name == "index.md" else path.with_suffix("")
     found = links(path.read_text(encoding="utf-8"), path.parent)
     return [page for page in found if page.parent == room and page.suffix == ".md" and page != path]

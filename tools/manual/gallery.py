@@ -1,7 +1,7 @@
-"""The gallery: a page for each example with what it prints, its source, and the picture that it draws.
+"""The gallery: for each example a page with its output, its source, and the picture that it draws.
 
-`docs/gallery.md` says which there are. A program is run as it stands, in an empty folder; of a derivation the version
-with a planted error is reviewed.
+`docs/gallery.md` lists the examples. A program is run as it is, in an empty folder; of a derivation, the version with a
+planted error is reviewed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["GALLERY", "example_page", "examples", "executed", "page_of"]
 GALLERY = ROOT / "docs" / "gallery.md"
 
 _FRAMEWORKS = {"dask", "jax", "keras", "numba", "tensorflow", "torch"}
-"""Words in the name of an example that needs what they name."""
+"""Words in the name of an example that needs the package of that name."""
 
-_TIMEOUT = 600  # seconds for one example; each takes a few
+_TIMEOUT = 600  # seconds for one example; each needs only a few
 _COLUMNS = "100"
 
 
@@ -37,7 +37,7 @@ def examples() -> list[Path]:
 
 
 def page_of(path: Path) -> Path:
-    """Return where the page of an example stands: beside it, among the sources of the manual."""
+    """Return where the page of an example is: beside the example, among the sources of the manual."""
     return path.relative_to(ROOT).with_suffix(".md")
 
 
@@ -46,8 +46,8 @@ def example_page(path: Path, pictures: Path, *, run: bool) -> str:
 
     Args:
         path: the program or derivation.
-        pictures: a folder beside the page, for what it draws.
-        run: whether it is run, or the page does without.
+        pictures: a folder beside the page, for the pictures that the example draws.
+        run: whether to run the example; otherwise the page has no output.
     """
     if path.suffix == ".ipynb":
         return _notebook(path, pictures, run)
@@ -74,7 +74,7 @@ def _program(path: Path, pictures: Path, run: bool) -> str:
 
 
 def _notebook(path: Path, pictures: Path, run: bool) -> str:
-    """Return the cells of a notebook with what they show: its pictures, and the text of everything else."""
+    """Return the cells of a notebook with their output: pictures, and the text of everything else."""
     book: Any = json.loads(path.read_text(encoding="utf-8"))
     missing = [name for name in ("nbclient", "ipykernel") if find_spec(name) is None]
     if run and not missing:
@@ -103,8 +103,8 @@ def _notebook(path: Path, pictures: Path, run: bool) -> str:
 
 
 def executed(path: Path) -> Any:
-    """Return a notebook as it is after all of its cells ran, in an empty folder."""
-    import nbformat  # an extra: not everywhere
+    """Return a notebook after all of its cells were run, in an empty folder."""
+    import nbformat  # an extra, which is not installed everywhere
     from nbclient import NotebookClient
 
     book: Any = nbformat.read(path, as_version=4)
@@ -115,7 +115,7 @@ def executed(path: Path) -> Any:
 
 
 def _title(path: Path) -> str:
-    """Return what the gallery calls a program."""
+    """Return the title of a program in the gallery."""
     before = GALLERY.read_text(encoding="utf-8").partition(f"]({_from_gallery(path)})")[0]
     return before.rpartition("[")[2]
 
@@ -125,7 +125,7 @@ def _from_gallery(path: Path) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text of a docstring as Markdown: formulas outside of code are no markup."""
+    """Return the text of a docstring as Markdown: formulas outside code are escaped."""
     parts = text.split("`")
     parts[::2] = [re.sub(r"([*_<\[])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)
@@ -168,7 +168,7 @@ def _environment() -> dict[str, str]:
     return os.environ | {
         "COLUMNS": _COLUMNS,
         "NO_COLOR": "1",
-        "MPLBACKEND": "agg",  # no window
+        "MPLBACKEND": "agg",  # this needs no window
         "PYTHONIOENCODING": "utf-8",
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }

@@ -1,6 +1,7 @@
 """The reference: pages of the public names by topic, and `docs/reference.md`, a line for each name.
 
-A line is the first sentence of a docstring, read where the name is defined: nothing of a framework is imported for it.
+A line is the first sentence of a docstring, read from the source in which the name is defined, so that no framework is
+imported.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Topic = dict[str, Any]
 """A table of `topics.toml`."""
 
 _INHERITED = "inherited-members: Mapping, Sequence, tuple"
-"""Of these bases everybody knows what they have."""
+"""Readers know the members of these base classes."""
 
 _HEAD = """\
 # Reference
@@ -41,7 +42,7 @@ def topics() -> list[Topic]:
 
 
 def names_of(topic: Topic) -> list[tuple[str, str]]:
-    """Return the names of a topic: as users write them, and the module that has each."""
+    """Return the names of a topic: as users write them, each with the module that has it."""
     found = [(name, PUBLIC[name]) for name in topic.get("names", [])]
     for module in topic.get("modules", []):
         place = f"symgrad.{module}"
@@ -92,21 +93,21 @@ def _directive(kind: str, name: str, *options: str) -> str:
 
 
 def _value(name: str, place: str) -> Any:
-    """Return what a name stands for; None if that would import a framework."""
+    """Return the object of a name; None if this would import a framework."""
     if place.startswith(("symgrad.interop.exporters.", "symgrad.interop.importers.")):
         return None
     return getattr(import_module(place), name.rpartition(".")[2])
 
 
 def _summary(name: str, place: str) -> str:
-    """Return the first paragraph of what a name says of itself, in one line."""
+    """Return the first paragraph of the docstring of a name, as one line."""
     value = _value(name, place)
     said = value.__doc__ if inspect.isclass(value) or inspect.isroutine(value) else written(name, place)
     return " ".join(described(inspect.cleandoc(said or ""))[1].partition("\n\n")[0].split()).removesuffix(".")
 
 
 def described(doc: str) -> tuple[str, str]:
-    """Return the arguments and the rest of a docstring that begins with a call: ``sin(x): the sine ...``."""
+    """Return the arguments, and the rest, of a docstring that begins with a call: ``sin(x): the sine ...``."""
     call, colon, rest = doc.partition("): ")
     name, bracket, arguments = call.partition("(")
     if colon and bracket and name.isidentifier():
@@ -115,7 +116,7 @@ def described(doc: str) -> tuple[str, str]:
 
 
 def written(name: str, place: str) -> str | None:
-    """Return the docstring of a function, or the text below a constant, in the source of a module."""
+    """Return the docstring of a function, or the text below a constant, from the source of a module."""
     spec = find_spec(place)
     assert spec is not None
     assert spec.origin is not None
@@ -124,7 +125,9 @@ def written(name: str, place: str) -> str | None:
     for statement, after in pairwise([*body, ast.Pass()]):
         match statement, after:
             case ast.FunctionDef(), _ if statement.name == name:
-                found = ast.get_docstring(statement) or found  # of overloads, the one that says it
+                found = (
+                    ast.get_docstring(statement) or found
+                )  # of several overloads, the one that has a docstring
             case ast.Assign(targets=[ast.Name(id=target)]), ast.Expr(value=ast.Constant(value=str(said))):
                 found = said if target == name else found
             case _:

@@ -1,6 +1,6 @@
-"""The sources of the manual, laid out in a folder as they are in the tree, with what is made of them beside them.
+"""Lay out the sources of the manual in a folder, as they are in the tree, with generated pages beside them.
 
-Sphinx reads that folder: the pages as they are, tables of contents below the pages that have pages of their own, the
+Sphinx reads that folder: the pages as they are, tables of contents on pages that have pages of their own, the
 reference, and the pages of the examples.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["REFERENCE", "stage"]
 
 REFERENCE = ROOT / "docs" / "reference.md"
 
-_WORKERS = 2  # examples at a time
+_WORKERS = 2  # number of examples that run at the same time
 _FILES = (
     "docs/**/*.svg",
     "docs/**/*.png",
@@ -30,21 +30,21 @@ _FILES = (
     "LICENSE",
     "tests/frameworks/*.py",
 )
-"""What pages show or link to beside pages."""
+"""Files that pages show or link to, in addition to pages."""
 
 
 def stage(target: Path, *, run: bool = True) -> None:
-    """Lay the sources out in a folder, which is made anew.
+    """Lay out the sources in a folder, which is created anew.
 
     Args:
         target: the folder.
-        run: whether examples are run for their pages.
+        run: whether to run examples for their pages.
     """
     shutil.rmtree(target, ignore_errors=True)
     programs = examples()
     for path in pages():
         text = path.read_text(encoding="utf-8")
-        for program in programs:  # where pages link to a program, the manual has its page
+        for program in programs:  # if a page links to a program, the manual links to the program's page
             there = Path(os.path.relpath(program, path.parent)).as_posix()
             text = text.replace(f"]({there})", f"]({Path(there).with_suffix('.md').as_posix()})")
         _write(target / path.relative_to(ROOT), text + _tables(path, programs))

@@ -9,7 +9,7 @@ r"""Expectations, variances and covariances of programs over their random inputs
     monte carlo     seeded draws on a compiled kernel, with intervals of 99 % confidence (`numeric/`)
     none            a proof that there is no such moment, with the reason
 
-The caller names the inputs to integrate over; all others, also random ones, stay symbols. An example with a noisy
+The caller names the inputs to integrate over; all other inputs, also random ones, stay symbols. An example with a noisy
 gradient:
 
     >>> from symgrad.frontend.text import parse_program
@@ -23,12 +23,13 @@ gradient:
     >>> print(mean.how, "|", str_text(mean.node), "|", str_text(spread.node))
     closed form | sign(x)*exp(3*s**2/8) | sign(x)**2*(exp(s**2) - exp(3*s**2/4))
 
-At numbers there is also an interval; that of a closed form is rounding, computed with as many digits as it takes.
+If all inputs are numbers, a result also has an interval; for a closed form the interval covers rounding, and as many
+digits are computed as needed.
 
     >>> print(mean.at({x: -2, s: 0.5}).value)
     -1.0982851403078258
 
-A condition that is not known to hold becomes a note, and is checked at numbers.
+A condition that is not known to hold becomes a note, and is checked when numbers are known.
 
     >>> from symgrad.ops.scalar.elementary import exp
     >>> from symgrad.ops.scalar.hyperbolic import tanh
@@ -38,8 +39,8 @@ A condition that is not known to hold becomes a note, and is checked at numbers.
     >>> m.at({t: 1}).how, m.at({t: 1}).notes
     ('none', ('there is none where 1 - 2*t > 0 does not hold',))
 
-A divergent integral has no value, and the method tells whether there is a formula. `MomentOptions` bounds the time:
-with zero seconds SymPy, which takes one or two for each integral, is not used.
+A divergent integral has no value; the method of the result tells this apart from a missing formula. `MomentOptions`
+bounds the time: SymPy takes one or two seconds for each integral; with zero seconds it is not used.
 
     >>> (m,) = expectation([1 / v], over=[v])
     >>> m.how, m.reason

@@ -16,9 +16,9 @@ class MomentOptions:
     """The options of one search.
 
     Args:
-        seconds: for symbolic integration, per integral; 0 for none.
-        samples: draws of a Monte Carlo estimate.
-        seed: of these draws.
+        seconds: the time for symbolic integration of each integral; 0 to do none.
+        samples: the number of draws of a Monte Carlo estimate.
+        seed: the seed of these draws.
     """
 
     seconds: float = 4.0
@@ -27,11 +27,11 @@ class MomentOptions:
 
 
 class Undecided(Exception):
-    """The error of a method without an answer; the next method follows."""
+    """A method has no answer; the next method is tried."""
 
 
 class NoMoment(Exception):
-    """The error that the integral provably diverges, or that the value does not exist with positive probability.
+    """The integral provably diverges, or the value fails to exist with positive probability.
 
     Args:
         reason: the reason, in words.
@@ -46,7 +46,7 @@ class Assumptions:
     """The assumptions of a formula: known facts of nodes, and conditions that the formula requires.
 
     Args:
-        sources: the random inputs; no condition may depend on one of them.
+        sources: the random inputs; no condition may depend on a random input.
     """
 
     def __init__(self, sources: Collection[Node]) -> None:
@@ -55,15 +55,16 @@ class Assumptions:
         self.conditions: dict[Node, bool] = {}
 
     def require(self, condition: Node, otherwise: str | None) -> None:
-        """Require a condition: do nothing if it is known to hold, else record it as a condition of the formula.
+        """Require a condition: do nothing if it is known to hold, otherwise record it as a condition of the formula.
 
         Args:
             condition: a node of kind bool.
-            otherwise: why there is no moment where it does not hold; None if there may be one that the formula misses.
+            otherwise: why there is no moment if the condition does not hold; None if there may be a moment, but not by
+                this formula.
 
         Raises:
-            NoMoment: if it never holds, with the reason ``otherwise``.
-            Undecided: if it depends on a random input, or never holds and there is no reason.
+            NoMoment: if the condition never holds, with the reason ``otherwise``.
+            Undecided: if the condition depends on a random input; or if it never holds and there is no reason.
         """
         condition = canonical([condition]).nodes[0]
         holds = self.known.holds(condition)
@@ -75,7 +76,7 @@ class Assumptions:
             self.conditions[condition] = self.conditions.get(condition, False) or otherwise is not None
 
     def is_proved(self, condition: Node) -> bool:
-        """Tell whether a condition is known to hold, without requiring it."""
+        """Tell whether a condition is known to hold, but do not require it."""
         return self.known.holds(condition) == "yes"
 
     def is_proved_positive(self, node: Node) -> bool:

@@ -20,8 +20,8 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NumberTooLargeError
 
 _0, _1 = as_node(0), as_node(1)
-_JOINED = 4  # random inputs in an inseparable product
-_PAIRS = 20_000  # pairs of terms in a covariance
+_JOINED = 4  # number of random inputs in a product that does not separate
+_PAIRS = 20_000  # number of pairs of terms in a covariance
 
 
 class ClosedForms:
@@ -29,7 +29,7 @@ class ClosedForms:
 
     Args:
         sources: the random inputs.
-        given: the known facts; it collects the conditions under which the formulas hold.
+        given: the known facts; conditions under which the formulas hold are added to it.
     """
 
     def __init__(self, sources: Sequence[Node], given: Assumptions) -> None:
@@ -43,7 +43,7 @@ class ClosedForms:
         """Return the expectation of a node.
 
         Raises:
-            NoMoment: if it is proved that there is none.
+            NoMoment: if the expectation is proved not to exist.
             Undecided: if no closed form is known.
         """
         return self.of_terms(self.expand(node))
@@ -68,7 +68,7 @@ class ClosedForms:
         return total
 
     def _without(self, c: Node, none: NoMoment) -> NoMoment:
-        """Return the exception for a divergent term with this coefficient."""
+        """Return the exception for a divergent term with a given coefficient."""
         if self.given.known.nonzero(c) == "yes":
             return none
         return NoMoment(f"{none.reason} (where {expression_text(c)} is not 0)")
@@ -77,7 +77,7 @@ class ClosedForms:
         """Return the covariance of two nodes, entry by entry.
 
         Raises:
-            NoMoment: if it is proved that there is none.
+            NoMoment: if the covariance is proved not to exist.
             Undecided: if no closed form is known.
         """
         first, second = self.expand(a), self.expand(b)
@@ -100,7 +100,7 @@ class ClosedForms:
         return total
 
     def _check_squares(self, terms: Terms) -> None:
-        """Raise if a term has no variance: if only one has none, the sum has none."""
+        """Raise an error if a term has no variance: if exactly one term has none, the sum has none."""
         lost: list[NoMoment] = []
         for m, c in terms.items():
             square = times(m, m)
@@ -118,7 +118,7 @@ class ClosedForms:
             raise lost[0]
 
     def of_monomial(self, m: Monomial) -> Node:
-        """Return the expectation of a product: the product of those of its independent parts."""
+        """Return the expectation of a product: the product of the expectations of its independent parts."""
         known = self._expected.get(m)
         if known is None:
             try:
@@ -131,7 +131,7 @@ class ClosedForms:
         return known
 
     def parts(self, m: Monomial) -> list[tuple[int, Monomial]]:
-        """Return the independent parts of a product, each with a bit for every input it depends on."""
+        """Return the independent parts of a product, each with a bit for every input on which it depends."""
         parts: list[tuple[int, Monomial]] = []
         for factor in m:
             mask, part = self.expand.mask(factor[0]), (factor,)
@@ -165,7 +165,7 @@ class ClosedForms:
             return expected(sources[0], part, self.given)
         if len(sources) > _JOINED:
             raise Undecided
-        # Iterated expectations need absolute convergence, which holds for a nonnegative integrand.
+        # Iterated expectations need absolute convergence, which is given if the integrand is nonnegative.
         node = node_of(part)
         if self.given.known.nonnegative(node) != "yes":
             raise Undecided
@@ -201,7 +201,7 @@ def _at(node: Node, source: Node, value: Node) -> Node:
     """Return a function of a random input at one of its values.
 
     Raises:
-        NoMoment: if it is undefined there.
+        NoMoment: if the function is undefined at this value.
     """
     try:
         (found,) = canonical(substitute([node], {source: value})).nodes

@@ -28,7 +28,7 @@ from symgrad.support.progress import reports_progress
 
 Kind = Literal["expectation", "covariance"]
 _LONG = 25
-"""Operations of the longest noise-free part that is simplified with the noise."""
+"""The number of operations of the longest noise-free part that is simplified together with the noise."""
 
 
 def expectation(
@@ -37,9 +37,9 @@ def expectation(
     """Return the expectations of nodes over independent random inputs.
 
     Args:
-        outputs: nodes of any shapes.
-        over: the random inputs; all other inputs stay symbols, also random ones.
-        options: of the search.
+        outputs: nodes, of any shape.
+        over: the random inputs; all other inputs stay symbols, even if they are random.
+        options: the options of the search.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -57,9 +57,9 @@ def variance(
     """Return the variances of nodes, entry by entry.
 
     Args:
-        outputs: nodes of any shapes.
+        outputs: nodes, of any shape.
         over: the random inputs.
-        options: of the search.
+        options: the options of the search.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -78,9 +78,9 @@ def covariance(
 
     Args:
         first: some nodes.
-        second: as many; the shapes of a pair broadcast.
+        second: as many nodes; the shapes of a pair broadcast.
         over: the random inputs.
-        options: of the search.
+        options: the options of the search.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -99,10 +99,10 @@ class _MomentQuery:
 
     Args:
         kind: the kind of moment.
-        outputs: one node or two; symbols replace long noise-free parts.
-        sources: the random inputs that they read.
-        parts: from these symbols to the parts.
-        notes: extensions of the domain by simplification, in words.
+        outputs: one node or two, in which long noise-free parts are replaced by symbols.
+        sources: the random inputs that the outputs read.
+        parts: maps these symbols to the parts.
+        notes: in words, how simplification extends the domain.
     """
 
     kind: Kind
@@ -112,7 +112,7 @@ class _MomentQuery:
     notes: tuple[str, ...]
 
     def restore(self, nodes: Sequence[Node]) -> list[Node]:
-        """Substitute the parts back."""
+        """Substitute the parts for their symbols."""
         return substitute(nodes, self.parts)
 
 
@@ -145,7 +145,10 @@ def _simplified(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _M
 
 
 def _matters(note: Note, sources: Sequence[Node]) -> bool:
-    """Tell whether a point added to the domain may have positive probability; zeros of continuous inputs have none."""
+    """Tell whether a point added to the domain may have positive probability.
+
+    Zeros of continuous inputs have probability 0.
+    """
     if not set(sources) & set(topological([note.node])):
         return False
     return note.text != ZERO or not PointMasses(sources, Conditions(), generic=True).nonzero(note.node)
@@ -158,7 +161,7 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], options: 
         return Moment("closed form", outputs[0] if kind == "expectation" else nothing)
     query = _simplified(kind, outputs, over)
     outputs, sources = query.outputs, query.sources
-    if not sources:  # the noise has cancelled
+    if not sources:  # the noise cancels
         (found,) = query.restore([outputs[0] if kind == "expectation" else nothing])
         return Moment("closed form", found, notes=query.notes)
     further = _further(kind, query.restore(outputs), sources, options)
@@ -172,7 +175,7 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], options: 
         info("moments", "%s: no closed form by the tables, symbolic integration is tried", kind)
         given = Assumptions(sources)
         try:
-            if query.parts:  # a long program would exhaust SymPy
+            if query.parts:  # a program that is too long for SymPy
                 raise Undecided
             found = _integrated(kind, outputs, sources, given, options)
         except Undecided:
@@ -213,7 +216,10 @@ def _integrated(
 
 
 def _numeric(kind: Kind, outputs: list[Node], sources: list[Node], further: Further) -> Moment:
-    """Return quadrature if the program admits it and, without free symbols, it converges; else Monte Carlo."""
+    """Return quadrature if it applies to the program and, if there are no free symbols, converges.
+
+    Otherwise return Monte Carlo.
+    """
     try:
         rule = Quadrature(outputs, sources)
         node = rule.expression() if kind == "expectation" else None
@@ -226,13 +232,13 @@ def _numeric(kind: Kind, outputs: list[Node], sources: list[Node], further: Furt
 
 
 def centred(found: Sequence[Any], means: Sequence[Any]) -> Any:
-    """Return the product of two outputs minus their expectations."""
+    """Return the product of two outputs, each minus its expectation."""
     a, b = (f - m for f, m in zip(found, means, strict=True))
     return a * b
 
 
 def _further(kind: Kind, outputs: list[Node], sources: list[Node], options: MomentOptions) -> Further:
-    """Return a function that computes a moment at numbers: by quadrature if it converges, else by Monte Carlo."""
+    """Return a function that computes a moment at numbers: by quadrature if it converges, otherwise by Monte Carlo."""
 
     def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
         try:

@@ -1,4 +1,4 @@
-"""Symbolic integration against the density if no rule applies; quadrature must confirm the result."""
+"""Symbolic integration against the density, for products without a rule; quadrature must confirm the result."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from symgrad.ops.random.laws import density
 from symgrad.ops.sympy_bridge.integration import definite_integral
 from symgrad.rewrite.pipeline import canonical
 
-_LARGEST = 40  # equations of an integrand
-_TRIALS = 3  # points of comparison
+_LARGEST = 40  # number of equations of an integrand
+_TRIALS = 3  # number of points at which results are compared
 _CLOSE = 1e-6
 
 
 def integrated(node: Node, sources: Sequence[Node], given: Assumptions, seconds: float) -> Node:
-    """Return the expectation of a function of one scalar random input, by SymPy.
+    """Return the expectation of a function of one scalar random input, computed by SymPy.
 
     Raises:
         Undecided: if SymPy finds none in time, or quadrature disagrees.
@@ -66,7 +66,7 @@ def _ends(u: Node) -> tuple[Node | None, Node | None]:
 
 
 def _agrees(value: Node, condition: Node, node: Node, u: Node) -> bool:
-    """Tell whether quadrature confirms the value at some sample point and contradicts it at none."""
+    """Tell whether quadrature confirms the value at some sample point, and contradicts it at no sample point."""
     rule = Quadrature([node], [u])
     agreed = False
     for trial in range(_TRIALS):

@@ -19,7 +19,7 @@ How = Literal["closed form", "quadrature", "monte carlo", "none"]
 NONE: How = "none"
 
 _DIGITS = (30, 60, 120, 240)
-_ENTRIES = 500  # entries of the largest array that is computed with that many digits
+_ENTRIES = 500  # number of entries of the largest array that is computed with more digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Estimate:
     """A moment at numbers.
 
     Args:
-        value: a float or an array; NaN if there is none.
-        low: the lower end of its interval: for a closed form rounding, for quadrature the difference of two orders, for
-            Monte Carlo a confidence of 99 %.
-        high: the upper end.
+        value: a float or an array; NaN if there is no moment.
+        low: the lower end of the interval of the moment. For a closed form the interval covers rounding; for
+            quadrature, the difference of two orders; for Monte Carlo, a confidence of 99 %.
+        high: the upper end of the interval.
         how: the method.
-        notes: doubts about the value, or the reason why there is none.
+        notes: doubts about the value, or the reason why there is no moment.
     """
 
     value: Any
@@ -50,11 +50,12 @@ class Moment:
     """An expectation, a variance or a covariance.
 
     Args:
-        how: the method: a closed form, Gauss quadrature, Monte Carlo; ``none`` if there is provably no moment.
+        how: the method: a closed form, Gauss quadrature or Monte Carlo; ``none`` if there is provably no moment.
         node: the closed form or the quadrature, in the remaining symbols; None if there is no expression.
         reason: why there is no moment.
         notes: the conditions of the formula, in words.
-        conditions: of a closed form: nodes of kind bool, and whether there is no moment where one does not hold.
+        conditions: the conditions of a closed form: nodes of kind bool, each with whether there is no moment if the
+            node is false.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -85,7 +86,7 @@ class Moment:
 
         Args:
             values: a number or array for every remaining symbol.
-            sizes: named sizes that no array in ``values`` has.
+            sizes: the values of named sizes that are not the length of an axis in ``values``.
 
         Raises:
             MissingInputError: if a symbol has no value.
@@ -115,7 +116,7 @@ def _nothing(reason: str) -> Estimate:
 
 
 def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> tuple[Any, Any]:
-    """Return the value of a formula and an error bound, with more digits until cancellation is resolved."""
+    """Return the value of a formula and a bound on its error; more digits are used until cancellation does no harm."""
     rough = evaluate([node], {s: _rounded(v) for s, v in values.items()}, sizes)[0]
     small = np.size(rough) <= _ENTRIES and all(
         np.size(values[s]) <= _ENTRIES for s in symbols_of([node]) if s in values
@@ -137,7 +138,7 @@ def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] |
 
 
 def _rounded(value: Any) -> Any:
-    """Convert numbers to floats; truth values stay."""
+    """Convert numbers to floats; truth values stay as they are."""
     array = np.asarray(value)
     return array if array.dtype == bool else array.astype(float)[()]
 

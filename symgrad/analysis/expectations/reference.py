@@ -30,7 +30,7 @@ _METHODS: tuple[How, ...] = ("closed form", "quadrature", "monte carlo", "none")
 
 
 def least_certain(methods: Sequence[How]) -> How:
-    """Return the least certain of some methods; a closed form for none."""
+    """Return the least certain of some methods; if there are none, a closed form."""
     return _METHODS[max(map(_METHODS.index, methods), default=0)]
 
 
@@ -39,8 +39,8 @@ class Reference:
     """A gradient for comparison.
 
     Args:
-        moment: the gradient; without a value if there is none.
-        notes: its further terms, in words.
+        moment: the gradient; it has no value if there is no such gradient.
+        notes: in words, the terms that the gradient has in addition.
     """
 
     moment: Moment
@@ -48,12 +48,12 @@ class Reference:
 
 
 def _none(reason: str) -> Reference:
-    """Return a reference without a gradient."""
+    """Return a reference that has no gradient."""
     return Reference(Moment("none", reason=reason))
 
 
 def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -> list[Reference]:
-    """Return the gradients of a scalar with random inputs fixed at their means."""
+    """Return the gradients of a scalar in which the random inputs are fixed at their means."""
     table: dict[Node, Node] = {}
     texts: list[str] = []
     for u in over:
@@ -65,7 +65,7 @@ def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -
     means = ", ".join(texts)
     try:
         at_mean, *by = substitute([y, *wrt], table)
-    except SymgradError as error:  # such as an index whose mean is not an integer
+    except SymgradError as error:  # for instance, an index whose mean is not an integer
         instead = "; the reference 'expected value' is the gradient of the mean"
         return [_none(f"y has no value at {means}: {error.what}{instead}")] * len(wrt)
     trace = pull_back([at_mean], [as_node(1)], by)
@@ -97,13 +97,13 @@ def gradient_of_mean(
 ) -> list[Reference]:
     """Return the gradients of the mean of a scalar over some random inputs.
 
-    That is the mean of the gradient, plus the contributions of moving jumps and of distributions whose parameters
-    depend on ``wrt``. A closed form of the mean covers all of them.
+    Each is the mean of the gradient, plus the contributions of moving jumps and of distributions whose parameters
+    depend on ``wrt``. If the mean has a closed form, its gradients include all of these.
     """
     read = {w: [u.name for u in over if u in set(topological([w]))] for w in wrt}
     if any(read.values()):
-        another = "another one of what one differentiates by is random"
-        reads = "is random, and what one differentiates by depends on it"
+        another = "another variable of the derivative is random"
+        reads = "is random, and a variable of the derivative depends on it"
         return [_none(f"{read[w][0]} {reads}" if read[w] else another) for w in wrt]
     (value,) = canonical([y], drop_stops=True).nodes
     (mean,) = expectation([value], over, options)
@@ -116,7 +116,9 @@ def gradient_of_mean(
             Reference(Moment("closed form", g, notes=mean.notes, conditions=mean.conditions)) for g in found
         ]
     if any(set(wrt) & set(topological(parameters_of(u)[1])) for u in over):
-        reason = "the mean of y has no closed form, and a distribution depends on what one differentiates by"
+        reason = (
+            "the mean of y has no closed form, and a distribution depends on a variable of the derivative"
+        )
         return [_none(reason)] * len(wrt)
     return _mean_of_gradients(value, wrt, over, options)
 
@@ -124,10 +126,10 @@ def gradient_of_mean(
 def _mean_of_gradients(
     value: Node, wrt: Sequence[Node], over: Sequence[Node], options: MomentOptions
 ) -> list[Reference]:
-    """Return the means of the gradients, with the contributions of jumps that move across random inputs."""
+    """Return the means of the gradients, plus the contributions of jumps whose place in a random input moves."""
     naming = Naming({})
     if overlooks_jumps(value, wrt, over):
-        return [_none("there are more jumps than are looked at, and some may move")] * len(wrt)
+        return [_none("there are more jumps than are examined, and some may move")] * len(wrt)
     jumps = moved_jumps(value, wrt, over, naming, possible=True)
     gradients = list(pull_back([value], [as_node(1)], wrt).gradients)
     found: list[Reference] = []
@@ -136,17 +138,17 @@ def _mean_of_gradients(
         terms = [jump.terms[naming.text(w)] for jump in moved]
         unknown = [jump for jump, term in zip(moved, terms, strict=True) if term is None]
         if unknown:
-            reason = f"the jump of {unknown[-1].choice} moves, and what it contributes has no formula"
+            reason = f"the jump of {unknown[-1].choice} moves, and its contribution has no formula"
             found.append(_none(reason))
             continue
         (moment,) = expectation([sum((full(term, g.shape) for term in terms), g)], over, options)
-        notes = tuple(f"with what the jump of {jump.choice} contributes" for jump in moved)
+        notes = tuple(f"with the contribution of the jump of {jump.choice}" for jump in moved)
         found.append(Reference(moment, notes))
     return found
 
 
 def less(moment: Moment, reference: Reference) -> Moment:
-    """Subtract a reference from a mean: a formula if both are, else a numerical method."""
+    """Subtract a reference from a mean: the result is a formula if both are formulas, otherwise a numerical method."""
     other = reference.moment
     for m in (moment, other):
         if m.how == "none":
@@ -169,7 +171,7 @@ def less(moment: Moment, reference: Reference) -> Moment:
 
 
 def in_short(moment: Moment) -> Moment:
-    """Return a moment with its shortest known formula."""
+    """Return a moment with the shortest known formula."""
     return moment if moment.formula is None else replace(moment, node=shortest(moment.formula))
 
 

@@ -1,4 +1,4 @@
-"""The shortest form of a moment: expanded if its terms cancel then."""
+"""The shortest form of a moment; it is expanded if terms then cancel."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from symgrad.ops.array.layout import full
 from symgrad.rewrite.pipeline import canonical
 
 _MULTIPLIED = frozenset({"broadcast_to", "einsum", "mul", "neg"})
-_TERMS = 100  # terms of an expanded sum
+_TERMS = 100  # number of terms of an expanded sum
 _POWER = 6  # the largest expanded power
 
 
 def shortest(node: Node) -> Node:
-    r"""Return a node in canonical form, expanded if that is shorter.
+    r"""Return a node in canonical form; if the expanded form is shorter, expand it.
 
     Example:
         >>> from symgrad.frontend.text import parse_program

@@ -1,4 +1,5 @@
-"""Explanations of a gradient: the rules applied, the noise that enters and its path, the reason for every zero.
+"""Explanations of a gradient: the rules applied, the noise that enters and its path, and the reason for every zero.
 
-Start at `derivation.explain`. Reads graphs, traces and verdicts; prints nothing, and imports nothing of printing.
+Start at `derivation.explain`. The package reads graphs, traces and verdicts; it prints nothing, and imports no printing
+module.
 """

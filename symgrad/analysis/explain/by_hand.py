@@ -1,4 +1,4 @@
-"""Derivations by hand: one rule of calculus per line, in the names of the program."""
+"""Derivations by hand: one rule of calculus for each line, in the names of the program."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RuleLine:
 
     @property
     def applied(self) -> str:
-        """The result of the rule, with the derivatives of the lines above inserted."""
+        """The result of the rule; the derivatives from the lines above are inserted."""
         return self._text(self.line.applied)
 
     @property
@@ -55,7 +55,7 @@ class RuleLine:
 
     @property
     def slope(self) -> str:
-        """The derivative on the left side of the line: ``dy/dx``, ``d(sin(3*x))/dx``."""
+        """The derivative on the left-hand side of the line: ``dy/dx``, ``d(sin(3*x))/dx``."""
         return quotient_text(self.of, self.by)
 
     def __str__(self) -> str:
@@ -68,10 +68,10 @@ def rule_lines(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[RuleLine, 
     Args:
         y: the value to differentiate.
         wrt: the variables.
-        naming: names of parts.
+        naming: the names of parts.
 
     Returns:
-        The lines; none if a derivative does not follow from the rules, or if there are too many lines to read.
+        The lines; none if a derivative does not follow from the rules, or if there are too many lines for a reader.
     """
     # The derivative of y is written in the parts of y, not in y itself.
     inner = replace(naming, names={n: name for n, name in naming.names.items() if n is not y or not n.args})

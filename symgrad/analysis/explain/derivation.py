@@ -1,4 +1,4 @@
-"""The derivation of a gradient, as one record: every rule applied, and the verdict on every random input."""
+"""The derivation of a gradient, as one record: every rule that was applied, and the verdict on every random input."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from symgrad.support.source import Place
 class DerivationStep:
     """One pullback of the backward pass.
 
-    The texts are properties, made on demand: a derivation can have 100,000 steps.
+    Its texts are properties, which are computed on demand: a derivation can have 100,000 steps.
 
     Attributes:
-        number: its position, from 1, from the output back.
+        number: its position, counted from 1, from the output to the inputs.
         step: the record of the backward pass.
     """
 
@@ -48,12 +48,12 @@ class DerivationStep:
 
     @property
     def rule(self) -> str:
-        """The op whose rule was applied; for a contraction its kind: matmul, dot, sum, transpose, trace, ..."""
+        """The op whose rule was applied; for a contraction, its kind: matmul, dot, sum, transpose, trace, ..."""
         return rule_of(self.step.node)
 
     @property
     def place(self) -> Place | None:
-        """The line that computes the equation, for a program read from other code."""
+        """The line of code that computes the equation, if the program was read from other code."""
         return self.naming.places.get(self.step.node)
 
     @property
@@ -64,7 +64,7 @@ class DerivationStep:
 
     @property
     def is_map(self) -> bool:
-        """Whether the derivative is a linear map, written out by `partial`, instead of an entrywise factor."""
+        """Whether the derivative is a linear map, which `partial` writes out, and not an entrywise factor."""
         return not self.step.node.op.pointwise
 
     @property
@@ -84,7 +84,7 @@ class DerivationStep:
 
     @property
     def cotangent(self) -> str:
-        """The name of the equation's cotangent in `partial`, if that is a map."""
+        """The name of the equation's cotangent in `partial`, if `partial` is a map."""
         return self.naming.cotangent(self.step.node)
 
     @property
@@ -106,7 +106,10 @@ class DerivationStep:
 
     @property
     def partial(self) -> str:
-        """The local partial derivative of the equation by the argument; for a map: h_bar -> W.T@h_bar."""
+        """The local partial derivative of the equation with respect to the argument.
+
+        For a linear map: h_bar -> W.T@h_bar.
+        """
         if not self.is_map:
             return self.naming.text(self.step.coefficient)
         known = {placeholder(self.step.node): self.cotangent}
@@ -131,15 +134,15 @@ class DerivationRecord:
         y: the differentiated value.
         wrt: the inputs of the gradient.
         gradient: the gradients from the backward pass.
-        steps: the pullbacks, from the output back.
-        noise: for each random input, whether it enters, with path and evidence.
-        jumps: jumps that move with ``wrt`` and that a random input crosses: there the gradient misses a term of the
-            derivative of the mean.
-        nothing: for each of ``wrt``, the reason for a zero gradient, or None.
-        nothing_reasons: for each of ``wrt``, the reason as a sentence, or None.
-        nothing_places: for each of ``wrt``, the lines at which its derivative ends.
+        steps: the pullbacks, from the output to the inputs.
+        noise: for each random input, whether it enters the gradient, with path and evidence.
+        jumps: jumps that a random input crosses, at a place that moves with ``wrt``: there the gradient misses a term
+            of the derivative of the mean.
+        nothing: for each of ``wrt``, the kind of reason for a zero gradient, or None.
+        nothing_reasons: for each of ``wrt``, this reason as a sentence, or None.
+        nothing_places: for each of ``wrt``, the lines at which the derivative ends.
         naming: the names of nodes.
-        forms: the gradients, simplified on demand.
+        forms: the gradients, which are simplified on demand.
         listing: the program.
     """
 
@@ -170,9 +173,10 @@ class DerivationRecord:
 
     @property
     def rules(self) -> tuple[RuleLine, ...]:
-        """The derivation by hand, one rule of calculus per line, for one of ``wrt`` after another.
+        """The derivation by hand: one rule of calculus for each line, for one of ``wrt`` after the other.
 
-        Empty if rules alone do not explain it: with random inputs, stopped or missing gradients, or arrays.
+        It is empty if rules alone do not explain the gradient: with random inputs, stopped or missing gradients, or
+        arrays.
         """
         if self.noise or any(self.nothing):
             return ()
@@ -190,23 +194,24 @@ class DerivationRecord:
 
     @property
     def gaps(self) -> tuple[tuple[Node | None, Gap], ...]:
-        """Points at which the value (None) or the gradient by a node is 0/0 with a limit."""
+        """Points at which the value (for None), or the gradient with respect to a node, is 0/0 and has a limit."""
         found = zip((None, *self.wrt), (self.forms.gaps, *self.forms.gaps_of_gradients), strict=True)
         return tuple((by, gap) for by, gaps in found for gap in gaps)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The extensions of the domain by simplification."""
+        """How simplification extends the domain."""
         return self.forms.notes
 
 
 def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> DerivationRecord:
-    r"""Differentiate a scalar and record how the gradient arises.
+    r"""Differentiate a scalar, and record how the gradient is computed.
 
     Args:
         y: a scalar node, shape ().
-        wrt: symbols or intermediate nodes to differentiate by; an intermediate one counts as a symbol.
-        listing: the program, for names and for the random inputs that do not reach ``y``.
+        wrt: symbols or intermediate nodes with respect to which to differentiate; an intermediate node counts as a
+            symbol.
+        listing: the program; it has names, and the random inputs that do not reach ``y``.
 
     Returns:
         The derivation: steps, gradients and the verdict on every random input.
@@ -253,10 +258,10 @@ def noise_in(
 
     Args:
         y: a scalar node.
-        wrt: the inputs of the gradient.
+        wrt: the inputs with respect to which the gradient is taken.
         sources: the random inputs.
-        naming: names for the sentences.
-        quick: see `judge`.
+        naming: the names for the sentences.
+        quick: whether to skip what is slow; see `judge`.
     """
     trace, forms = _backward(y, wrt, naming)
     return judge(y, trace, forms, sources, naming, quick=quick)
@@ -271,7 +276,7 @@ def _backward(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[BackwardTra
 def naming_of(y: Node, listing: Listing | None) -> Naming:
     """Return the names of a program's nodes for texts about a value."""
     names = {} if listing is None else listing.name_of()
-    # A short number such as 1 occurs in many places unrelated to a constant of this name.
+    # A short number such as 1 occurs in many places that have nothing to do with a constant of this value.
     literals = Literals() if listing is None else Literals.of(listing)
     named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
     negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
@@ -294,7 +299,7 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
     program = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
     known = set(topological([y, *program]))
     for node in wrt:
-        # Without a program, y just does not depend on an unknown symbol.
+        # Without a program, an unknown symbol is just a symbol on which y does not depend.
         if node not in known and (listing is not None or node.op is not SYMBOL):
             name = naming.text(node)
             names = list(dict.fromkeys(naming.names.values()))
@@ -306,7 +311,7 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
 
 
 def _without_dead_ends(trace: BackwardTrace) -> BackwardTrace:
-    """Remove the steps whose contributions never arrive at wrt, because all later partials vanish."""
+    """Remove the steps whose contributions never arrive at wrt, because all later partial derivatives vanish."""
     arriving = set(trace.wrt)
     live: list[Pullback] = []
     for step in reversed(trace.steps):
@@ -346,7 +351,7 @@ def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
 
 
 def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
-    """Return the equations at which a derivative by one of wrt ends; none if some of it arrives."""
+    """Return the equations at which the derivative with respect to one of wrt ends; none if some of it arrives."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing not in (ZeroReason.STOPPED, ZeroReason.ZERO):
         return []
@@ -355,7 +360,7 @@ def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
 
 
 def _flat(y: Node, target: Node) -> list[Node]:
-    """Return the outermost equations at which derivatives towards a node end: jumps and conditions."""
+    """Return the outermost equations at which derivatives on the way to a node end: jumps and conditions."""
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
     order = topological([y], until=stops)
     above = readers((n for n in order if n not in stops), [target]) - {target}

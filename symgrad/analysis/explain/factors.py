@@ -1,4 +1,4 @@
-"""Recognise expressions made of gradients: products of gradients, and components joined along an axis."""
+"""Recognise expressions that are made from gradients: products of gradients, and components joined along an axis."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class ComponentGradient:
 
     Attributes:
         gradient: the gradient, with the shape of ``by``.
-        of: the differentiated value; its entries are summed.
-        by: the input of the gradient.
+        of: the differentiated value; if it is an array, the sum of its entries is differentiated.
+        by: the input with respect to which the gradient is taken.
     """
 
     gradient: Node
@@ -27,13 +27,13 @@ class ComponentGradient:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Gradients of components, joined along an axis.
+    """Gradients of components of a value, joined along an axis.
 
     Attributes:
-        parts: the gradients, all by one value.
+        parts: the gradients, all with respect to the same value.
         axis: the axis of that value along which they are joined.
         shape: the shape of the result.
-        whole: the array of the components, or None if unknown.
+        whole: the array that has the components; None if it is unknown.
     """
 
     parts: tuple[ComponentGradient, ...]
@@ -42,14 +42,14 @@ class Joined:
     whole: Node | None
 
 
-# Ops whose value is a product with each of their arguments.
+# Ops that multiply their arguments.
 _PRODUCTS = frozenset({"mul", "einsum", "neg", "div", "reshape", "broadcast_to"})
 
 
 def factors_of(
     operands: Sequence[Node], order: Sequence[Node], made: Mapping[Node, Sequence[ComponentGradient]]
 ) -> tuple[ComponentGradient, ...]:
-    """Return the gradients that are factors of one product: of all operands, or that with the longest chain."""
+    """Return the gradients that are factors of one product: of all operands, or of the one with the longest chain."""
     factors: dict[Node, tuple[ComponentGradient, ...]] = {}
     for node in order:
         if node in made:
@@ -62,7 +62,7 @@ def factors_of(
 
 
 def longest_chain(parts: Sequence[ComponentGradient]) -> tuple[ComponentGradient, ...]:
-    """Return the longest chain of gradients in which each is by the value that the next is of; () if there is none."""
+    """Return the longest chain of gradients, each with respect to the value that the next one differentiates."""
     best: tuple[ComponentGradient, ...] = ()
     growing = [(p,) for p in parts]
     while growing:
@@ -73,7 +73,7 @@ def longest_chain(parts: Sequence[ComponentGradient]) -> tuple[ComponentGradient
 
 
 def join_of(node: Node, made: Mapping[Node, Sequence[ComponentGradient]]) -> Joined | None:
-    """Return the component gradients that a concatenate joins along an axis of their input."""
+    """Return the gradients of components if a concatenate joins them along an axis of the input."""
     if node.op.name != "concatenate" or any(a not in made for a in node.args):
         return None
     axis: int = node.params[0]
@@ -90,7 +90,7 @@ def join_of(node: Node, made: Mapping[Node, Sequence[ComponentGradient]]) -> Joi
 
 
 def _base(node: Node) -> Node:
-    """Return the array that a component is taken from."""
+    """Return the array from which a component is taken."""
     while node.op.name in ("reshape", "slice", "gather") or (
         node.op.name == "einsum" and len(node.args) == 1
     ):

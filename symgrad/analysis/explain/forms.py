@@ -18,8 +18,8 @@ class GradientForms:
 
     Args:
         y: the differentiated value.
-        wrt: the inputs of the gradients.
-        raw: the gradients.
+        wrt: the inputs with respect to which gradients are taken.
+        raw: the gradients from the backward pass.
         naming: names for the notes.
         answers: a cache for the rewriter.
     """
@@ -55,7 +55,7 @@ class GradientForms:
 
     @property
     def faithful(self) -> bool:
-        """Whether `values` equal the raw gradients wherever those are defined, without assumptions."""
+        """Whether `values` equal the raw gradients wherever these are defined, without assumptions."""
         return all(s.soundness in ("exact", "widens") for s in self._values.trace.steps)
 
     @cached_property
@@ -70,7 +70,7 @@ class GradientForms:
 
     @cached_property
     def gaps_of_gradients(self) -> tuple[tuple[Gap, ...], ...]:
-        """The gaps of each gradient; the gradient of the repaired value computes the gradient there."""
+        """The gaps of each gradient; there, the gradient of the repaired value is the gradient."""
         with keeping(self._answers):
             slopes = (partial(slope_of_form, self._mended, [w]) for w in self._wrt)
             return tuple(
@@ -80,6 +80,6 @@ class GradientForms:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The changes of the domain by simplification, one sentence each."""
+        """How simplification changes the domain, one sentence for each change."""
         found = [note.text.replace("{}", self._naming.text(note.node)) for _, note in self._values.widened]
         return tuple(dict.fromkeys(found))

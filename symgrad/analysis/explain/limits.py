@@ -1,12 +1,12 @@
 """Limits of the search for gaps and noise, and of the length of reports.
 
-They bound waiting time and the size of texts; a number without a reason next to it was not tuned.
+They bound the time and the size of texts; a number without a comment was not tuned.
 """
 
 from __future__ import annotations
 
 CHAIN_FACTORS = 40
-"""Factors of a gradient among which a chain is sought."""
+"""The number of factors of a gradient in which a chain is searched for."""
 
 GAP_SECONDS = 10.0
 """Seconds for the gaps of the value, with forms."""
@@ -33,7 +33,7 @@ SERIES_TERMS_TOLD = 3
 """Terms of a long series that are printed."""
 
 SERIES_DEPTH = 60
-"""Depth of recursion between coefficients; Python's own stack holds some 150."""
+"""The depth of recursion between coefficients; Python's own stack allows about 150."""
 
 COEFFICIENT_EQUATIONS = 150
 """Equations of a coefficient of a series."""
@@ -54,31 +54,31 @@ RECOGNISED_DENOMINATOR = 720
 """The denominator of recognised rational numbers: 720 is divisible by 1 to 6, 8, 9 and 10."""
 
 TERMS_BEYOND = 3
-"""Terms behind the last one of a series that bound the truncation error."""
+"""The number of terms after the last term of a series that bound the truncation error."""
 
 POLYNOMIAL_FACTORS = 4
-"""Factors of a polynomial whose zeros are sought."""
+"""The number of factors of a polynomial whose zeros are searched for."""
 
 NUMBERS_TRIED = 6
-"""Numbers of a formula that are tried as zeros."""
+"""The number of numbers in a formula that are tried as zeros."""
 
 SOLVED_COEFFICIENTS = 3
-"""Coefficients of the polynomials that are solved: those of degree two."""
+"""The number of coefficients of the polynomials that are solved: those of degree two have three."""
 
 UNDONE_FUNCTIONS = 12
 """Nested functions that are inverted to solve an equation."""
 
 REPEATED_CHARACTERS = 12
-"""Characters of a part that is repeated instead of named."""
+"""The number of characters of a part that is repeated, and not named."""
 
 NAMED_PARTS = 40
 """Names for parts that a reader can follow."""
 
 PRECISE_WORK = 30_000
-"""Multiplications and entries at high precision, a second or two of mpmath."""
+"""The number of multiplications, and of entries, at high precision: mpmath needs a second or two."""
 
 CURE_EQUATIONS = 2_000
-"""Equations, and steps of the backward pass, of a program for which cures are sought."""
+"""The number of equations, and of steps of the backward pass, of a program for which cures are searched for."""
 
 CURE_PLACES = 12
 """Candidates for the place of a cure."""
@@ -96,7 +96,7 @@ CANCELLED_SECONDS = 2.0
 """Seconds to decide whether any two draws give the same gradient."""
 
 JUMP_EQUATIONS = 2_000
-"""Equations of a value that is searched for jumps."""
+"""The number of equations of a value that is searched for jumps."""
 
 JUMPS = 12
 """Jumps that are examined."""
@@ -111,7 +111,7 @@ STRADDLED_ENTRIES = 16
 """Entries of an array that are compared."""
 
 STRADDLED_KINKS = 60
-"""Compared entries in all."""
+"""The number of compared entries in all."""
 
 STRADDLE_POINTS = 5
 """Points per input."""
@@ -135,7 +135,7 @@ WITNESS_ENTRIES_TOLD = 4
 """Entries of an array in a sentence, along each axis."""
 
 WIDEST_VALUE = 1e250
-"""The largest value: above, mpmath would need as many digits as the exponent has."""
+"""The largest value: for larger ones, mpmath would need as many digits as the exponent has."""
 
 RULE_CHARACTERS = 240
 """Characters of a formula in a derivation by hand: three lines of a page."""

@@ -22,13 +22,13 @@ _DEPTHS = (60, 30, 20, 14, 10, 7, 5, 4, 3, 2, 1)
 class Naming:
     """Names for nodes, and bounded texts for the others.
 
-    The text of a shared graph can be exponentially longer than the graph, so every text has a width, and an ellipsis
-    replaces what lies too deep.
+    The text of a shared graph can be exponentially longer than the graph. So every text has a width, and an ellipsis
+    replaces the parts that are nested too deeply.
 
     Args:
         names: the names of nodes.
         numbers: the spelling of numbers in the program.
-        places: the lines that compute nodes, for a program read from other code.
+        places: the lines of code that compute nodes, if the program was read from other code.
     """
 
     names: Mapping[Node, str] = field(repr=False)
@@ -36,7 +36,7 @@ class Naming:
     places: Mapping[Node, Place] = field(repr=False, default_factory=dict[Node, Place])
 
     def lines(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
-        """Return the lines that compute nodes, each once, in the order of the nodes."""
+        """Return the lines of code that compute nodes, each once, in the order of the nodes."""
         lines: dict[tuple[str, int], Place] = {}
         for place in (self.places[n] for n in nodes if n in self.places):
             lines.setdefault((place.file, place.line), place)
@@ -47,19 +47,19 @@ class Naming:
         return self.names[node] if node in self.names else self.body(node, width)
 
     def body(self, node: Node, width: int = 60, known: Mapping[Node, str] | None = None) -> str:
-        """Return the expression that computes a node, over the names of its arguments.
+        """Return the expression that computes a node from the names of its arguments.
 
         Args:
             node: the node.
-            width: about how long the text may be.
-            known: further names.
+            width: the approximate length of the text.
+            known: names of further nodes.
         """
         if known and node in known:
             return known[node]
         return expression_text(node, {**self.numbers, **self.abbreviated(node, width), **(known or {})})
 
     def whole(self, node: Node, width: int) -> str | None:
-        """Return the expression that computes a node in full, None if it is longer than ``width``."""
+        """Return the full expression that computes a node; None if it is longer than ``width``."""
         names = {n: name for n, name in self.names.items() if n is not node}
         size: dict[Node, int] = {}
         for n in topological([node], until=names):
@@ -72,15 +72,15 @@ class Naming:
     def with_parts(
         self, shown: Iterable[Node], taken: Collection[str], width: int = 60
     ) -> tuple[Naming, dict[Node, str]]:
-        """Name long parts t1, t2, ..., inner ones first, until formulas print in full.
+        """Give long parts the names t1, t2, ..., inner parts first, until formulas can be printed in full.
 
         Args:
-            shown: the formulas; for a named one, its definition is printed.
+            shown: the formulas; for a formula that has a name, its definition is printed.
             taken: names that are not available.
             width: the approximate length of a text.
 
         Returns:
-            The extended naming and the new names; the old naming and none if it would take too many.
+            The extended naming and the new names; the old naming and no names if too many would be needed.
         """
         roots = [a for n in shown for a in ((n,) if n not in self.names else n.args)]
         known = {**self.numbers, **self.names}
@@ -118,12 +118,12 @@ class Naming:
         return {}
 
     def _cut(self, root: Node, depth: int, most: int) -> dict[Node, str] | None:
-        """Return names that end the printing at a depth; None if more than ``most`` nodes would print."""
+        """Return names at which printing stops at a given depth; None if more than ``most`` nodes would be printed."""
         cut: dict[Node, str] = {}
         seen, layer = {root}, [root]
         for level in range(depth + 1):
             below: list[Node] = []
-            for node in layer:  # grows, as a sign takes no level
+            for node in layer:  # the list grows here, because a sign does not count as a level
                 if node in self.names and node is not root:
                     cut[node] = self.names[node]
                 elif node.args and level == depth and node.op.name != "neg":

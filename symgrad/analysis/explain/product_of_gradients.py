@@ -1,8 +1,8 @@
-"""Diagnose products of gradients that are not the chain rule.
+"""Diagnose products of gradients that do not follow the chain rule.
 
-``gradients(y, h)`` times ``gradients(h, x)`` looks like the chain rule, but the second factor is already summed over
-the entries of h before they meet dy/dh. Mostly the shapes do not fit; where they do, the value is wrong. The same holds
-for gradients of components that are joined along an axis of x instead of a new one.
+``gradients(y, h)`` times ``gradients(h, x)`` looks like the chain rule. But the second factor is already summed over
+the entries of h before it is multiplied by dy/dh. In most cases the shapes do not fit; if they do, the value is wrong.
+The same mistake is made with gradients of components that are joined along an axis of x instead of a new axis.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ _POINTS = 3
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ByParts:
-    """The diagnosis of a gradient made from parts.
+    """The diagnosis of an expression that is made from gradients.
 
     Attributes:
-        chain: gradients in which each is by the value that the next is of: y by h, h by x.
-        joined: joined gradients of components, or None.
-        upstream: the gradient by the array of the components, or None.
-        result: the expression, or None if the shapes did not fit.
+        chain: gradients such that each is taken with respect to the value that the next differentiates: dy/dh, then
+            dh/dx.
+        joined: the joined gradients of components, or None.
+        upstream: the gradient with respect to the array of the components, or None.
+        result: the expression; None if the shapes did not fit.
         names: the names of the values.
-        defined: the values whose names are new.
+        defined: the values that got new names.
     """
 
     chain: tuple[ComponentGradient, ...]
@@ -53,7 +54,7 @@ class ByParts:
 
     @property
     def summed(self) -> tuple[ComponentGradient, ...]:
-        """The factors that were summed over the entries of a value that the chain differentiates."""
+        """The factors that are gradients of a sum of entries, of a value that the chain rule needs entry by entry."""
         return tuple(p for p in self.chain[1:] if size_product(p.of.shape) != 1)
 
     @property
@@ -70,7 +71,7 @@ class ByParts:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The sums and joins, and the intended formula."""
+        """The sums and the joins, and the formula that was meant."""
         found: list[str] = []
         for i, part in enumerate(self.chain):
             if part in self.summed:
@@ -102,7 +103,7 @@ class ByParts:
                 return f"{fits}, which does not make its value right."
 
     def _agrees(self) -> bool | None:
-        """Tell whether the result equals the gradient along the chain at some points; None if it is not computable."""
+        """Tell whether the result equals the gradient along the chain at some points; None if it cannot be computed."""
         assert self.result is not None
         right = self.chain[0].gradient
         for part in self.chain[1:]:
@@ -111,7 +112,7 @@ class ByParts:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the last value reaches the first one by other paths than the chain."""
+        """Whether paths that are not in the chain also lead from the last value to the first."""
         first, last = self._ends
         middle = [p.by for p in self.chain[:-1]] if self.chain else [self.joined and self.joined.whole]
         stops = [n for n in topological([first]) if "stops" in n.op.facts]
@@ -127,7 +128,7 @@ class ByParts:
 
     @property
     def code(self) -> tuple[str, ...]:
-        """Lines of Python that each compute the intended gradient."""
+        """Lines of Python, each of which computes the gradient that was meant."""
         if self.chain:
             pairs = [(p.of, p.by) for p in self.chain[1:]]
             return tuple(_right_ways(self.names, self.chain[0].of, pairs)) if self.summed else ()
@@ -171,16 +172,16 @@ class ByParts:
 def by_parts(
     operands: Sequence[Node], traces: Sequence[BackwardTrace], result: Node | None, names: Mapping[Node, str]
 ) -> ByParts | None:
-    """Find how gradients make up an expression, or the operands of an expression whose shapes do not fit.
+    """Find how gradients make up an expression; or how they make up the operands, if the shapes do not fit.
 
     Args:
-        operands: the operands, or the expression alone.
-        traces: the backward passes of the gradients in it.
-        result: the expression, None if there is none.
+        operands: the operands, or only the expression.
+        traces: the backward passes of the gradients in the expression.
+        result: the expression; None if there is none.
         names: the names of nodes.
 
     Returns:
-        The diagnosis, or None if it is no product of gradients in a chain, nor a join of components.
+        The diagnosis; None if this is neither a product of gradients in a chain nor a join of components.
     """
     made: dict[Node, list[ComponentGradient]] = {}
     for trace in traces:
@@ -205,7 +206,7 @@ def by_parts(
 
 
 def _named(values: Sequence[Node], names: Mapping[Node, str]) -> tuple[dict[Node, str], tuple[Node, ...]]:
-    """Return names for values, and the values whose names are new: y, h, ..."""
+    """Return names for values, and those values whose names are new: y, h, ..."""
     taken = {s.name for s in symbols_of(values)} | set(names.values())
     found: dict[Node, str] = {}
     defined: list[Node] = []
@@ -222,7 +223,7 @@ def _named(values: Sequence[Node], names: Mapping[Node, str]) -> tuple[dict[Node
 
 
 def _agree(a: Node, b: Node) -> bool | None:
-    """Tell whether two arrays are equal at some points; None if a point may lie outside of the domain."""
+    """Tell whether two arrays are equal at some points; None if a point may be outside the domain."""
     symbols = symbols_of([a, b])
     names = names_of(*(s.shape for s in symbols))
     sizes = {name: 2 + i for i, name in enumerate(names)}

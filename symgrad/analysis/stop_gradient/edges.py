@@ -1,4 +1,4 @@
-"""Derivative edges: reachable from the output, and active with respect to inputs."""
+"""Derivative edges: which nodes the output reaches, and which are active with respect to inputs."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from symgrad.ops.control import with_slope
 
 
 def derivative_edges(node: Node) -> Iterator[Node]:
-    """Yield the arguments of an equation with a possibly nonzero derivative of some order."""
+    """Yield the arguments with respect to which an equation may have a nonzero derivative of some order."""
     if node.dtype != "real" or "stops" in node.op.facts or "piecewise-constant" in node.op.facts:
         return
     for i, arg in enumerate(node.args):
         if arg.dtype != "real" or node.op.kind_of(i) != "number":
             continue
-        # The pullback of a custom gradient is differentiated at order two.
+        # At order two, the pullback of a custom gradient is differentiated.
         if not node.op.pointwise or node.op is with_slope or node.op.partials[i] is not None:
             yield arg
 
 
 class Edges:
-    """Activity analysis: the nodes that the output has a derivative by, and those that have a derivative by wrt.
+    """Activity analysis: which nodes the output has a derivative with respect to, and which depend on the inputs.
 
     Args:
         y: the program.
-        wrt: its inputs.
+        wrt: the inputs of the program with respect to which derivatives are taken.
         dropped: stop_gradients that count as absent.
         blocked: equations that block derivatives.
     """
@@ -41,9 +41,9 @@ class Edges:
 
         order = topological([y])
         self.active = {w for w in wrt if w.dtype == "real"}
-        """Nodes with a derivative by some of wrt."""
+        """Nodes that have a derivative with respect to some of wrt."""
         self.reached = {y}
-        """Nodes that the program has a derivative by."""
+        """Nodes with respect to which the program has a derivative."""
         below: dict[Node, tuple[Node, ...]] = {}
         for n in order:
             below[n] = edges(n)
@@ -59,7 +59,7 @@ class Edges:
         return node in self.reached and node in self.active
 
     def path(self, start: Node, end: Node) -> tuple[Node, ...]:
-        """Return the shortest derivative path from a node down to another; () if there is none."""
+        """Return the shortest derivative path from a node down to another node; () if there is none."""
         above = {start: start}
         queue = [start]
         for n in queue:  # breadth first

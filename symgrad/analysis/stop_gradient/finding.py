@@ -16,18 +16,18 @@ class Finding:
     """A fault in a program, found by a check.
 
     Args:
-        code: the code of the check, such as ``SG101``; comments ignore findings by it.
+        code: the code of the check, such as ``SG101``; comments that ignore findings name it.
         name: the name of the check, such as ``redundant-stop``.
         severity: ``"error"`` for a gradient that is not the intended one, ``"warning"`` for one that may not be,
             ``"note"`` for a remark on an unchanged gradient.
         message: the fault, in one sentence with the names of the program.
-        reason: its cause in the graph: the path, or the set of points.
+        reason: the cause of the fault in the graph: the path, or the set of points.
         equation: the expression at fault, as text.
-        places: the lines that compute it, for a program from code.
-        repaired: the whole program after the repair, or None; a node internally, an Expr for users.
-        cure: the repair in words or as a line of code; None if there is none.
-        verdict: a verdict on the repair: equal values, and the other facts in its text; None without a repair.
-        replacement: the new text for the first of ``places``; None if the repair needs more.
+        places: the lines that compute the equation, if the program was read from code.
+        repaired: the whole program after the repair, or None; internally a node, for users an Expr.
+        cure: the repair, in words or as a line of code; None if there is none.
+        verdict: a verdict on the repair: whether values are equal, and the other facts as text; None without a repair.
+        replacement: the new text for the first of ``places``; None if the repair must change more.
     """
 
     code: str
@@ -43,7 +43,7 @@ class Finding:
     replacement: str | None = None
 
     def json(self) -> dict[str, Any]:
-        """Return it as plain values, keyed by attribute names; ``repaired`` is text."""
+        """Return the finding as plain values, with attribute names as keys; ``repaired`` is text."""
         return {f.name: getattr(self, f.name) for f in fields(self)} | {
             "places": [asdict(p) for p in self.places],
             "repaired": None if self.repaired is None else str(self.repaired),

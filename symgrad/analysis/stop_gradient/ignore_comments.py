@@ -20,12 +20,12 @@ _EVERY = frozenset({"*"})
 def unignored(findings: Sequence[Finding], texts: Mapping[str, str] | None = None) -> list[Finding]:
     r"""Return the findings that no comment on their line suppresses.
 
-    ``# symgrad: ignore`` suppresses all, ``# symgrad: ignore[SG101, plain-number]`` those with a code or name in the
-    list. In a Python file, the comment may stand on any line of the statement.
+    ``# symgrad: ignore`` suppresses all findings; ``# symgrad: ignore[SG101, plain-number]`` suppresses those with a
+    code or name in the list. In a Python file, the comment may stand on any line of the statement.
 
     Args:
         findings: the findings.
-        texts: the texts of files that are not on disk, by the file names in places.
+        texts: the texts of files that are not on disk, by the file names in the findings' places.
 
     Example:
         >>> at = Place("<text>", 2)

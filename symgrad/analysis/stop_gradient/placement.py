@@ -1,8 +1,8 @@
-"""Search for stop_gradients after which the gradient is the one without noise, or prove that none will do.
+"""Search for stop_gradients after which the gradient is the gradient without noise, or prove that there are none.
 
-Sets of edges are tried by size. Exact points refute nearly all of them, in floats with a rounding bound. The engine
-behind verdicts proves or refutes the rest. Above three edges there is one candidate: the smallest cut that leaves
-exactly the paths without noise.
+Sets of edges are tried in the order of their size. Exact points refute nearly all of them, in floats with a bound on
+rounding. The engine of verdicts proves or refutes the rest. If more than three edges are needed, there is only one
+candidate: the smallest cut that leaves exactly the paths without noise.
 """
 
 from __future__ import annotations
@@ -32,26 +32,27 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.gradients.value_and_gradient import combine_verdicts
 from symgrad.verification.verdict import Verdict
 
-_EXHAUSTED = 3  # size of the largest sets that are all tried
-_PROOFS = 4  # sets of one size that the engine examines
-_FORMS = 4  # values with a straight-through form to try
+_EXHAUSTED = 3  # up to this size, all sets are tried
+_PROOFS = 4  # number of sets of one size that the engine examines
+_FORMS = 4  # number of values for which a straight-through form is tried
 _FEW_PLACES, _MOST_PLACES = 6, 13
-"""Places at which the noise enters, with all their subsets tried: before the search by size, and after it."""
+"""The number of places at which the noise enters if all their subsets are tried: before the search by size, and after
+it."""
 
 _SEARCHED = 2.5  # seconds for the sets of one size
 _TOGETHER = 3.0  # seconds for the sets of all sizes, with and without the program's own stop_gradients
-_WORTHWHILE = 0.5  # seconds that another search needs
-_PROOF_SHARE = 0.4  # of the remaining time, for one proof
+_WORTHWHILE = 0.5  # another search starts only if it has this many seconds
+_PROOF_SHARE = 0.4  # share of the remaining time for one proof
 
 
 @dataclass(frozen=True, slots=True)
 class StraightThroughForm:
-    """A value replaced by itself with the derivatives of its noise-free form.
+    """A value that is replaced by itself, but with the derivatives of its noise-free form.
 
     Attributes:
         value: the value.
-        calm: its noise-free form.
-        nodes: from nodes of the program to nodes of the new program.
+        calm: the noise-free form of the value.
+        nodes: maps nodes of the program to nodes of the new program.
         verdict: a verdict on the gradient of the new program.
     """
 
@@ -68,13 +69,13 @@ class PlacementOutcome:
     Attributes:
         possible: whether some set of stop_gradients gives the reference; None if this is neither proved nor refuted.
         cut: the edges to stop, if a set was found.
-        nodes: from nodes of the program to nodes of the repaired program.
-        removed: stop_gradients of the program that must be removed for it.
-        verdict: a verdict on the gradient; without a set, on that of the outer form.
-        minimal: ``"proved"``, or what is known about smaller sets, in words.
-        reason: why no set will do, or what remains open.
+        nodes: maps nodes of the program to nodes of the repaired program.
+        removed: stop_gradients of the program that the repair must remove.
+        verdict: a verdict on the gradient; if no set was found, on the gradient of the outer form.
+        minimal: ``"proved"`` if no smaller set will do, or in words how much is known about smaller sets.
+        reason: why no set will do, or which question is open.
         outer: the outer form, if no set was found.
-        tried: for each size, the number of sets refuted or proved; edges in series count once.
+        tried: for each size, the number of sets that were refuted or proved; edges in series count once.
         points: the number of exact points.
     """
 
@@ -93,14 +94,14 @@ class PlacementOutcome:
 def place(
     y: Node, wrt: Sequence[Node], fixed: Mapping[Node, Node], naming: Naming, time_limit: float
 ) -> PlacementOutcome:
-    """Find the smallest set of stop_gradients that makes a gradient the one without noise, or prove that there is none.
+    """Find the smallest set of stop_gradients that turns a gradient into the one without noise, or prove there is none.
 
     Args:
         y: the value.
-        wrt: the inputs of the gradient; values computed from noise count as inputs.
-        fixed: the values at which each noise is fixed.
-        naming: names for the reason.
-        time_limit: seconds.
+        wrt: the inputs of the gradient; values computed from noise may be among them, and then count as inputs.
+        fixed: the value at which each noise is fixed.
+        naming: the names for the reason.
+        time_limit: the time limit in seconds.
     """
     search = _Search(y, wrt, fixed, naming, now() + time_limit)
     found = search.run()
@@ -124,10 +125,10 @@ class _Search:
         fixed: the values of noise, as in `place`.
         naming: the names, as in `place`.
         deadline: on the clock of `symgrad.checker.clock`.
-        reference: the paths of the program with fixed noise, if another search has them. That program may have other
-            stop_gradients.
+        reference: the paths of the program with fixed noise, if another search has found them. That program may have
+            other stop_gradients.
         computed: the values from an earlier search with this reference.
-        seconds: the remaining seconds for all searches, in a list that they share.
+        seconds: the seconds that remain for all searches, in a list that the searches share.
     """
 
     def __init__(
@@ -172,13 +173,13 @@ class _Search:
     def run(self) -> PlacementOutcome:
         """Return the smallest set that gives the reference gradient, or the reason why there is none.
 
-        The sizes go up to that of the smallest cut of the noisy paths, if no point refutes that cut.
+        The sizes go up to the size of the smallest cut of the noisy paths, if no point refutes that cut.
         """
         if not self.graph.edges or not self.points:
             return self._without_search()
         cut = tuple(self.graph.smallest_cut(self.noisy))
         candidate = cut if self.cut_filter.remaining([cut]) else None
-        exhausted = -1  # the size up to which all sets are refuted
+        exhausted = -1  # all sets up to this size are refuted
         for size in range(_EXHAUSTED + 1 if candidate is None else min(len(cut), _EXHAUSTED + 1)):
             cuts = self._of_size(size)
             if cuts is None:
@@ -200,14 +201,14 @@ class _Search:
 
     @cached_property
     def _regions(self) -> list[CutRegion]:
-        """The regions in which the noise enters, the smallest first; the last is the whole program."""
+        """The regions in which the noise enters; the smallest comes first, the last is the whole program."""
         whole = noisy_region(self.graph, [True] * len(self.noisy))
-        # A noise value that reads other inputs changes with them, so all edges may be noisy.
+        # A noise value that reads other inputs changes with them, so that all edges may be noisy.
         alone = all(u.op is SYMBOL for u in self.fixed)
         return [noisy_region(self.graph, self.noisy), whole] if alone else [whole]
 
     def _refused(self, most: int) -> PlacementOutcome | None:
-        """Return the proof that no set will do, from a region with at most ``most`` places."""
+        """Return the proof that no set will do, found in a region with at most ``most`` places."""
         for region in self._regions:
             if len(region.places) <= most:
                 refusal = refuse(self.graph, self.points, region)
@@ -230,7 +231,10 @@ class _Search:
         return None
 
     def _best(self, cuts: Sequence[Cut], size: int, exhausted: int) -> PlacementOutcome | None:
-        """Return the first set that the engine proves, else the first that it supports; None if it refutes all."""
+        """Return the first set that the engine proves, or otherwise the first that it supports.
+
+        The result is None if it refutes all.
+        """
         ordered = sorted(cuts, key=self._rank)
         minimal = self._minimal(size, exhausted)
         self.doubtful |= len(ordered) > _PROOFS
@@ -257,12 +261,12 @@ class _Search:
         return f"the smallest set that leaves exactly the paths without noise; {tried}"
 
     def _rank(self, cut: Cut) -> tuple[int, ...]:
-        """Order sets of one size: named values first, then edges near the output."""
+        """Order sets of the same size: named values first, then edges near the output."""
         edges = self._readable(cut)
         return (sum(e.target not in self.naming.names for e in edges), *sorted(cut))
 
     def _readable(self, cut: Cut) -> tuple[ValueEdge, ...]:
-        """Replace each edge by the most readable edge in series with it."""
+        """Replace each edge by the most readable edge that is in series with it."""
         of = {k: series for series in self.graph.classes for k in series}
         edges: list[int] = []
         for k in sorted(cut):
@@ -272,7 +276,7 @@ class _Search:
         return tuple(self.graph.edges[k] for k in sorted(edges))
 
     def _without_search(self) -> PlacementOutcome:
-        """Return the outcome for a program without paths or without points."""
+        """Return the outcome for a program that has no paths, or for which there are no points."""
         verdict = self._decided(self.y, self.wrt)
         if verdict.status == "proved":
             return self._outcome(True, nodes={}, verdict=verdict, minimal="proved")
@@ -313,7 +317,7 @@ class _Search:
     # ------------------------------------------------------------------------------------------------ other repairs
 
     def with_stops_removed(self) -> PlacementOutcome | None:
-        """Search without some of the program's own stop_gradients, as few as possible.
+        """Search again without some of the program's own stop_gradients, as few as possible.
 
         Return None if a placement is then neither found nor proved impossible.
         """
@@ -347,7 +351,10 @@ class _Search:
         )
 
     def outer(self) -> StraightThroughForm | None:
-        """Return the smallest value whose outer form is proved to give the reference gradient; None if none is."""
+        """Return the smallest value whose outer form is proved to give the reference gradient.
+
+        The result is None if there is none.
+        """
         if not self.points or not self.graph.edges:
             return None
         smallest = outer_forms(self.problem, self.calm, self.points)[:_FORMS]
@@ -361,7 +368,7 @@ class _Search:
         return None
 
     def _simpler(self, calm: Node) -> Node:
-        """Simplify a noise-free form over the named values below it."""
+        """Write a noise-free form with the named values below it, and simplify it."""
         below = topological([calm])
         named = [n for n in below if n.args and n in self.naming.names and n is not calm]
         stand = {

@@ -1,4 +1,4 @@
-"""Programs of the same value whose derivatives pass the equations that block them."""
+"""Programs with the same value, in which derivatives pass the equations that block them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def passed_on(y: Node, wrt: Sequence[Node], steps: bool) -> tuple[Node, list[Nod
     Args:
         y: the program.
         wrt: the inputs, or intermediate values.
-        steps: whether to pass steps that round, with the derivative of their argument, instead of stop_gradients.
+        steps: whether derivatives should pass steps that round, as if these were the identity, instead of
+            stop_gradients.
     """
     order = topological([y])
     ends = {n for n in order if (_rounds(n) if steps else "stops" in n.op.facts and n.dtype == "real")}
@@ -44,7 +45,7 @@ def passed_on(y: Node, wrt: Sequence[Node], steps: bool) -> tuple[Node, list[Nod
 
 
 def led_to(y: Node, through: Sequence[Node]) -> set[Node]:
-    """Return all nodes that derivatives reach through blocking equations once these pass them."""
+    """Return all nodes that derivatives reach through blocking equations, once these let derivatives pass."""
     ends = set(through)
     found = set(ends)
     for n in reversed(topological([y])):

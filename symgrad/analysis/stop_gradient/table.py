@@ -1,7 +1,7 @@
 """The table of the checks of `symgrad.lint`, with their codes, names, severities and functions.
 
-SG1xx concern stop_gradients, SG2xx the choice of output and inputs, SG3xx values and gradients that are NaN or zero,
-SG4xx rounding.
+The codes SG1xx concern stop_gradients, SG2xx the choice of output and inputs, SG3xx values and gradients that are NaN
+or zero, and SG4xx rounding.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Check(NamedTuple):
     Attributes:
         code: the code that suppresses its findings.
         name: the name in words.
-        severity: that of its findings, if a finding has no other; see `Finding`.
-        says: the fault, in a sentence.
+        severity: the severity of its findings, unless a finding has another; see `Finding`.
+        says: the fault, as a sentence.
         find: the function that yields the findings.
     """
 
@@ -61,7 +61,7 @@ CHECKS = (
 
 
 def findings(query: LintQuery, ignore: Collection[str] = ()) -> list[Finding]:
-    """Run the checks on a program; return the findings sorted by place, then by code.
+    """Run the checks on a program; return the findings, sorted by place and then by code.
 
     Args:
         query: the program and the intent of its author.

@@ -23,7 +23,7 @@ _ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect, values
 
 
 def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
-    """Decide a claim in plain data; report every fault of the row, and raise no error for it.
+    """Decide a claim in plain data. Faults of the row are reported in the result and raise no error.
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or
@@ -45,7 +45,7 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
     """
     try:
         verdict = _verdict(row, time_limit)
-        found = verdict.to_json()  # a claim that is refuted looks for the mistake here
+        found = verdict.to_json()  # for a refuted claim this also searches for the mistake
     except SymgradError as error:
         return {"status": "error", "why": str(error), "error": type(error).__name__}
     except MemoryError:
@@ -77,7 +77,7 @@ def _keys_of(row: Mapping[str, Any]) -> bool:
     """Tell whether a row claims a derivative; else it claims the equality of two sides.
 
     Raises:
-        UsageError: if it claims neither or both, or has unknown keys.
+        UsageError: if the row claims neither or both, or has unknown keys.
     """
     known = (*_DERIVATIVE, *_SIDES, *_MORE)
     strange = next((key for key in row if key not in known), None)

@@ -68,8 +68,9 @@ def check_domain(e: Formula) -> DomainCheck:
     Candidates are points at which a denominator vanishes, or another op is undefined (tan(x) where cos(x) = 0). They
     are found by inverting functions, as roots of polynomials, and among 0, 1, other inputs and numbers of the formula.
     A point is reported if values near it, computed with 240 digits, have the same limit from both sides. No limit is
-    claimed if the values depend on a function of an infinite argument, such as x*sin(1/x) at 0. Forms are also compared
-    with such values, of the formula and of its first two derivatives: at the point, near it, and where a series ends.
+    claimed if the values depend on a function of an infinite argument, such as x*sin(1/x) at 0. Each form is also
+    compared with such values of the formula and of its first two derivatives: at the point, near it, and where a series
+    ends.
 
     Args:
         e: a scalar formula of at most 400 equations, such as a gradient; or the text of a program that ends with such a
@@ -95,7 +96,7 @@ def check_domain(e: Formula) -> DomainCheck:
     node = readable(expr)
     if not looked_at(node):
         raise UnsupportedError(
-            "check_domain looks at formulas of numbers, of at most 400 equations",
+            "check_domain takes formulas of numbers, of at most 400 equations",
             cure="ask about an intermediate value, or about one entry written with scalar symbols",
         )
     slope = expr.slope

@@ -43,7 +43,7 @@ def validate_domain(domain: Any) -> Mapping[str, str] | str | None:
 def redeclare(
     nodes: Sequence[Node], domain: Mapping[str, str] | str | None, sizes: Mapping[str, Size] | None = None
 ) -> tuple[list[Node], list[str] | None]:
-    """Redeclare names in other domains; return also the complex names, None if all numbers are real.
+    """Redeclare names in other domains. Return also the complex names, or None if all numbers are real.
 
     Args:
         nodes: the sides of a claim.
@@ -68,7 +68,9 @@ def redeclare(
         is_complex = _COMPLEX in texts.values()
     unknown = next((name for name in texts if name not in symbols), None)
     if unknown is not None:
-        raise UsageError(f"the domain is of '{unknown}', which neither side reads", expected=one_of(symbols))
+        raise UsageError(
+            f"there is a domain for '{unknown}', which neither side reads", expected=one_of(symbols)
+        )
     declared = {
         symbols[name]: _with_domain(symbols[name], text, sizes or {})
         for name, text in texts.items()
@@ -84,16 +86,16 @@ def decide_with_ends(
     seconds: float,
     by: Node | None = None,
 ) -> Verdict:
-    """Decide a claim about nonnegative values, although proofs are about open intervals.
+    """Decide a claim about nonnegative values by claims about open intervals, since proofs are about these.
 
     First decide the equivalent claim about ``abs(x)`` of a real ``x``. If it is neither proved nor refuted, decide the
     claim about positive values, and exclude 0.
 
     Args:
         nodes: the parts of the claim.
-        decide: decides a claim of such parts within a number of seconds.
+        decide: a function that decides a claim with such parts within a number of seconds.
         seconds: the time limit.
-        by: the variable of a derivative; its domain stays, as a claim does not include derivatives at the end of an
+        by: the variable of a derivative. Its domain stays, since a claim does not include derivatives at the end of an
             interval.
     """
     found = [s for s in symbols_of(nodes) if s.declaration.domain == NONNEGATIVE and s is not by]
@@ -103,7 +105,7 @@ def decide_with_ends(
     verdict = decide(substitute(nodes, real), seconds / 2)
     names = {s.name for s in found}
     if verdict.status == "refuted" and verdict.witness is not None:
-        if verdict.regions:  # regions are by the signs of the substituted variables
+        if verdict.regions:  # regions are defined by the signs of the substituted variables
             inside = decide(nodes, seconds / 2)
             if inside.status == "refuted":
                 return replace(inside, seconds=verdict.seconds + inside.seconds)
@@ -131,7 +133,7 @@ def _declared(name: str, text: str) -> Node:
     """Return a new symbol with a domain.
 
     Raises:
-        UsageError: if the text declares more than a domain; errors of parsing a declaration.
+        UsageError: if the text declares more than a domain; parsing a declaration may raise other errors.
     """
     listing = parse_program(f"{name} : {text}", "the domain")
     if listing.names != (name,) or listing.result is not None:
@@ -144,7 +146,7 @@ def _declared(name: str, text: str) -> Node:
 
 
 def _with_domain(old: Node, text: str, sizes: Mapping[str, Size]) -> Node:
-    """Return a symbol in another domain, of the same shape."""
+    """Return a symbol with another domain and the same shape."""
     new, before = _declared(old.name, text).declaration, old.declaration
     shape = tuple(size_with(s, sizes) for s in before.shape)
     if new.shape and new.shape != shape:

@@ -52,10 +52,11 @@ def equivalent(
     Returns:
         A `Verdict`: read its ``status``. ``of_values``, ``of_gradients`` and ``of_higher`` have the separate answers.
         ``proved`` for all orders means that the programs are equal as functions of their inputs and of frozen copies of
-        the inputs; ``of_all_orders`` has that answer. If they are not, orders up to the fourth are compared.
+        the inputs; ``of_all_orders`` has the answer to this question. If they are not equal in this sense, orders up to
+        the fourth are compared.
 
     Raises:
-        UsageError, ShapeError: if the arguments are not two formulas of one shape, or for an invalid order.
+        UsageError, ShapeError: if the arguments are not two formulas of the same shape, or for an invalid order.
         NotInProgramError: for a variable that neither program reads.
         UnsupportedError: for complex numbers, and for ops without a definition.
 
@@ -84,13 +85,13 @@ def equivalent(
     (first, second), complexes = redeclare(nodes, domain, sizes)
     if complexes is not None:
         raise UnsupportedError(
-            "of complex numbers only values and gradients are compared",
+            "for complex numbers only values and gradients are compared",
             cure=Cure("sg.equal(p, q, domain=...)", command="symgrad equal P Q --domain complex"),
         )
     opaque = opaque_in([first, second])
     if opaque:
         raise UnsupportedError(
-            f"'{opaque[0].op.name}' is known by values alone, so that derivatives are not compared",
+            f"'{opaque[0].op.name}' is known by values alone, so derivatives are not compared",
             cure="register it with a definition",
         )
     names = _names([first, second], wrt)
@@ -118,7 +119,7 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
     if wrt is None:
         if not real:
             raise UsageError(
-                "there is no real input to differentiate by",
+                "there is no real input to differentiate with respect to",
                 cure=Cure("sg.equal compares values", command="symgrad equal compares values"),
             )
         return list(real)
@@ -126,7 +127,7 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
     for w in as_list(wrt):
         if isinstance(w, Expr) and w.node.op is not SYMBOL:
             raise UsageError(
-                f"'{w}' is a value between, which two programs need not share",
+                f"'{w}' is an intermediate value, which two programs need not share",
                 expected="an input of both",
                 cure="declare it as an input in both programs",
             )
@@ -137,12 +138,13 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
             )
         if symbols[name].dtype != "real":
             raise UsageError(
-                f"'{name}' takes no real values: there is no derivative by it", cure="leave it out"
+                f"'{name}' takes no real values: there is no derivative with respect to it",
+                cure="leave it out",
             )
         found.append(name)
     if not found:
         raise UsageError(
-            "there is nothing to differentiate by",
+            "there is nothing to differentiate with respect to",
             cure=name_one("wrt", "x"),
         )
     return found

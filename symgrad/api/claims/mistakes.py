@@ -32,7 +32,7 @@ def with_mistakes(
     claim: Expr | str,
     domain: Mapping[str, str] | str | None,
 ) -> Verdict:
-    """Return the verdict; a refutation finds the mistakes on first access.
+    """Return the verdict. For a refutation the mistakes are searched on first access.
 
     Args:
         verdict: the verdict on the claim.
@@ -72,7 +72,7 @@ def with_mistakes(
 def with_mistakes_of_algebra(
     verdict: Verdict, arguments: tuple[SideLike, SideLike], sides: Sequence[Node]
 ) -> Verdict:
-    """Return the verdict; a refutation finds the wrong rewriting on first access.
+    """Return the verdict. For a refutation the wrong rewriting is searched on first access.
 
     Args:
         verdict: the verdict on the equation.

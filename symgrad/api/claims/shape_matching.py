@@ -1,7 +1,7 @@
 """Match the shapes of the two sides of a claim: they agree for all sizes, for some sizes, or for none.
 
-Named sizes of a claim are at least 1. If shapes disagree as written, substitute n = k + 1 with k >= 0: then a length
-such as ``max(n - 1, 0) + 1`` is ``k + 1``, which is n.
+Named sizes of a claim are at least 1. If shapes disagree as written, n = k + 1 with k >= 0 is substituted. A length
+such as ``max(n - 1, 0) + 1`` then becomes ``k + 1``, which is n.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symgrad.support.errors import SymgradError
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-_LARGEST = {1: 30, 2: 6, 3: 3}  # largest candidate of a size, by the number of sizes
+_LARGEST = {1: 30, 2: 6, 3: 3}  # for each number of sizes, the largest value that is tried
 
 
 class ShapeMismatch(Exception):
@@ -44,9 +44,9 @@ def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str
     """Build the sides of a claim so that their shapes agree, or return a verdict on the shapes.
 
     Args:
-        build: builds the nodes, with new sizes for the names in a mapping. It raises ShapeMismatch if shapes of the
-            claim disagree, and other errors if there is no claim with these sizes.
-        parts: nodes with all named sizes.
+        build: a function that builds the nodes, with new sizes for the names in a mapping. It raises ShapeMismatch if
+            shapes of the claim disagree, and other errors if there is no claim with these sizes.
+        parts: nodes in which all named sizes occur.
 
     Returns:
         The nodes, and their new sizes in terms of the old ones (None if the sizes stay); or a verdict.
@@ -66,7 +66,7 @@ def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str
 
 
 def _fresh(names: Sequence[str]) -> dict[str, str]:
-    """Return names for the sizes less 1, which no program can declare."""
+    """Return names for the sizes minus 1, which no program can declare."""
     return {name: f"__{name}" for name in names}
 
 

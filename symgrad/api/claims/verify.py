@@ -71,8 +71,8 @@ def equal(
         the inputs with respect to which the gradients differ.
 
     Raises:
-        UsageError, ShapeError: if the arguments are not two formulas of one shape.
-        RedefinitionError: if both declare a name differently; other errors of `parse` for text.
+        UsageError, ShapeError: if the arguments are not two formulas of the same shape.
+        RedefinitionError: if both declare a name differently; for text also the other errors of `parse`.
 
     Example:
         >>> import symgrad as sg
@@ -166,7 +166,7 @@ def decide_equality(
         arguments: the sides as passed by the caller.
         sides: their nodes, in the domains of the claim.
         sizes: their new sizes in terms of the old ones.
-        decide: decides a claim of such sides within a number of seconds.
+        decide: a function that decides a claim with such sides within a number of seconds.
         seconds: the time limit.
     """
     from symgrad.verification.reporting.index_range_hint import with_declared_labels
@@ -181,7 +181,7 @@ def decide_equality(
 
 
 def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
-    """Return a function that builds the sides with new sizes, and nodes with all named sizes."""
+    """Return a function that builds the sides with new sizes, and nodes in which all named sizes occur."""
     if isinstance(a, str) and not isinstance(b, str) and parse_closed(a) is None:
         right = formula(b)
         return partial(_with_text, right, a, _FIRST), [right.node, *names_in(right).values()]
@@ -216,7 +216,7 @@ def verify(
 ) -> Verdict:
     r"""Decide whether a claimed derivative is right.
 
-    The argument of `stop_gradient` counts as a frozen copy; in the claim, write its value without `stop_gradient`.
+    The result of `stop_gradient` counts as a frozen copy; in the claim, write its value without `stop_gradient`.
 
     Args:
         y: the function to differentiate; or the text of a bare expression.
@@ -231,8 +231,8 @@ def verify(
         A `Verdict`: read its ``status``. A claim whose shapes disagree for some sizes is refuted without a witness.
 
     Raises:
-        UsageError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; the errors
-            of `parse` for text.
+        UsageError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; for text also the errors
+            of `parse`.
 
     Example:
         >>> import symgrad as sg
@@ -281,7 +281,8 @@ def _decide_claim(
     (of, by, to), complexes = redeclare(nodes, domain, sizes)
     if by.dtype != "real":
         raise UsageError(
-            f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
+            f"'{target}' takes no real values: there is no derivative with respect to it",
+            cure="leave it real",
         )
     opaque = opaque_in([of, to])
     if opaque:
@@ -349,11 +350,11 @@ def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node
 
 
 def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *, held: bool) -> None:
-    """Refuse complex claims and claims with stop_gradient about ops without a definition."""
+    """Raise an error for complex claims and claims with stop_gradient about ops without a definition."""
     if complexes is not None:
         why, expected = "and these are real", "real numbers"
     elif held:
-        why, expected = "so that gradients behind stop_gradient are not compared", "values_only=True"
+        why, expected = "so gradients inside stop_gradient are not compared", "values_only=True"
     else:
         return
     raise UnsupportedError(

@@ -22,17 +22,18 @@ Pulled: TypeAlias = "ExprLike | Callable[[Expr], ExprLike] | None"
 def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr | None = None) -> Expr:
     r"""Return an expression with the value of f and with derivatives from a pullback.
 
-    ``pullback[x]`` maps the cotangent ``v`` of f, of the shape of f, to the cotangent of x, of the shape of x.
-    Variables that the pullback does not name receive no gradient. Second derivatives differentiate the expressions of
-    the pullback as written, as the custom gradients of TensorFlow, torch and JAX do. These expressions must be linear
-    in v: sums of products with v, quotients of such sums, choices, contractions, and functions that move entries. So
-    forward mode works as well.
+    ``pullback[x]`` maps the cotangent ``v`` of f, which has the shape of f, to the cotangent of x, which has the shape
+    of x. Variables that are not keys of the pullback receive no gradient. Second derivatives differentiate the
+    expressions of the pullback as written, like the custom gradients of TensorFlow, torch and JAX. These expressions
+    must be linear in v: sums of products with v, quotients of such sums, choices, contractions, and functions that move
+    entries. Since they are linear, forward mode works as well.
 
     Args:
         f: a scalar or an array.
         pullback: for each input or intermediate value (or its name): a function of v that returns an expression, an
             expression in ``cotangent``, or None for no gradient.
-        cotangent: the input that stands for v in expressions; functions do not need it.
+        cotangent: the input that stands for v in the expressions of the pullback; it is not needed if the pullback has
+            functions.
 
     Returns:
         An Expr with the value of f, bit for bit.
@@ -40,7 +41,7 @@ def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr
     Raises:
         ShapeError: if an expression does not have the shape of its variable, or the cotangent does not have the shape
             of f.
-        UsageError: if an expression is not recognised as linear in v.
+        UsageError: if symgrad does not recognise that an expression is linear in v.
         NotDifferentiableError: for an int or bool, which have no derivative.
 
     Example:
@@ -97,7 +98,7 @@ def _pull_back(formula: Any, v: Expr, x: Expr) -> Expr:
         return handle(full(pulled.node, x.shape))
     if pulled.shape != x.shape:
         raise ShapeError(
-            f"the pullback by '{x}' has shape {shape_text(pulled.shape)}",
+            f"the pullback for '{x}' has shape {shape_text(pulled.shape)}",
             expected=f"that of '{x}', {shape_text(x.shape)}",
             cure="sum over the axes that it was repeated along" if len(pulled.shape) > len(x.shape) else None,
         )
@@ -113,7 +114,7 @@ def _build(f: Expr, found: list[tuple[Expr, Expr]], v: Node) -> Node:
             part = handle(error.part)
             reads = v in topological([error.part])
             raise UsageError(
-                f"the pullback by '{x}' is not seen to be linear in the cotangent: "
+                f"the pullback for '{x}' is not known to be linear in the cotangent: "
                 + (f"it has '{part}'" if reads else f"'{part}' does not read it"),
                 expected="a sum of products of the cotangent with other factors",
                 cure="sg.with_gradient(forward=f, backward_of=g) has all derivatives of an expression g",

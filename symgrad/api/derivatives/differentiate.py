@@ -46,14 +46,14 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
     Args:
         y: a scalar.
         wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them. Each result
-            is the total derivative. ``x[3]`` or ``x[1:4]`` of an input stands for these entries of x wherever x is
-            read, unless it has a name in the program.
+            is the total derivative. ``x[3]`` or ``x[1:4]`` of an input x stands for these entries wherever x is read,
+            unless this subscript has a name in the program.
         expand: whether the result, and everything derived from it, prints in terms of the inputs only. Otherwise it
-            prints in the names of the program if that is shorter. The value is the same.
+            prints in the names of the program if that is shorter. The value is the same in both cases.
 
     Returns:
-        An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero,
-        disconnected, stopped and no tangent apart.
+        An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` distinguishes zero, disconnected,
+        stopped and no tangent.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -86,7 +86,7 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
     ):
         raise UsageError(
             f"'{expr}' does not depend on '{wrt}', which is made of it",
-            expected="grad(y, x): first what is differentiated, then by what",
+            expected="grad(y, x): first the function, then the variable",
             cure=f"grad(y, '{expr}')",
         )
     return _gradients([expr], wrt, [as_node(1)], (), named=not expand)
@@ -102,15 +102,15 @@ def gradients(
     """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
 
     Every entry of every y counts: the gradient of an array is the gradient of the sum of its entries, and has the shape
-    of x. So the product of two such results is not the chain rule, as the axes of the intermediate value are summed
-    away; use `vjp` or `jacobian` for that.
+    of x. So the product of two such results is not the chain rule, since the axes of the intermediate value are summed
+    away. Use `vjp` or `jacobian` for the chain rule.
 
     Args:
         ys: one or more expressions; all their entries are summed.
         xs: inputs or intermediate expressions.
         grad_ys: a cotangent for each of ys (an Expr, array or number; None stands for ones).
-        stop_gradients: expressions to hold constant in every derivative. They receive a gradient, but pass nothing on
-            to their inputs.
+        stop_gradients: expressions to hold constant in every derivative. They receive a gradient, but pass none on to
+            their inputs.
 
     Returns:
         One Expr for each of xs; zero where TensorFlow returns None, with the reason in `Expr.nothing`.
@@ -172,8 +172,8 @@ def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None) -> Any:
     Args:
         y: an expression, or a list of them.
         xs: inputs or intermediate expressions; one or a list.
-        cotangent: an Expr or array of the shape of y, or a number for all its entries; for a list of y, a list of
-            these.
+        cotangent: an Expr or array of the shape of y, or a number for all its entries; for a list of y, a list of such
+            cotangents.
 
     Returns:
         A list with an Expr of the shape of x for each x of xs; a single Expr if xs is not a list.
@@ -212,7 +212,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
         y: an expression, or a list of them.
         xs: the inputs or intermediate expressions that vary; they count as independent symbols.
         tangents: for each of xs an Expr or array of its shape, or a number for all entries. The tangent of an int is
-            ignored: an int has no tangent.
+            ignored, since an int has no tangent.
 
     Returns:
         The tangent of y, of the shape of y; a list if y is a list.
@@ -270,7 +270,8 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
         expand: as for `grad`.
 
     Returns:
-        A mapping: ``()`` to y, ``(a,)`` to dy/da, of the shape of a, ``(a, b)`` to the mixed second partial, and so on.
+        A mapping: ``()`` is mapped to y, ``(a,)`` to dy/da with the shape of a, ``(a, b)`` to the mixed second partial,
+        and so on.
 
     Raises:
         NotScalarError: if ``y`` is an array, or for higher derivatives with respect to arrays.
@@ -300,7 +301,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
     for e in exprs:
         if e.shape and order > 1:
             raise NotScalarError(
-                f"derivatives of order {order} by '{e}' of shape {shape_text(e.shape)}",
+                f"derivatives of order {order} with respect to '{e}' of shape {shape_text(e.shape)}",
                 expected="order=1, or scalars, each with one partial",
                 cure="hessian(y, x) has the second derivatives by every two entries; jacobian of one has the third",
             )
@@ -327,7 +328,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
 
 
 def stop_gradient(x: Operand) -> Expr:
-    """Return x, but as a constant for differentiation, at every order.
+    """Return x, which counts as a constant for differentiation, at every order.
 
     Args:
         x: an expression or number.
@@ -365,7 +366,7 @@ def _gradients(
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
-    # Only the derivative of one scalar by cotangent 1 has a slope, by which it prints in names.
+    # Only the derivative of a single scalar with cotangent 1 has a slope, which allows printing in names.
     single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
     y = slope_of(outputs[0]) if single else None
     names = named and prints_in_names(outputs)

@@ -1,7 +1,7 @@
-"""Refuse derivatives by parameters of distributions, and suggest the reparametrised form.
+"""Raise an error for derivatives with respect to parameters of distributions, and suggest the reparametrised form.
 
-A draw is an input, so no formula of the draw contains its derivative by a parameter of its distribution. The
-location-scale form ``z = mu + s*eps`` with a standard draw ``eps`` has that derivative. A discrete draw has no such
+A draw is an input, so no formula of the draw contains its derivative with respect to a parameter of its distribution.
+The location-scale form ``z = mu + s*eps`` with a standard draw ``eps`` has this derivative. A discrete draw has no such
 form.
 """
 
@@ -45,7 +45,7 @@ def differentiation_targets(
 def refuse_distribution_params(
     outputs: Expr | Sequence[Expr], wrt: Sequence[Node], stopped: Collection[Node] = ()
 ) -> None:
-    """Refuse derivatives by a node that parameters of a draw read, if outputs read the draw outside of stop_gradient.
+    """Raise an error if outputs read a draw, outside of stop_gradient, whose parameters depend on a variable.
 
     Raises:
         RandomParameterError: with the draw, the parameter, and a form that has the derivative.
@@ -77,11 +77,12 @@ def _refusal(outputs: Sequence[Expr], draw: Node, formula: Node, wrt: Node) -> R
         for name, p in zip(distribution.family.parameters, distribution.parameters, strict=True)
         if not is_exact(p) and p is formula
     )
-    by = _shown(wrt, names) or "what one differentiates by"
+    by = _shown(wrt, names) or "the variable of differentiation"
     law = distribution.text({p: _shown(p, names) or "..." for p in distribution.formulas})
     return RandomParameterError(
         f"'{draw.name}' is drawn from {law}, whose {parameter} "
-        f"depends on '{by}': a derivative by '{by}' with the draw held would leave out what moves with it",
+        f"depends on '{by}': a derivative with respect to '{by}' that holds the draw "
+        "fixed would miss how the draw moves with it",
         at=next((at for listing in listings if (at := listing.location(draw)) is not None), None),
         expected=f"random inputs whose distributions do not depend on '{by}'",
         cure=_cure(outputs, draw, wrt, names, by, law),

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W\d]\w*")
 _HOLD = ("stop_gradient", "with_slope")
 _SHORT = 30
-"""Most characters of a text that needs no shorter form."""
+"""A text with at most this many characters needs no shorter form."""
 
 _WIDTH = 78
-"""Most characters of a line of a formula with names for its parts."""
+"""The most characters in a line of a formula with names for its parts."""
 
 
 class Backward:
@@ -92,7 +92,7 @@ class Effective(Reported):
 
     Attributes:
         value: the value of the program, as a formula.
-        backward: its backward function, see `Backward`.
+        backward: the backward function of the program; see `Backward`.
         order: the highest order of the listed derivatives.
     """
 
@@ -150,8 +150,8 @@ class Effective(Reported):
     def derivatives(self) -> Mapping[tuple[str, ...], Expr]:
         """All derivatives up to `order`, by the names of their variables; ``()`` is the value.
 
-        Mixed derivatives of a function commute, so each is listed once, in the order of ``wrt``. (Mixed derivatives of
-        a custom gradient need not commute; `derivative` takes any order.)
+        Mixed derivatives of a function commute, so each is listed once, with its variables in the order of ``wrt``.
+        (Mixed derivatives of a custom gradient need not commute; `derivative` takes the variables in any order.)
         """
         found: dict[tuple[str, ...], Expr] = {(): self.value}
         level: list[tuple[tuple[Expr, ...], int, Expr]] = [((), 0, self._y)]
@@ -177,7 +177,7 @@ class Effective(Reported):
 
         Args:
             lifted: the result for the same program with long numbers as symbols.
-            literals: these numbers.
+            literals: the long numbers.
         """
         if self._y.shape and self.order == 1:
             (value,) = resolve_texts(lifted._y, [lifted.value.node], literals)
@@ -232,12 +232,12 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     for w in exprs:
         if w.dtype != "real":
             raise UsageError(
-                f"'{w.name or w}' takes no real values: there is no derivative by it",
-                cure="differentiate by a real input",
+                f"'{w.name or w}' takes no real values: there is no derivative with respect to it",
+                cure="differentiate with respect to a real input",
             )
     if not exprs:
         raise UsageError(
-            "there is nothing to differentiate by",
+            "there is nothing to differentiate with respect to",
             cure=name_one("wrt", "x"),
         )
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)
@@ -254,7 +254,7 @@ def resolve_stops(e: Expr, of: Expr) -> Expr:
 def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
     """Write formulas without stop_gradient in the names of a program (internal).
 
-    A name stands here for its value without stop_gradient.
+    In these texts a name stands for its value without stop_gradient.
     """
     listing = joined_listing(y.listings)
     named = () if listing is None else listing.assignments
@@ -280,7 +280,10 @@ def resolve_formulas(
 
 
 def _in_parts(formula: Node, taken: Collection[str]) -> str:
-    """Write a long formula with names for its subformulas, defined in lines below; or count its operations."""
+    """Write a long formula with names for its subformulas, which are defined in the lines below.
+
+    Return the text, or only a count of its operations if it would be too long.
+    """
     naming, parts = Naming({}).with_parts([formula], taken, _WIDTH)
     if not parts:
         operations = sum(bool(n.args) for n in topological([formula]))
@@ -293,7 +296,7 @@ def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
     """Return the text of a derivative, or the shorter text that `grad` prints (internal).
 
     With stop_gradient, names can mislead: the name of the value itself, or of a noisy value, hides the inputs that a
-    gradient reads. In this case `text` stays.
+    gradient reads. If the text has such a name, `text` is returned.
 
     Args:
         y: the function.
@@ -342,7 +345,7 @@ def value_text(y: Expr, text: str) -> str:
 
 
 def lift_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
-    """Replace the long numbers of a program by symbols, and return their values too; None without any (internal).
+    """Replace the long numbers of a program by symbols; return also their values, or None if there are none (internal).
 
     Args:
         y: the value of the program.

@@ -39,8 +39,8 @@ _SUMS_OF_VECTORS = ((((0,),), ()), (((0,), (0,)), ()))
 def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
     """Let a function of (y, wrt, ...) differentiate by entries and slices of inputs, such as x[3].
 
-    A subscript that has a name in the program is an intermediate value. Any other subscript stands for these entries of
-    the input, wherever the program reads them: x[3] also in ``sum(x)``.
+    A subscript that has a name in the program is an intermediate value. Any other subscript stands for entries of the
+    input, wherever the program reads them; x[3], for example, is also read in ``sum(x)``.
     """
     names = list(signature(verb).parameters)[:2]
     plain = cast("Callable[..., Any]", verb)
@@ -64,14 +64,14 @@ def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
         targets = [split.target(e) if isinstance(e, Expr) else e for e in by]
         result = plain(_one_or_list(y, substituted), _one_or_list(wrt, targets), *args[2:], **rest)
         back = partial(split.back, outputs=outputs, by=by, named=not options.get("expand", False))
-        # Derivatives also hold their variables.
+        # Derivatives also contain their variables.
         return result.moved(by, back) if isinstance(result, Derivatives) else _map_nested(result, back)
 
     return cast("Callable[P, R]", apply)
 
 
 def target_named(y: Expr, name: str) -> Expr:
-    """Return the target of a name in the program of ``y``, or of a text such as x[3].
+    """Return the target that a name in the program of ``y``, or a text such as x[3], stands for.
 
     Raises:
         NotInProgramError: if the program has no such name.
@@ -114,7 +114,7 @@ def _is_entry(expr: Expr) -> bool:
 
 
 def _root(node: Node) -> Node | None:
-    """Return the real input whose entries a node takes, or None."""
+    """Return the real input from which a node takes entries, or None."""
     while node.args:
         transposes = (
             node.op.name == "einsum" and len(node.args) == 1 and len(node.shape) == len(node.args[0].shape)
@@ -133,7 +133,7 @@ class _SplitInputs:
 
     Attributes:
         symbols: the new symbol of each entry.
-        inputs: for each input x the formula x + scatter(symbol - entry).
+        inputs: for each input x, the formula x + scatter(symbol - entry).
     """
 
     def __init__(self, entries: Sequence[Node]) -> None:
@@ -156,7 +156,7 @@ class _SplitInputs:
             result: an expression in the inputs with new symbols.
             outputs: the expressions that were differentiated.
             by: the targets.
-            named: whether to print it in the names of the program.
+            named: whether to print the result in the names of the program.
         """
         (node,) = substitute([result.node], {split: root for root, split in self.inputs.items()})
         for entry in self.symbols:
@@ -177,7 +177,7 @@ def _same_entries(entry: Node, node: Node, bottom: Node | None = None) -> Node |
     """Match ``node = take(array)`` with ``entry = take(input)`` and return the array, or None.
 
     Args:
-        entry: takes entries of an input.
+        entry: a node that takes entries of an input.
         node: a node that may take the same entries.
         bottom: the input, if it is not a symbol.
     """
@@ -210,7 +210,7 @@ def _take_entries(entry: Node, array: Node) -> Node:
 
 
 def _scattered_value(entry: Node, root: Node, node: Node) -> Node | None:
-    """Return the value at the entries of an array that is zero elsewhere, None for other arrays."""
+    """Return the value at the entries of an array that is zero elsewhere; None for other arrays."""
     if any(n.op.name == "gather" and any(a.shape for a in n.args[1:]) for n in topological([entry])):
         return None  # positions may repeat
     value = symbol(Declaration("__value", REAL, entry.shape))

@@ -20,13 +20,13 @@ from symgrad.support.errors import DomainError, NotInProgramError, ShapeError, U
 def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
     r"""Return an expression with the value of f and the derivatives of g, at every order.
 
-    It is ``stop_gradient(f) - (stop_gradient(g) - g)``. The parenthesis is exactly zero wherever g is finite, so the
-    value is f bit for bit, including signed zeros and infinities. Where g is infinite or NaN, the value is NaN, and
-    there is no derivative.
+    The expression is ``stop_gradient(f) - (stop_gradient(g) - g)``. The difference in parentheses is exactly zero
+    wherever g is finite, so the value is f bit for bit, including signed zeros and infinities. Where g is infinite or
+    NaN, the value is NaN, and there is no derivative.
 
     Args:
         forward: f, which gives the value.
-        backward_of: g, which gives the derivatives; of the shape of f. A number stands for all entries.
+        backward_of: g, which gives the derivatives and has the shape of f. A number stands for all entries.
 
     Returns:
         An ordinary Expr of the shape of f, to differentiate, explain, compile and compare.
@@ -67,10 +67,10 @@ def ignore_noise(
     taken at the values without noise, and the whole gradient is the gradient of c.
 
     ``local="noisy"`` changes as little as possible. In each operation v = op(a, e), where e depends only on noise and
-    numbers, the local derivative becomes the derivative of op(a, e0), with e0 for the fixed noise; all values a stay
-    noisy. An operation that does not read noise directly keeps its local derivative, at the noisy value. So a layer
-    that adds or multiplies noise passes on the same gradient as without noise; later layers are differentiated at the
-    noisy values.
+    numbers, the local derivative becomes the derivative of op(a, e0), where e0 is e with the noise fixed; all values a
+    stay noisy. An operation that does not read noise directly keeps its local derivative, at the noisy value. So a
+    layer that adds or multiplies noise passes on the same gradient as without noise; later layers are differentiated at
+    the noisy values.
 
     Args:
         y: an expression.
@@ -80,7 +80,8 @@ def ignore_noise(
         local: where local derivatives are taken.
 
     Returns:
-        An Expr with the value of y, bit for bit wherever its replacement is finite (see `with_gradient`).
+        An Expr whose value is y, bit for bit, wherever the expression that gives the gradient is finite (see
+        `with_gradient`).
 
     Raises:
         NotInProgramError: if y does not read the noise.
@@ -127,7 +128,7 @@ def ignore_noise(
 
 
 def outside_domain(error: DomainError, fixed: Sequence[tuple[Expr, Expr]]) -> UsageError:
-    """Return the error for noise at values outside its domain, such as a position of 1/2."""
+    """Return the error for noise that is fixed outside its domain, such as a position at 1/2."""
     where = ", ".join(f"{e} = {f}" for e, f in fixed)
     return UsageError(
         f"the noise cannot be fixed at {where}: {error.what}",
@@ -137,7 +138,7 @@ def outside_domain(error: DomainError, fixed: Sequence[tuple[Expr, Expr]]) -> Us
 
 
 def fixed_at(noise: Sequence[Expr], at: Any) -> list[Expr]:
-    """Return the value at which each noise is fixed, of its shape."""
+    """Return the value at which each noise input is fixed, with the shape of the input."""
     values: list[Any]
     if isinstance(at, Mapping):
         table = cast("Mapping[Any, Any]", at)
@@ -185,7 +186,7 @@ def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
     """Replace each operation v = op(a, e) on noise e by the value of v with the derivatives of op(a, fixed e)."""
     order = topological([y], until=table)
     pure = _of_noise_alone(order, table)
-    fixed: dict[Node, Node] = dict(table)  # of the nodes that depend only on noise
+    fixed: dict[Node, Node] = dict(table)  # the fixed values of nodes that depend only on noise
     result: dict[Node, Node] = {}
     for n in order:
         if n in pure:

@@ -49,10 +49,10 @@ def implicit(
     """Define unknowns as the functions of all other inputs that make equations zero.
 
     Newton's method finds the values for all points of an array at once, in NumPy, with a kernel of the equations and
-    their Jacobian. A step is halved until the residual becomes smaller; in a bracket, the interval is bisected if a
+    their Jacobian. A step is halved until the residual becomes smaller; with a bracket, the interval is bisected if a
     step leaves it. The search ends if the next step is below two units in the last place. It also ends if rounding
-    keeps the residual from shrinking and the step is below 1.5e-8 of the value. The end is a solution if Newton's steps
-    from both sides lead to it; anything else is an error. At a double zero there is no derivative.
+    keeps the residual from shrinking and the step is below 1.5e-8 of the value. The final value is a solution if
+    Newton's steps from both sides lead to it; otherwise an error is raised. At a double zero there is no derivative.
 
     Args:
         equations: an expression to set to zero, or an equation such as ``x**2 == c``; or a list of these. All must be
@@ -62,7 +62,8 @@ def implicit(
             If there are several solutions, the start decides which one is found.
         bracket: for one unknown, two numbers or formulas at which the equation has different signs; the solution is
             between them.
-        atol: a length of Newton's step that ends the search, also if the solution is 0 and rounding leaves a remainder.
+        atol: the search also ends if Newton's step is shorter than this. Set it if the solution is 0 and rounding
+            leaves a remainder.
 
     Returns:
         An Implicit: call it with values of the inputs to get the unknowns; ``.grad`` returns derivatives, and

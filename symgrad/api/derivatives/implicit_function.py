@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 
 class Implicit:
-    """Unknowns as functions of the other inputs of equations; `implicit` returns it.
+    """Unknowns as functions of the other inputs of equations, as `implicit` returns them.
 
-    A formula of the solution reads the unknowns as inputs, by name. `grad` returns derivatives as such formulas;
-    `evaluate` solves the equations and computes them. ``sg.grad`` treats an unknown as an independent input.
+    A formula of the solution reads the unknowns as inputs, by name. The method `grad` returns derivatives as such
+    formulas; `evaluate` solves the equations and computes formulas. ``sg.grad`` treats an unknown as an independent
+    input.
 
     Attributes:
         equations: the residuals, which are zero at a solution.
@@ -73,7 +74,7 @@ class Implicit:
         """Solve the equations.
 
         Args:
-            values: a number or array for every input, by name; these broadcast.
+            values: a number or array for every input, by name; all values broadcast.
 
         Returns:
             The unknown: a number, or an array of the shape to which the values broadcast. For several unknowns, a tuple
@@ -91,14 +92,14 @@ class Implicit:
     @overload
     def evaluate(self, outputs: Formulas, /, **values: Any) -> tuple[Any, ...]: ...
     def evaluate(self, outputs: Any, /, **values: Any) -> Any:
-        """Solve the equations, and compute formulas of the solution by a kernel that is compiled once.
+        """Solve the equations, and compute formulas of the solution with a kernel that is compiled once.
 
         Args:
             outputs: an expression of the unknowns and of inputs, or a list of them.
             values: the values of all inputs, including inputs that only the outputs read.
 
         Returns:
-            An array or number, or a tuple of them for a list.
+            An array or number, or a tuple of such for a list.
         """
         exprs = formulas(as_list(outputs), self._readable)
         symbols = inputs_of(exprs)
@@ -116,9 +117,9 @@ class Implicit:
     def grad(self, y: Formula, wrt: Wrt | Wrts) -> Any:
         """Return the derivative of a formula of the solution; the unknowns depend on the inputs.
 
-        With F(z, x) = 0, dz/dx = -F_x/F_z, and so dy/dx = y_x - y_z*F_x/F_z; for several unknowns F_z is a matrix, and
-        the quotient a `solve`. The result is again a formula of the unknowns and the inputs, so derivatives of any
-        order are possible.
+        From F(z, x) = 0 follows dz/dx = -F_x/F_z, and so dy/dx = y_x - y_z*F_x/F_z. For several unknowns F_z is a
+        matrix, and the quotient is a `solve`. The result is again a formula of the unknowns and the inputs, so
+        derivatives of any order are possible.
 
         Args:
             y: a scalar: an unknown, or a formula of unknowns and inputs.
@@ -144,9 +145,9 @@ class Implicit:
             name = item if isinstance(item, str) else str(as_expr(item))
             if name in own:
                 raise UsageError(
-                    f"'{name}' is an unknown, which moves only with the inputs",
+                    f"'{name}' is an unknown, which changes only with the inputs",
                     expected=one_of(known),
-                    cure="sg.grad differentiates by it with all else held",
+                    cure="sg.grad differentiates with respect to it, with all other inputs held fixed",
                 )
             if name not in known:
                 raise NotInProgramError(
@@ -296,7 +297,7 @@ class Implicit:
         solution = self._in_names
         if solution is None:
             lines = [f"{names} with " + ", ".join(f"{f} = 0" for f in self.equations)]
-            if len(self.unknowns) <= 2:  # derivatives of more unknowns are long
+            if len(self.unknowns) <= 2:  # for more unknowns the derivatives are long
                 lines += [
                     f"  d{z}_d{x} = {self.grad(z, x).canonical()}" for z in self.unknowns for x in self._read
                 ]
@@ -335,7 +336,7 @@ class Implicit:
 
     @cached_property
     def _in_names(self) -> tuple[tuple[Node, ...], NamedFormulas] | None:
-        """The equations and the derivatives of the unknowns in the names of the program, or None."""
+        """Return the equations and the derivatives of the unknowns in the names of the program, or None."""
         from symgrad.pretty.named_derivatives import name_solution  # for start-up time
 
         listings = listings_of(self.equations)
@@ -353,7 +354,7 @@ def _weights(jacobian: Sequence[Sequence[Node]], by_z: Sequence[Node]) -> list[N
     """Return the solution w of transpose(J) w = dy/dz.
 
     For two equations this is Cramer's rule, which is forward stable (Higham, Accuracy and Stability of Numerical
-    Algorithms, section 1.10.1); for more it is elimination with pivots.
+    Algorithms, section 1.10.1); for more equations elimination with pivots is used.
     """
     if len(by_z) == 1:
         return [by_z[0] / jacobian[0][0]]
@@ -374,6 +375,9 @@ def _inner(a: Sequence[Node], b: Sequence[Node]) -> Node:
 
 @cache
 def _newton_step() -> Any:
-    """Return a kernel that solves J step = F for many points; a singular J gives NaN, where NumPy would raise."""
+    """Return a kernel that solves J step = F for many points.
+
+    A singular J gives NaN, whereas NumPy would raise an error.
+    """
     J, F = tensor("J", ("n", "n")), tensor("F", ("n",))
     return compile(solve(J, F), inputs=[J, F])

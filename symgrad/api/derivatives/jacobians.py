@@ -1,4 +1,4 @@
-"""Derivatives of arrays by arrays: jacobian, batch_jacobian, hessian, hvp."""
+"""Derivatives of arrays with respect to arrays: jacobian, batch_jacobian, hessian, hvp."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         x: an input or intermediate expression (or its name), or a list of them.
 
     Returns:
-        An Expr of shape ``y.shape + x.shape``. For a list of x, a list with one Expr for each x; for a list of y, one
-        for each y; for both, a list of rows, where row i has the derivatives of y[i]. Functions accept such lists as
-        arrays: ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.arrays.stack(rows)`` is the array itself.
+        An Expr of shape ``y.shape + x.shape``. For a list of x, a list with one Expr for each x; for a list of y, a
+        list with one Expr for each y; if both are lists, a list of rows, where row i has the derivatives of y[i].
+        Functions accept such lists as arrays: ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.arrays.stack(rows)``
+        is the array itself.
 
     Raises:
         NotInProgramError: if ``x`` does not occur in the program of ``y``.
@@ -122,11 +123,12 @@ def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
 
 
 def _rows(expr: Expr, bottom: Node) -> Expr:
-    """Return the batch Jacobian of one expression by one node."""
+    """Return the batch Jacobian of one expression with respect to one node."""
     top = expr.node
     if not top.shape or not bottom.shape or top.shape[0] != bottom.shape[0]:
         raise ShapeError(
-            f"batch_jacobian of an array of shape {shape_text(top.shape)} by one of shape {shape_text(bottom.shape)}",
+            f"batch_jacobian of an array of shape {shape_text(top.shape)} with respect to "
+            f"one of shape {shape_text(bottom.shape)}",
             expected="the same first size",
             cure="jacobian(y, x) takes any shapes",
         )
@@ -140,7 +142,7 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
         )
     rows, own = top.shape[0], top.shape[1:]
     shape = (rows, *own, *bottom.shape[1:])
-    # Rows are independent: one pass with the same unit cotangent in every row gives all rows.
+    # Rows are independent, so one pass with the same unit cotangent in every row gives all rows.
     k = len(own)
     cotangent, stack = _stacked(top, full(expand(units(own), [k]), (*own, *top.shape)))
     trace = pull_back([top], [cotangent], [bottom])
@@ -183,7 +185,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
     by = differentiation_targets(expr, x)
     slopes = grad(expr, by)
     wrt = [e.node for e in by]
-    # The reason why a block is zero follows from how y depends on both variables.
+    # How y depends on both variables tells the reason why a block is zero.
     reasons = classify([expr.node], wrt, ())
     moving = list(dict.fromkeys(s.node for s in slopes if s.nothing is None))
     found = dict(zip(moving, _jacobians(moving, wrt), strict=True))
@@ -207,12 +209,13 @@ def hvp(y: Formula, x: Wrt, v: Any) -> Expr: ...
 def hvp(y: Formula, x: Wrts, v: Any) -> list[Expr]: ...
 @by_entries
 def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
-    """Return the Hessian times a vector, computed without the Hessian as the gradient's derivative along v.
+    """Return the Hessian times a vector, without computing the Hessian: the derivative of the gradient along v.
 
     Args:
         y: a scalar expression.
         x: an input or intermediate expression (or its name), or a list of them.
-        v: an Expr or array of the shape of x, or a number for all its entries; for a list of x, one of these for each.
+        v: an Expr or array of the shape of x, or a number for all its entries; for a list of x, a list with one for
+            each.
 
     Returns:
         An Expr of the shape of x, or a list of them for a list.
@@ -254,7 +257,7 @@ def _as_passed(rows: list[list[Expr]], y: Any, x: Any) -> Any:
 def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
     tops, bottoms = [y.node for y in ys], [x.node for x in by]
     rows = _jacobians(tops, bottoms)
-    # One traversal classifies a y against all xs, or an x against all ys: take the smaller number of them.
+    # One traversal classifies one y against all xs, or one x against all ys; the way with fewer traversals is taken.
     if len(ys) > len(by):
         columns = [unmoved(tops, [x]) for x in bottoms]
         reasons = [[column[i] for column in columns] for i in range(len(ys))]
@@ -273,7 +276,7 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
 
 
 def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
-    """Return an Expr of a node as the derivative of y by x; for scalars, extend the slope of y by one order."""
+    """Return an Expr of a node as the derivative dy/dx; for scalars, extend the slope of y by one order."""
     known = y.slope if scalars else None
     slope = None if known is None else Derivative(known.y, (*known.by, x))
     return Expr(
@@ -293,11 +296,11 @@ def _no_derivative(y: Expr, x: Node, reason: str, shape: Shape | None = None) ->
 
 
 def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]]:
-    """Return the Jacobian of each y by each x, of shape y.shape + x.shape; None for Jacobians that are zero.
+    """Return the Jacobian of each y with respect to each x, of shape y.shape + x.shape; None if it is zero.
 
-    A forward pass gives the Jacobians of all ys by one x; a backward pass gives the Jacobians of one y by all xs. A
-    pair is computed forwards if x has no more entries than y, all such xs together have no more entries than all ys,
-    and few passes are needed.
+    A forward pass gives the Jacobians of all ys with respect to one x; a backward pass gives those of one y with
+    respect to all xs. A pair is computed forwards if x has no more entries than y, all such xs together have no more
+    entries than all ys, and few passes are needed.
     """
     largest = max(map(_magnitude, ys), default=(0, 0))
     real = [x for x in xs if x.dtype == "real"]
@@ -332,8 +335,8 @@ def _highest(size: Size) -> tuple[int, int]:
 def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]:
     """Return a symbol for a tangent or cotangent of a node, and the values of the symbol and its guard in the stack.
 
-    The guard marks the zeros of a unit array as strong zeros: a plain zero times the infinite partial of another entry
-    (such as sqrt at 0) is NaN.
+    The guard marks the zeros of a unit array as strong zeros, because a plain zero times the infinite partial of
+    another entry (such as sqrt at 0) would be NaN.
     """
     one = placeholder(node)
     if stack.shape == node.shape or not node.shape:
@@ -358,7 +361,7 @@ def forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
 
 
 def backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
-    """Return the Jacobians by several xs: pull all unit cotangents of y back in one pass (internal)."""
+    """Return the Jacobians with respect to several xs: pull all unit cotangents of y back in one pass (internal)."""
     if not xs:
         return []
     cotangent, stack = _stacked(y, units(y.shape))

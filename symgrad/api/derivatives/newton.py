@@ -1,7 +1,8 @@
-"""Newton's method for many small systems of equations at once: one column of an array for each.
+"""Newton's method for many small systems of equations at once; each system has one column of an array.
 
-A search ends where Newton's next step is as small as rounding. This also happens where a function underflows, near a
-pole, and at a vertical tangent. So an end counts as a solution only if Newton's steps from both sides lead to it.
+A search ends where Newton's next step is as small as rounding errors. This also happens where a function underflows,
+near a pole, and at a vertical tangent. So the final point counts as a solution only if Newton's steps from both sides
+lead to it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from symgrad.support.progress import steps
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 Evaluate: TypeAlias = "Callable[[Array, Array], tuple[Array, Array]]"
-"""Map the unknowns (n, k) at columns (k,) to the residuals and to Newton's steps z - (next z), both (n, k)."""
+"""A function of the unknowns (n, k) and their columns (k,) that returns the residuals and Newton's steps z - (next z),
+both of shape (n, k)."""
 
 _EPSILON = float(np.finfo(float).eps)
 _NEAR = _EPSILON**0.5
-"""Relative length below which a step may be the last if rounding keeps the residual from shrinking."""
+"""A step below this relative length may be the last one, if rounding keeps the residual from shrinking."""
 
 _BESIDE = (2.0**-26, 2.0**-36, 2.0**-46)
 """Distances, relative to a solution, of the neighbouring points that test it."""
@@ -38,8 +40,8 @@ def newton(
     Args:
         evaluate: the equations.
         start: the unknowns, of shape (n, k).
-        inside: returns a mask of the columns of unknowns (n, k) in the domain.
-        atol: a length of step that ends the search, in addition to two units in the last place.
+        inside: a function that returns a mask of the columns of unknowns (n, k) that are in the domain.
+        atol: a step shorter than this also ends the search; so does a step below two units in the last place.
 
     Returns:
         The unknowns, a mask of the columns that are solutions, and the residuals.
@@ -90,7 +92,7 @@ def search_bracket(
         atol: as for `newton`.
 
     Returns:
-        As `newton`. Equal signs, a jump and a pole give no solution.
+        The same as for `newton`. Equal signs at both ends, a jump and a pole give no solution.
     """
     everything = _columns(start)
     a, b = low.copy(), high.copy()
@@ -119,10 +121,10 @@ def search_bracket(
 
 
 def _attracting(evaluate: Evaluate, z: Array, good: Array, atol: float) -> Array:
-    """Return a mask of the ends that are solutions: Newton's steps from both sides lead to them.
+    """Return a mask of the final points that are solutions: Newton's steps from both sides lead to them.
 
     At a distance d from a simple zero, the step is d up to terms of second order and rounding; from a double zero it is
-    d/2, from a pole -d.
+    d/2, and from a pole -d.
     """
     found = np.zeros(len(good), bool)
     for beside, beside_zero in zip(_BESIDE, _BESIDE_ZERO, strict=True):

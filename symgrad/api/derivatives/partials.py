@@ -15,8 +15,8 @@ from symgrad.report.report import Reported
 class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
     r"""All distinct partial derivatives up to an order: a mapping from tuples of variables to derivatives.
 
-    ``ds[()]`` is the function, and ``ds[a, b]`` is the same as ``ds[b, a]``. Names work as well: ``ds["a", "b"]``.
-    Iteration yields each distinct derivative once; ``print`` shows all derivatives.
+    ``ds[()]`` is the function itself, and ``ds[a, b]`` is the same as ``ds[b, a]``. Names are also keys: ``ds["a",
+    "b"]``. Iteration yields each distinct derivative once; ``print`` shows all derivatives.
 
     Example:
         >>> import symgrad as sg
@@ -56,7 +56,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
 
     @property
     def equations(self) -> tuple[Equation[Expr], ...]:
-        """The equations of all partials together, arguments first; shared equations are listed once."""
+        """The equations of all partials together, with arguments first; shared equations are listed once."""
         return equations_of(Expr, list(self._partials.values()))
 
     def __contains__(self, key: object) -> bool:
@@ -70,7 +70,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         return self.text()
 
     def text(self, *, expand: bool = False) -> str:
-        """Return the text that ``print`` shows: the derivatives, a line each, in one set of names.
+        """Return the text that ``print`` shows: one line for each derivative, all in the same set of names.
 
         Args:
             expand: whether to write each derivative by itself, in terms of the inputs only.
@@ -82,7 +82,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         return "\n".join([*lines, *below])
 
     def latex(self, *, expand: bool = False) -> str:
-        """Return the derivatives as LaTeX, a row each.
+        """Return the derivatives as LaTeX, with one row for each.
 
         Args:
             expand: whether to write each derivative by itself, in terms of the inputs only.
@@ -92,7 +92,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         return latex_many([e for _, e in shown], titles, expand=expand)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
-        r"""Return the source of a self-contained NumPy function that returns the derivatives, a tuple in their order.
+        r"""Return the source of a self-contained NumPy function that returns a tuple of the derivatives in their order.
 
         Args:
             name: the name of the function.
@@ -118,11 +118,11 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         return numpy_source([readable(e) for e in exprs], name=name)
 
     def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:
-        """Apply a function to each derivative, under new variables (internal)."""
+        """Apply a function to each derivative, and replace the variables by new ones (internal)."""
         return Derivatives(wrt, {index: change(e) for index, e in self._partials.items()})
 
     def _shown(self) -> list[tuple[list[Expr], Expr]]:
-        """Return the derivatives with their variables; of order 0, the value."""
+        """Return the derivatives with their variables; for order 0, the value."""
         found = [([self._wrt[i] for i in index], e) for index, e in self._partials.items()]
         return found[1:] or found
 

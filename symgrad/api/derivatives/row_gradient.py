@@ -1,4 +1,4 @@
-"""Represent the gradient by an embedding table by its nonzero rows."""
+"""Represent the gradient with respect to an embedding table by its nonzero rows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from symgrad.support.errors import UnsupportedError, UsageError
 
 
 class RowGradient(NamedTuple):
-    """A gradient by a table, which is zero except in some rows.
+    """A gradient with respect to a table; it is zero except in some rows.
 
     Attributes:
         ids: the positions of these rows, int[k]. A row may occur several times; its gradient is then the sum. Negative
             positions count from the end, if positions in the program may be negative.
-        rows: their gradients, of shape ``(k, *table.shape[1:])``.
+        rows: the gradients of these rows, of shape ``(k, *table.shape[1:])``.
         shape: the shape of the table.
     """
 
@@ -36,15 +36,15 @@ class RowGradient(NamedTuple):
 
 
 def row_gradient(y: Formula, table: Wrt) -> RowGradient:
-    """Return the gradient of a scalar by a table of which it reads only rows, as these rows.
+    """Return the gradient of a scalar with respect to a table from which only rows are read, as the rows.
 
-    Wherever the program reads rows by position, ``E[ids]``, the result keeps the gradient by ``E[ids]``. The gradient
-    by the whole table, which is zero elsewhere, is never part of a graph or kernel, so its cost does not depend on the
-    length of the table.
+    Wherever the program reads rows by position, ``E[ids]``, the result has the gradient with respect to ``E[ids]``. The
+    gradient with respect to the whole table, which is zero elsewhere, is never part of a graph or kernel, so the cost
+    does not depend on the length of the table.
 
     Args:
         y: a scalar.
-        table: an input or intermediate value of at least one axis, or its name. All its gradient must flow through
+        table: an input or intermediate value with at least one axis, or its name. Its whole gradient must flow through
             reads of rows, ``E[ids]`` with an int array of any shape; other reads are an error.
 
     Returns:
@@ -54,7 +54,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
         NotScalarError: if ``y`` is not a scalar.
         NotInProgramError: if the table is not in the program of ``y``.
         UnsupportedError: if the gradient is dense; the message names the other read of the table.
-        UsageError: if the table is a scalar, or y has no gradient by it.
+        UsageError: if the table is a scalar, or y has no gradient with respect to it.
 
     Example:
         >>> import symgrad as sg
@@ -80,7 +80,8 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
     parts = pull_back_rows(expr.node, node)
     if parts is None:
         raise UsageError(
-            f"'{expr}' has no gradient by '{found[0]}': its rows are not read, or only behind stop_gradient",
+            f"'{expr}' has no gradient with respect to '{found[0]}': its rows are not read, or only "
+            "inside stop_gradient",
             cure="grad says which kind of nothing it is",
         )
     if isinstance(parts, Pullback):
@@ -99,7 +100,7 @@ def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     text = reader.name or str(reader)
     quoted = f"a {step.node.op.name}" if len(text) > QUOTED_CHARACTERS else f"'{text}'"
     return UnsupportedError(
-        f"the gradient by '{table}' is dense: {quoted} reads it otherwise than by the positions of rows",
+        f"the gradient with respect to '{table}' is dense: {quoted} reads it in another way than rows by position",
         expected=f"{table.name or 'E'}[ids] alone",
         cure="take the rows first and compute with them, as in tanh(E[ids]) for tanh(E)[ids]; or use grad",
     )

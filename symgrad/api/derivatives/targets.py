@@ -44,7 +44,7 @@ def differentiables(ys: Any) -> list[Expr]:
 
     Raises:
         NotDifferentiableError: if one is a truth value.
-        UsageError: if there is none.
+        UsageError: if there are no expressions.
     """
     found = [_refuse_truth_value(e) for e in formulas(as_list(ys))]
     if not found:
@@ -79,7 +79,7 @@ def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
 
 
 def prints_in_names(outputs: Sequence[Expr]) -> bool:
-    """Tell whether derivatives of expressions print in the names of the program: all the expressions must do so."""
+    """Tell whether derivatives of expressions print in the names of the program; all the expressions must print so."""
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
 
@@ -115,7 +115,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
     """Return the variables of differentiation from Exprs or names, one or many, checked against the programs.
 
     Raises:
-        NotInProgramError: if a variable does not occur there.
+        NotInProgramError: if a variable does not occur in the programs.
         UsageError: if a variable is not an input or intermediate value.
     """
     outputs = [outputs] if isinstance(outputs, Expr) else outputs
@@ -128,7 +128,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
         node = expr.node
         if node.is_number() or node.op.name == "constant" or (node.dtype == "bool" and node.args):
             raise UsageError(
-                f"cannot differentiate by '{expr}'", expected="an input or an intermediate value"
+                f"cannot differentiate with respect to '{expr}'", expected="an input or an intermediate value"
             )
         found.append(expr)
     programs = listings_of(outputs)
@@ -145,20 +145,20 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
                     raise NotInProgramError(
                         f"'{expr}' is declared '{expr.node.declaration}', and in the formula '{own.declaration}'",
                         expected="one meaning for one name",
-                        cure=f"differentiate by the formula's own, '{own.name}'",
+                        cure=f"differentiate with respect to the input of the formula, '{own.name}'",
                     )
                 raise NotInProgramError(
                     f"'{handle(expr.node)}' does not occur in the program",
                     expected=one_of(dict.fromkeys(n for p in programs for n in p.names)),
                     cure="pass the program's own expression, p[name]"
                     if whole is None or whole is expr
-                    else f"differentiate by {whole.name!r}, or name it in a line and read that name",
+                    else f"differentiate with respect to {whole.name!r}, or give the value a name in the program",
                 )
     return found
 
 
 def names_of(outputs: Sequence[Expr]) -> dict[str, Expr]:
-    """Return the expressions behind the names of the programs, then the inputs of the outputs by name."""
+    """Return the expressions that the names of the programs stand for, then the inputs of the outputs, by name."""
     known: dict[str, Expr] = {}
     for y in outputs:
         for listing in y.listings:
@@ -175,7 +175,7 @@ def _resolved(wrt: Any, known: Mapping[str, Expr]) -> Expr:
         return wrt
     if not isinstance(wrt, str):
         raise UsageError(
-            f"cannot differentiate by a value of type {type(wrt).__name__}",
+            f"cannot differentiate with respect to a value of type {type(wrt).__name__}",
             expected="an Expr or a name, or a list of them",
             cure=_kinds_of_targets(wrt),
         )

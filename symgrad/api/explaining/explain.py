@@ -41,14 +41,14 @@ class Derivation(Reported):
     """The derivation of a gradient, and the random inputs that enter it.
 
     Attributes:
-        adjoints: the backward pass in the names of the program, from the output back: a line for each named value.
-        rules: the derivation as written by hand, with one rule of calculus per line.
+        adjoints: the backward pass in the names of the program, from the output back, with a line for each named value.
+        rules: the derivation as one writes it by hand, with one rule of calculus per line.
         steps: the pullbacks, from the output back, each with rule, forward equation, inputs and results.
-        noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
-            ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
+        noise: for each random input its verdict: ``.enters`` (True, False, or None if symgrad cannot tell), ``.path``
+            along value edges, ``.reason`` in a sentence, ``.witness``.
         gaps: points at which the value or a gradient is undefined (0/0, oo - oo), but has a limit.
         jumps: jumps that a random input crosses and a parameter moves; they add a term to the gradient of the mean.
-        notes: where simplification made the domain larger.
+        notes: sentences that say where simplification made the domain larger.
     """
 
     def __init__(self, record: Record, y: Expr, wrt: Sequence[Expr]) -> None:
@@ -72,18 +72,18 @@ class Derivation(Reported):
 
         There is one line for each named value on a path to ``wrt``, from the output back, with the sum of all
         contributions to its adjoint. A line uses only names of the program and earlier lines, so the lines can be
-        parsed as a program. The last lines are the gradients. Empty if the program names no intermediate values in
-        which the backward pass could be written.
+        parsed as a program. The last lines are the gradients. The tuple is empty if the program has no names for
+        intermediate values, in which the backward pass could be written.
         """
         return self._record.adjoints
 
     @property
     def rules(self) -> tuple[RuleLine, ...]:
-        r"""The derivation as written by hand: from the inside out, one rule of calculus per line.
+        r"""The derivation as one writes it by hand: from the inside out, with one rule of calculus per line.
 
         Each has a ``.rule`` (``"product rule"``), the function (``.of``), the variable (``.by``), the result of the
-        rule (``.applied``), and its short form (``.derivative``). Empty for arrays, stopped gradients, and programs
-        with random inputs, which need a longer explanation.
+        rule (``.applied``), and its short form (``.derivative``). The tuple is empty for arrays, stopped gradients, and
+        programs with random inputs, which need a longer explanation.
 
         Example:
             >>> import symgrad as sg
@@ -101,7 +101,7 @@ class Derivation(Reported):
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Points at which the value, or else a gradient, is undefined but has a limit; see `check_domain`."""
+        """Points at which the value, or a gradient, is undefined but has a limit; see `check_domain`."""
 
         def as_expr(n: Any) -> Any:
             return None if n is None else self._exprs([n])[0]
@@ -122,7 +122,7 @@ class Derivation(Reported):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Where simplification made the domain larger, one sentence each."""
+        """For each simplification that made the domain larger, a sentence that says where."""
         return self._record.notes
 
     @property
@@ -178,7 +178,7 @@ class Derivation(Reported):
         return derivation_report(self._record)
 
     def json(self) -> dict[str, Any]:
-        """Return it as a dictionary of plain values, keyed by attribute names."""
+        """Return the derivation as a dictionary of plain values, keyed by attribute names."""
         from symgrad.printing.texts.plain import derivation_json
 
         return derivation_json(self._record)
@@ -201,14 +201,14 @@ class Derivation(Reported):
 
         Args:
             values: a value for each input, by name; without values, boxes show only equations.
-            by_name: the same for names that are Python identifiers.
+            by_name: values of inputs whose names are Python identifiers.
 
         Returns:
             A Graph: notebooks show it; ``.svg()``, ``.html()``, ``.save(path)`` and ``.notes``.
 
         Raises:
             MissingInputError: if there are values, but not for each input.
-            SymgradError: for values that a call of the formula would refuse.
+            SymgradError: for values that a call of the formula would not accept.
 
         Example:
             >>> import symgrad as sg
@@ -222,9 +222,10 @@ class Derivation(Reported):
 
     @property
     def lines(self) -> tuple[DerivationLine, ...]:
-        """The derivation line by line, from the output back, each with ``.name``, ``.formula``, and its ``.rule``.
+        """The derivation line by line, from the output back; each line has ``.name``, ``.formula``, and ``.rule``.
 
-        The lines are the adjoints if the program has names, else the derivative by each value on the path.
+        The lines are the adjoints if the program has names, else the derivatives with respect to the values on the
+        path.
         """
         return self._lesson.lines
 
@@ -240,7 +241,7 @@ class Derivation(Reported):
                 ignored.
 
         Raises:
-            SymgradError: if it cannot be read.
+            SymgradError: if the answer cannot be read.
 
         Example:
             >>> import symgrad as sg
@@ -253,8 +254,8 @@ class Derivation(Reported):
     def next_step(self, lines: str | Sequence[str] = "") -> NextStep:
         r"""Return the next line of the derivation after the lines of a student.
 
-        Each line is compared with the derivation as a formula. So it may be written differently, and lines may be left
-        out.
+        Each line is compared with the derivation as a formula, so a line may be written differently, and lines may be
+        left out.
 
         Args:
             lines: the lines so far: ``"z_bar = 1"``, ``"dz/ds = cos(s)"``, or just a formula; in the names of the
@@ -289,7 +290,7 @@ def explain(y: Formula, wrt: None = None) -> Any: ...
 @overload
 def explain(y: Formula, wrt: Wrt | Wrts) -> Derivation: ...
 def explain(y: Formula, wrt: Any = None) -> Any:
-    """Derive a gradient step by step; tell for every random input whether it enters the gradient, and by which path.
+    """Derive a gradient step by step; tell for every random input whether and by which path it enters the gradient.
 
     Args:
         y: a scalar expression.
@@ -298,7 +299,7 @@ def explain(y: Formula, wrt: Any = None) -> Any:
 
     Returns:
         A Derivation. Without ``wrt``, the result is a ByParts for a product of gradients (``gradients(y,
-        h)*gradients(h, x)``) and for joined gradients of components: it tells which axes were summed away and which
+        h)*gradients(h, x)``) and for joined gradients of components. It tells which axes were summed away, and which
         product was probably meant, with the shapes.
 
     Raises:
@@ -336,7 +337,7 @@ def explain(y: Formula, wrt: Any = None) -> Any:
         wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
         if not wrt:
             raise UsageError(
-                "there is no real input to differentiate by",
+                "there is no real input to differentiate with respect to",
                 cure="declare an input that is real and not random, as in x : real",
             )
     exprs = differentiation_targets(expr, wrt)

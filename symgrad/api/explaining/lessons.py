@@ -1,7 +1,7 @@
 """A derivation as an exercise: hide its last line, check an answer, return the next line after a student's lines.
 
-A line of a derivation is the adjoint of a value, from the output back. A student's line is parsed in the names of the
-program and of the lines above. `equal` finds the equal line of the derivation.
+A line of a derivation is the adjoint of a value; lines go from the output back. A student's line is parsed in the names
+of the program and of the lines above. `equal` finds the line of the derivation that is equal to it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class DerivationLine:
     """A line of a derivation.
 
     Args:
-        name: its left side: ``mu_bar``, or ``dz/dx`` in a program without names.
-        formula: its right side.
-        rule: the rules that lead to it, from the output back: ``mul``, ``sum``.
+        name: the left side of the line: ``mu_bar``, or ``dz/dx`` in a program without names.
+        formula: the right side of the line.
+        rule: the rules that lead to the line, from the output back: ``mul``, ``sum``.
     """
 
     name: str
@@ -56,7 +56,7 @@ class WrongLine:
     Args:
         number: the number of the line in the text, from 1.
         text: the line.
-        wanted: the right line.
+        wanted: the correct line.
         verdict: the verdict that refutes it, with the mistake if one is recognised.
     """
 
@@ -81,7 +81,7 @@ class NextStep:
 
     Args:
         line: the next line; None if the derivation is complete, or a line is wrong.
-        reached: the lines of the derivation that the student's lines equal.
+        reached: the lines of the derivation to which the student's lines are equal.
         wrong: the first of the student's lines that is wrong.
         remarks: notes on lines that are not in the derivation.
     """
@@ -135,7 +135,7 @@ class Lesson:
         if not self.lines:
             such = next((str(i.name) for i in y.inputs if i.dtype == "real"), None)
             raise UsageError(
-                "the derivation has no line: nothing leads from the output to what one differentiates by",
+                "the derivation has no line: no path leads from the output to the variable of differentiation",
                 cure=Cure(
                     f"name an input that it depends on: wrt={such!r}",
                     command=f"name an input that it depends on: --wrt {such}",
@@ -172,7 +172,7 @@ class Lesson:
             yield DerivationLine(name, formula, self._rules(node), gradient, None, node)
 
     def _rules(self, of: Node | None) -> str:
-        """Return the rules between a value and its named readers, from the output back."""
+        """Return the rules on the paths from a value to its named readers, from the output back."""
         record = self._record
         if of is None:
             return "a name for what several lines read"
@@ -283,7 +283,7 @@ class Lesson:
     # ----------------------------------------------------------------------------------------------------- comparison
 
     def _own_symbols(self) -> dict[str, Node]:
-        """Return all names that a line may use: of the program, of its sizes, and of the derivation."""
+        """Return all names that a line may use: names of the program, of its sizes, and of the derivation."""
         known = names_in(self._y)
         sizes = {n: size_leaf(n) for n in size_names([self._y.node, *known.values()])}
         lines = {line.name: line.node for line in self.lines if line.symbol is not None}
@@ -303,7 +303,7 @@ class Lesson:
         return None
 
     def _matching_line(self, node: Node) -> int | None:
-        """Return the furthest line of the derivation that equals a formula."""
+        """Return the furthest line of the derivation that is equal to a formula."""
         for k in reversed(range(len(self.lines))):
             line = self.lines[k]
             if line.node.shape == node.shape and _equal(node, line.node).status in ("proved", "supported"):
@@ -320,7 +320,7 @@ class Lesson:
         if verdict.status != "refuted" or line.of is None:
             return verdict
         by, claim = Expr(line.of, listings=self._y.listings), Expr(node)
-        # An intermediate value varies freely here; under a root it must be positive.
+        # Here an intermediate value is a free variable; under a root it must be positive.
         name = self._record.naming.names.get(line.of)
         for domain in (None, *([{name: "positive"}] if name is not None else [])):
             try:
@@ -333,7 +333,7 @@ class Lesson:
 
 
 def _check_definition(number: int, name: str, value: Node, formula: Node) -> None:
-    """Refuse a line that redefines a name of the program."""
+    """Raise an error if a line redefines a name of the program."""
     if _equal(formula, value).status == "refuted":
         raise UsageError(
             f"line {number} says that '{name}' is something else than in the program",
@@ -354,7 +354,7 @@ def _equal(a: Node, b: Node) -> Verdict:
 
 
 def _sides(text: str) -> tuple[str | None, list[str]]:
-    """Return the left side of a line, None without one, and its formulas."""
+    """Return the left side of a line (None if there is none) and the formulas of the line."""
     left, *formulas = (m.strip() for m in _split(text))
     return (left or None, formulas) if formulas else (None, [left])
 

@@ -1,7 +1,8 @@
 """Reductions and contractions on expressions, under their NumPy and SciPy names.
 
-Each takes expressions and numbers, and has the meaning of NumPy's function of the same name (for softmax, log_softmax
-and logsumexp: SciPy's). NumPy's function gives the same result on an expression, as in ``numpy.sum(x)``.
+Each function takes expressions and numbers, and has the meaning of NumPy's function of the same name (or of SciPy's,
+for softmax, log_softmax and logsumexp). NumPy's function, called on an expression as in ``numpy.sum(x)``, gives the
+same result.
 """
 
 from __future__ import annotations
@@ -204,7 +205,7 @@ def einsum(subscripts: str, *operands: Operand) -> Expr:
     """Return a sum of products over labelled axes, as ``numpy.einsum``.
 
     Args:
-        subscripts: letters for the axes of each operand, ``...`` for the rest, as in ``"ij,jk->ik"``.
+        subscripts: letters for the axes of each operand, and ``...`` for the remaining axes, as in ``"ij,jk->ik"``.
         operands: arrays.
 
     Raises:
@@ -249,7 +250,7 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Expr:
 
 
 def inner(a: Operand, b: Operand) -> Expr:
-    """Return the product over the last axis of both, as ``numpy.inner``."""
+    """Return the product over the last axes of both arrays, as ``numpy.inner``."""
     return NUMPY["inner"](Expr, a, b)
 
 

@@ -20,11 +20,11 @@ from symgrad.support.errors import UnsupportedError, UsageError
 mpmath: Any = typed_mpmath  # without annotations of its own
 
 _DIGITS = 50
-_TRIED, _WANTED, _LEAST = 120, 16, 3  # numbers of points: candidates, enough, fewest
-_STABLE_DIGITS = 10  # number of digits that agree on every machine
+_TRIED, _WANTED, _LEAST = 120, 16, 3  # numbers of points: candidates, enough points, and the fewest points
+_STABLE_DIGITS = 10  # number of digits that are the same on every machine
 _STEP = 15  # number of digits of a step in exact numbers
-_FAR = 100  # multiple of the error of a difference beyond which a partial is wrong
-_TELLS = 1e-2  # relative error beyond which a difference decides nothing
+_FAR = 100  # a partial this many errors away from a difference is wrong
+_TELLS = 1e-2  # a difference with a larger relative error decides nothing
 _AGREE = (1e-12, 1e-20)  # tolerance relative to the slope, and to the rounding error value/argument
 _AGREE_IN_FLOATS = (1e-6, 1e-10)  # the same in floats
 _SAME_VALUE = 1e-8
@@ -58,7 +58,7 @@ def check_partials(
         points: sample points, as floats.
         partials: for each argument the partial with its symbols for the output and the arguments, or None.
         others: further implementations in floats, with their names in messages.
-        from_user: whether the user chose the points, which must then all lie in the domain.
+        from_user: whether the user chose the points; if so, all of them must lie in the domain.
 
     Returns:
         The values at these points as text, which identifies the function.
@@ -91,8 +91,8 @@ def check_partials(
         if from_user and not all(decided):
             raise UsageError(
                 f"the partials of '{own.op.name}' cannot be checked at {_where(names, point)}: "
-                "differences of its values settle on no slope there",
-                expected="points with values on both sides, which lie closer than those change",
+                "differences of its values converge to no slope there",
+                expected="points with values on both sides, at distances over which the function changes little",
                 cure="pass other points of its domain: samples=[(0.5,), (2,), ...]",
             )
         checked += all(decided)
@@ -108,7 +108,7 @@ def check_partials(
     if checked < min(_LEAST, len(points)):
         raise UsageError(
             f"the partials of '{own.op.name}' can be checked at {checked} of the {len(values)} points where it has a "
-            "value: elsewhere differences of its values settle on no slope",
+            "value: elsewhere differences of its values converge to no slope",
             expected=f"at least {_LEAST} points at which its partials can be checked",
             cure="pass some points of its domain: samples=[(0.5,), (2,), ...]",
         )
@@ -142,13 +142,14 @@ def _compare_derivatives(
     value: Any,
     rounding: Rounding,
 ) -> bool:
-    """Tell whether finite differences determine the slope at a point; raise if the partial differs from it."""
+    """Tell whether finite differences determine the slope at a point; raise an error if the partial differs from it."""
     formula, symbols = partial
     try:
         (slope,) = evaluate_mp(mp, [formula], dict(zip(symbols, (value, *at), strict=True)))
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise UsageError(
-            f"the partial of '{own.op.name}' by '{names[i]}' has no value at {_where(names, point)}: {error}"
+            f"the partial of '{own.op.name}' with respect to '{names[i]}' has no value at "
+            f"{_where(names, point)}: {error}"
         ) from None
     found = _difference(mp, own, at, i, rounding)
     if found is None:
@@ -162,8 +163,9 @@ def _compare_derivatives(
         shown = range(9, _DIGITS)
         digits = next((d for d in shown if mpmath.nstr(slope, d) != mpmath.nstr(difference, d)), _DIGITS)
         raise UsageError(
-            f"the partial of '{own.op.name}' by '{names[i]}' is wrong at {_where(names, point)}: the formula gives "
-            f"{mpmath.nstr(slope, digits)}, differences of the value {mpmath.nstr(difference, digits)}",
+            f"the partial of '{own.op.name}' with respect to '{names[i]}' is wrong at "
+            f"{_where(names, point)}: the formula gives {mpmath.nstr(slope, digits)}, "
+            f"differences of the value {mpmath.nstr(difference, digits)}",
             expected="the derivative of the value",
             cure="correct the partial; or the value, or the domain",
         )
@@ -173,14 +175,14 @@ def _compare_derivatives(
 def _difference(
     mp: Any, own: OwnOp, at: tuple[Any, ...], i: int, rounding: Rounding
 ) -> tuple[Any, Any, tuple[float, float]] | None:
-    """Return the slope by argument i from finite differences, its error, and the tolerances; None if none converges."""
+    """Return a slope from finite differences in argument i, its error, and the tolerances; None if none converges."""
 
     def f(x: Any) -> Any:
         return own.op.reference(mp, *at[:i], x, *at[i + 1 :])
 
     if own.exact:
         size = abs(at[i])
-        # The length scale of a function is about one, or proportional to its argument.
+        # The length scale of a function is taken to be about one, or proportional to its argument.
         for scale in dict.fromkeys((max(1, size), mp.mpf(1), size or mp.mpf(1))):
             steps = [mp.mpf(10) ** -k * scale for k in (_STEP, _STEP - 3)]
             first, second = (_central(f, at[i], h) for h in steps)
@@ -200,9 +202,9 @@ def refuse(name: str, argument: str) -> Callable[..., Node]:
 
     def partial(*_: Node) -> Node:
         raise UnsupportedError(
-            f"'{name}' was registered without a partial by '{argument}'",
-            expected="what is differentiated by not to enter there",
-            cure="register it with that partial too, or put stop_gradient around the argument",
+            f"'{name}' was registered without a partial with respect to '{argument}'",
+            expected="the variable of differentiation not to occur in this argument",
+            cure="register the function with this partial, too, or put stop_gradient around the argument",
         )
 
     return partial
@@ -236,6 +238,7 @@ def check_kinks(
             agrees = not finite if declared is None else finite and abs(found - declared) < 1e-12
             if not agrees:
                 raise UsageError(
-                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {declared} is said",
-                    expected="what the formulas of the partials give there, None where that is no number",
+                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, but the "
+                    f"declared value is {declared}",
+                    expected="the values of the partials there, or None for a value that is not a number",
                 )

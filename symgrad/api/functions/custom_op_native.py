@@ -27,7 +27,7 @@ def address_of(native: Any) -> int:
     if not isinstance(found, int) or found <= 0:
         raise UsageError(
             f"{type(native).__name__} is no C function",
-            expected="an address, a function of ctypes, or what has an .address (numba's cfunc)",
+            expected="an address, a function of ctypes, or an object with an .address (numba's cfunc)",
         )
     return found
 

@@ -34,7 +34,7 @@ from symgrad.support.errors import RedefinitionError, UsageError
 Formula: TypeAlias = "str | Callable[..., Any]"
 _OUT = "out"
 _FROM_DEFINITION = "from the definition"
-"""Stands for a missing partial that follows from the definition."""
+"""A placeholder for a missing partial, which follows from the definition."""
 
 
 def register_op(
@@ -55,11 +55,13 @@ def register_op(
 ) -> Callable[..., Expr]:
     r"""Register a custom op: a function of real numbers that acts entry by entry.
 
-    Afterwards it is an ordinary function of the notation and of Python: it is differentiated to every order by its
-    partials, printed by its name, explained and evaluated. Formulas are text in the names of the arguments (partials
-    may also use ``out``, the value), or Python functions of expressions (partials get ``out`` as first argument).
+    Afterwards the op is an ordinary function in programs and in Python. It is differentiated to every order by means of
+    its partials, printed with its name, explained and evaluated. Formulas are text in the names of the arguments
+    (partials may also use ``out``, the value), or Python functions of expressions (partials get ``out`` as first
+    argument).
 
-    Define the value by at least one of value, reference, definition and native; several are compared with each other.
+    Define the value by at least one of value, reference, definition and native. If you pass several, they are compared
+    with each other.
 
     Args:
         name: its name, which must be new.
@@ -71,19 +73,19 @@ def register_op(
             it.
         native: a C function of doubles, for kernels: its address, a function of ctypes, or an object with an
             ``.address``, such as numba's ``cfunc``. It must not need Python, because several threads call it.
-        partials: for each argument the derivative with respect to it, or None if there is no derivative;
-            differentiating by that argument is then an error. A partial that a mapping leaves out follows from the
-            definition; without a definition there is none.
-        domain: the condition under which it has a value; elsewhere it is NaN.
+        partials: for each argument, the derivative with respect to it, or None if there is no derivative.
+            Differentiating with respect to an argument without a derivative is an error. A partial that a mapping
+            leaves out follows from the definition; without a definition it counts as None.
+        domain: the condition under which the op has a value; elsewhere the op is NaN.
         samples: points in the domain at which the partials are checked; by default some are drawn.
-        kinks: a tuple ``(where, point, partials)`` for each place where it is not smooth: a description, one such
-            point, and the values of the partials there (None for a value that is not finite).
+        kinks: a tuple ``(where, point, partials)`` for each place where the op is not smooth: a description of the
+            place, one point of it, and the values of the partials at this point (None for a value that is not finite).
         sympy: the name of the same function in SymPy, such as ``"hankel1"``.
-        latex: its LaTeX, such as ``r"\mathrm{Ai}"``.
+        latex: the name of the op in LaTeX, such as ``r"\mathrm{Ai}"``.
         doc: a description of one line.
 
     Returns:
-        The function, of expressions and numbers.
+        The function, which takes expressions and numbers.
 
     Raises:
         RedefinitionError: if the name is taken; a registered op cannot be replaced.
@@ -265,7 +267,7 @@ def _partial(
     if formula is not _FROM_DEFINITION or body is None:
         found = _elementwise(formula, (out, *inputs), f"the partial by '{names[i]}'")
         if found.formula.dtype == "bool":
-            raise UsageError(f"the partial by '{names[i]}' is a condition", expected="a number")
+            raise UsageError(f"the partial with respect to '{names[i]}' is a condition", expected="a number")
         return found
     slope = pull_back([body.formula], [as_node(1)], [inputs[i]]).gradients[0]
     (short,) = canonical([slope]).nodes

@@ -54,7 +54,7 @@ def _function(name: str) -> Callable[..., Expr]:
 
 
 def _written(name: str) -> Callable[..., Expr]:
-    """Return a function that is defined by other functions (or by an op, for other arguments)."""
+    """Return a function that is defined by other functions (or by an op, if the arguments are of another kind)."""
     forms = WRITTEN[name]
 
     def apply(*args: Any) -> Expr:

@@ -1,7 +1,8 @@
 """Trace an entry back through data movement: `x[1:][3]` is `x[4]`, and an entry of padding is 0.
 
-Evaluate the moves (slices, gathers and scatters at fixed positions) on an array with entries 1, 2, ..., so that each
-result shows its source. Try all small numbers as named sizes: beyond the sum of all offsets nothing changes.
+The moves (slices, gathers and scatters at fixed positions) are evaluated on an array with entries 1, 2, ..., so that
+each entry of the result shows its source. Named sizes take all small values; beyond the sum of all offsets nothing
+changes.
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LatexReading:
-    """The meaning of formulas in LaTeX.
+    """Formulas in LaTeX as symgrad understands them.
 
     Attributes:
         text: the formulas.
-        program: their definitions, with all earlier declarations.
+        program: the definitions in the text, with all earlier declarations.
         expr: the last expression of the text; for a single formula, the formula itself.
-        readings: for each ambiguous place the chosen reading, and the option that changes it.
+        readings: for each ambiguous place how it was read, and the option that changes this.
         defines: whether the text defines names, and so is a program.
     """
 
@@ -51,7 +51,7 @@ def read_latex(
     symbols: Mapping[str, Any] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> LatexReading:
-    r"""Parse formulas in LaTeX, and record the reading of each ambiguity. Nothing is evaluated or run.
+    r"""Parse formulas in LaTeX, and record how each ambiguity was read. Nothing is evaluated or run.
 
     Args:
         text: a formula, or lines that define names. ``$``, equation environments, alignment, labels and spaces are
@@ -66,8 +66,8 @@ def read_latex(
         A LatexReading.
 
     Raises:
-        ProgramSyntaxError: for malformed LaTeX, with line, column and caret, or one of its subclasses;
-            UnknownNameError, ShapeError and UnsupportedError also have the place.
+        ProgramSyntaxError: or one of its subclasses, for malformed LaTeX, with line, column and caret.
+            UnknownNameError, ShapeError and UnsupportedError also contain the place.
 
     Example:
         >>> import symgrad as sg
@@ -106,7 +106,7 @@ def parse_latex(
 ) -> Any:
     r"""Parse formulas in LaTeX to an Expr for one formula, or a Program for lines that define names.
 
-    `read_latex` takes the same arguments, and also returns the reading of each ambiguity.
+    `read_latex` takes the same arguments, and also returns how each ambiguity was read.
 
     Args:
         text: the formulas.
@@ -116,7 +116,7 @@ def parse_latex(
         options: how to read ambiguous notation.
 
     Raises:
-        SymgradError: as `read_latex`.
+        SymgradError: as for `read_latex`.
 
     Example:
         >>> import symgrad as sg
@@ -132,7 +132,7 @@ def parse_latex(
 
 
 def differentiated_node(y: Node, x: Node) -> Node:
-    """Return the derivative of one node by another, for a derivative in a LaTeX formula."""
+    """Return the derivative of one node with respect to another, for a derivative in a LaTeX formula."""
     from symgrad.api.derivatives.differentiate import grad
     from symgrad.api.derivatives.jacobians import jacobian
 

@@ -33,17 +33,17 @@ def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
     A matrix or array of explicit entries becomes an array of its shape. The result of `sympy.cse`, a pair of
     replacements and expressions, becomes the list of the expressions; the replacements become named intermediate
     values. An undefined function theta(t) becomes an input ``theta``, and its derivatives become inputs ``dtheta_dt``,
-    ``d2theta_dt2``; so an expression that has them cannot also contain t.
+    ``d2theta_dt2``; so an expression with such functions cannot also contain t.
 
     Args:
         expr: a SymPy expression or matrix, a list of them, or the result of `sympy.cse`.
-        domains: the domains or distributions of symbols by name, as for `symgrad.symbols`. Other symbols follow their
-            own assumptions in SymPy, real by default.
+        domains: the domains or distributions of symbols by name, as for `symgrad.symbols`. All other symbols get a
+            domain from their assumptions in SymPy; by default they are real.
 
     Raises:
         UnsupportedError: for a SymPy head that symgrad does not have.
         DeclarationError: for a complex symbol.
-        RedefinitionError: if two symbols, or a symbol and a function, have one name.
+        RedefinitionError: if two symbols, or a symbol and a function, have the same name.
 
     Example:
         >>> import sympy, symgrad as sg

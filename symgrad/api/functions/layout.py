@@ -42,14 +42,14 @@ SizeLike: TypeAlias = "Size | Expr"
 
 
 def reshape(x: Operand, shape: Any) -> Expr:
-    """Return the array with another shape, elements in C order, as ``numpy.reshape``.
+    """Return the array with another shape, with elements in C order, as ``numpy.reshape``.
 
     Args:
         x: an array.
         shape: sizes, one of which may be -1.
 
     Raises:
-        ShapeError: if the number of elements differs, whatever the named sizes are.
+        ShapeError: if the number of elements differs for all values of the named sizes.
 
     Example:
         >>> import symgrad as sg
@@ -81,7 +81,7 @@ def moveaxis(x: Operand, source: Any, destination: Any) -> Expr:
 
 
 def expand_dims(x: Operand, axis: Any) -> Expr:
-    """Return the array with new axes of length 1 at these places of the result, as ``numpy.expand_dims``."""
+    """Return the array with new axes of length 1 at given places of the result, as ``numpy.expand_dims``."""
     return NUMPY["expand_dims"](Expr, x, axis)
 
 
@@ -107,9 +107,9 @@ def pad(
     Args:
         x: an array.
         pad_width: the numbers of zeros before and after, for each axis; or one pair or one number for all axes. A width
-            may be the size of an axis, which is known when values arrive. An axis of ``maximum(n - k, 0)`` entries,
-            such as the axis of a slice, has n entries after padding with k zeros; if n is less than k, there is nothing
-            to pad.
+            may be the named size of an axis, whose value is only known in a call. An axis of ``maximum(n - k, 0)``
+            entries, such as the axis of a slice, has n entries after padding with k zeros; if n is less than k, there
+            is nothing to pad.
         mode: only "constant".
         constant_values: only 0.
 
@@ -143,7 +143,7 @@ def concatenate(arrays: Sequence[Operand], axis: int = 0) -> Expr:
 
 
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Expr:
-    """Return arrays of one shape along a new axis, as ``numpy.stack``."""
+    """Return arrays of the same shape joined along a new axis, as ``numpy.stack``."""
     return NUMPY["stack"](Expr, arrays, axis)
 
 
@@ -202,7 +202,7 @@ def one_hot(indices: Any, depth: SizeLike) -> Expr:
     """Return 1 at each position along a new last axis and 0 elsewhere, as ``jax.nn.one_hot``.
 
     Args:
-        indices: an int array; a position outside gives a row of zeros.
+        indices: an int array; a position out of range gives a row of zeros.
         depth: the length of the new axis.
     """
     return build_expr(lambda: build.onehot(node_of(indices), length_of(depth)), [indices])
@@ -212,7 +212,7 @@ def one_hot(indices: Any, depth: SizeLike) -> Expr:
 
 
 def full(shape: Any, value: Operand) -> Expr:
-    """Return an array of one value, as ``numpy.full``; sizes may be names, if an input has them."""
+    """Return an array with the same value everywhere, as ``numpy.full``; sizes may be names that an input has."""
     return build_expr(lambda: build.full_array(shape_of(shape), node_of(value)), [value])
 
 
@@ -232,12 +232,12 @@ def eye(rows: SizeLike, columns: SizeLike | None = None) -> Expr:
 
 
 def arange(stop: SizeLike) -> Expr:
-    """Return 0, 1, ..., stop - 1, as ``numpy.arange``: int."""
+    """Return the ints 0, 1, ..., stop - 1, as ``numpy.arange``."""
     return handle(build.arange(length_of(stop)))
 
 
 def size(of: SizeLike) -> Expr:
-    """Return a size as a number in a formula: the length of an axis, known when values arrive.
+    """Return a size as a number in a formula: the length of an axis, which is known in a call.
 
     Args:
         of: the name of a size, or an entry of a ``shape``.

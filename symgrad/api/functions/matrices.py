@@ -1,4 +1,4 @@
-"""Linear algebra on expressions, under NumPy's names; matrices are in the last two axes, stacks in the others."""
+"""Linear algebra on expressions, under NumPy's names. The last two axes are matrices; all other axes are stacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def inv(a: Operand) -> Expr:
-    """Return the inverse, as ``numpy.linalg.inv``; NaN for a singular matrix, where NumPy raises an error.
+    """Return the inverse, as ``numpy.linalg.inv``; NaN for a singular matrix, for which NumPy raises an error.
 
     Args:
         a: square matrices, an array of shape (..., n, n).
@@ -50,8 +50,8 @@ def inv(a: Operand) -> Expr:
 def det(a: Operand) -> Expr:
     """Return the determinant, as ``numpy.linalg.det``.
 
-    Its derivative is det(a)*trace(inv(a) @ da) (the Matrix Cookbook, equation 41). It contains the inverse, so at a
-    singular matrix it is NaN.
+    Its derivative is det(a)*trace(inv(a) @ da) (the Matrix Cookbook, equation 41). The derivative contains the inverse,
+    so at a singular matrix the derivative is NaN.
 
     Args:
         a: square matrices, an array of shape (..., n, n).
@@ -93,7 +93,7 @@ def logdet(a: Operand) -> Expr:
 
 
 def solve(a: Operand, b: Operand) -> Expr:
-    """Return x with a @ x = b, as ``numpy.linalg.solve``; NaN for a singular matrix, where NumPy raises an error.
+    """Return x with a @ x = b, as ``numpy.linalg.solve``; NaN for a singular matrix, for which NumPy raises an error.
 
     Args:
         a: square matrices, an array of shape (..., n, n).
@@ -116,7 +116,7 @@ def matrix_power(a: Operand, n: int) -> Expr:
 
     Args:
         a: square matrices, an array of shape (..., m, m).
-        n: the exponent; 0 gives the identity, a negative one powers of the inverse.
+        n: the exponent; 0 gives the identity, a negative exponent gives powers of the inverse.
 
     Raises:
         ShapeError: if the matrices are not square.
@@ -184,8 +184,8 @@ def cosm(a: Operand) -> Expr:
 def expm_frechet(a: Operand, b: Operand) -> Expr:
     """Return the derivative of expm at a in the direction b, like the second result of ``scipy.linalg.expm_frechet``.
 
-    It is linear in b, and its value at a.T, b.T is the transpose. Its own derivatives are the second derivatives of
-    expm (N. J. Higham, Functions of Matrices, SIAM 2008, sections 3.1 and 10.6).
+    The derivative is linear in b, and its value at a.T, b.T is the transpose. The derivatives of this function are the
+    second derivatives of expm (N. J. Higham, Functions of Matrices, SIAM 2008, sections 3.1 and 10.6).
 
     Args:
         a: square matrices, an array of shape (..., n, n).

@@ -206,7 +206,7 @@ def _line(x: Node) -> Node:
 def full_like(kind: type[E], a: Any, fill_value: Any) -> E:
     like = lift(kind, a)
     filled = make(kind, lambda: build.full_array(like.node.shape, node_of(fill_value)), [like, fill_value])
-    # The result does not read the array, which may be the only input with its sizes.
+    # The result does not read the array, although the array may be the only input with these sizes.
     return kind(filled.node, listings=filled.listings, sources=(*filled.sources, like.node))
 
 
@@ -231,7 +231,7 @@ def size(kind: type[E], a: Any, axis: int | None = None) -> Size:
 
 
 def one_list(name: str, arrays: Any, axis: Any) -> None:
-    """Refuse arrays passed as separate arguments: the second argument is the axis."""
+    """Raise an error for arrays that are passed as separate arguments, since the second argument is the axis."""
     if isinstance(arrays, Handle) and isinstance(axis, Handle):
         raise UsageError(
             f"{name} takes its arrays in one list", expected=f"{name}([a, b], axis=0)", cure=f"{name}([a, b])"

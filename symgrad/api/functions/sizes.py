@@ -1,4 +1,4 @@
-"""Convert Python values to sizes of axes (numbers, names, entries of shapes, formulas of these) and to subscripts."""
+"""Convert Python values (numbers, names, entries of shapes, formulas of these) to sizes of axes and to subscripts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def length_of(value: Any) -> Size:
 
     Raises:
         UsageError: as for `size_of`, and for a negative number.
-        ShapeError: if it is larger than any array.
+        ShapeError: if the length is larger than any array.
     """
     size = size_of(value)
     if isinstance(size, int) and size < 0:
@@ -97,7 +97,7 @@ def subscript_of(item: Any) -> Any:
     """Convert one subscript: expressions to nodes, and ends of slices to sizes.
 
     Raises:
-        UsageError: if it is not a subscript.
+        UsageError: if the value is not a subscript.
     """
     if isinstance(item, Handle):
         return item.node

@@ -34,9 +34,9 @@ def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
     Args:
         names: names separated by spaces or commas.
         domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``, which
-            is open, or ``int(0, 9)``, which contains both ends. For random inputs, the distribution ``Normal(0, 1)``,
-            or a tuple of its name and parameters if these are expressions: ``("Normal", mu, 1)``.
-        assumptions: none are allowed; SymPy's ``positive=True`` is ``domain="positive"`` here.
+            is open, or ``int(0, 9)``, which contains both ends. For random inputs, a distribution such as ``Normal(0,
+            1)``, or a tuple of its name and its parameters if they are expressions: ``("Normal", mu, 1)``.
+        assumptions: not allowed; instead of SymPy's ``positive=True`` write ``domain="positive"``.
 
     Returns:
         An Expr, or a tuple of Exprs (type checkers see an Expr, which also unpacks). The same name and domain always
@@ -86,15 +86,15 @@ def tensor(
     """Return an array symbol.
 
     Args:
-        name: its name.
-        shape: a tuple of sizes: whole numbers, or names. The arrays of a call set a named size, and it is the same
-            wherever the name occurs; a formula or kernel works for all its values.
+        name: the name of the symbol.
+        shape: a tuple of sizes: whole numbers, or names. The arrays of a call determine a named size, which is the same
+            wherever the name occurs; a formula or kernel works for all values of the size.
         domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
             ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, which contain both ends. The ends may
-            contain sizes (labels of ``k`` classes). For an array of independent random inputs, the distribution
-            ``Normal(0, 1)``, or a tuple of its name and parameters that broadcast, ``("Bernoulli", p)``.
-        symmetric: whether it is a symmetric matrix; in programs ``S : real[n, n] symmetric``. For derivatives, its
-            entries still count as independent.
+            contain sizes (for labels of ``k`` classes). For an array of independent random inputs, a distribution such
+            as ``Normal(0, 1)``, or a tuple of its name and of parameters that broadcast: ``("Bernoulli", p)``.
+        symmetric: whether the symbol is a symmetric matrix; in programs one writes ``S : real[n, n] symmetric``. For
+            derivatives, the entries still count as independent.
 
     Returns:
         An Expr. The same name, shape, domain and symmetry always give the same Expr.
@@ -191,7 +191,7 @@ def domain_named(domain: str | Domain) -> Domain:
     """Return a domain by its name in programs; return a Domain unchanged.
 
     Raises:
-        UsageError: if there is no domain of that name.
+        UsageError: if there is no domain with this name.
     """
     if isinstance(domain, Domain):
         return domain
@@ -202,6 +202,6 @@ def domain_named(domain: str | Domain) -> Domain:
     from symgrad.frontend.text import parse_program
 
     name = "x"
-    while name in domain:  # an end may read a size of that name
+    while name in domain:  # an end may read a size with this name
         name += "x"
     return parse_program(f"{name} : {domain}", "<domain>").symbols[name].declaration.domain

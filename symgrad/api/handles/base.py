@@ -84,42 +84,42 @@ class Handle:
 
     @property
     def derived(self) -> bool:
-        """Whether it is a derivative from symgrad, whose form symgrad may choose (internal)."""
+        """Whether the expression is a derivative computed by symgrad, whose form symgrad may choose (internal)."""
         return bool(self._origins)
 
     @property
     def origins(self) -> tuple[Node, ...]:
-        """The nodes of which it is a derivative (internal)."""
+        """The nodes whose derivative the expression is (internal)."""
         return self._origins
 
     @property
     def sources(self) -> tuple[Node, ...]:
-        """Nodes whose shapes define its sizes, even if it does not read their entries (internal)."""
+        """Nodes whose shapes define the sizes of the expression, even if it does not read their entries (internal)."""
         return (*self._origins, *self._sources)
 
     @property
     def listings(self) -> tuple[Listing, ...]:
-        """The programs it comes from (internal)."""
+        """The programs from which the expression comes (internal)."""
         return self._listings
 
     @property
     def slope(self) -> Derivative | None:
-        """The function and the variables of a derivative of one scalar (internal)."""
+        """The function and the variables, if the expression is a derivative of one scalar (internal)."""
         return self._slope
 
     @property
     def in_names(self) -> bool:
-        """Whether it is printed in the names of its program, although it has no slope (internal)."""
+        """Whether the expression is printed in the names of its program, although it has no slope (internal)."""
         return self._in_names
 
     @property
     def traces(self) -> tuple[BackwardTrace, ...]:
-        """The records of the backward passes that produced it (internal)."""
+        """The records of the backward passes that produced the expression (internal)."""
         return self._traces
 
     @property
     def answers(self) -> Answers:
-        """The cache of its analyses, shared by all results of one backward pass (internal)."""
+        """The cache of analyses of the expression, shared by all results of one backward pass (internal)."""
         if self._traces:
             return self._traces[0].answers
         if self._answers is None:
@@ -133,7 +133,7 @@ class Handle:
         return self
 
     def _in_form(self, node: Node, *, derived: bool) -> Self:
-        """Return another form: it stays a derivative, or becomes a formula that is computed as written."""
+        """Return another form, which stays a derivative or becomes a formula that is computed as written."""
         if not derived:
             return type(self)(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
         return type(self)(
@@ -146,7 +146,7 @@ class Handle:
         )
 
     def _with(self, node: Node) -> Self:
-        """Return a handle of the same origin on another node."""
+        """Return a handle on another node with the same origin."""
         if not self._listings and not self.sources:
             return handle_on(type(self), node)
         return type(self)(node, listings=self._listings, traces=self._traces, sources=self.sources)
@@ -158,7 +158,7 @@ _handles: WeakValueDictionary[Node, Handle] = WeakValueDictionary()
 
 
 def handle_on(kind: type[E], node: Node) -> E:
-    """Return the handle on a node without an origin: one live handle for each node."""
+    """Return the handle without an origin on a node; there is one live handle for each node."""
     found = _handles.get(node)
     if type(found) is kind:
         return found

@@ -21,7 +21,7 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
 
     Args:
         kind: the class of the handle.
-        build: returns the node.
+        build: a function that returns the node.
         args: the operands.
 
     Raises:

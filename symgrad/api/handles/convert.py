@@ -1,4 +1,4 @@
-"""Convert operands to nodes: expressions, numbers, and lists of these; refuse others with a cure."""
+"""Convert operands (expressions, numbers, and lists of these) to nodes; for all others raise an error with a cure."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _nested_list(array: Any) -> Any:
 def is_foreign(value: Any) -> bool:
     """Tell whether operators return NotImplemented for a value, so that Python asks its class.
 
-    Complex numbers are not foreign: the operator refuses them, with a cure. Lists are foreign, because ``+`` and ``*``
-    have another meaning for lists.
+    Complex numbers are not foreign: the operator raises an error with a cure. Lists are foreign, because ``+`` and
+    ``*`` have another meaning for lists.
     """
     if isinstance(value, np.generic):
         return not isinstance(value, np.number | np.bool_)
@@ -75,7 +75,7 @@ def is_foreign(value: Any) -> bool:
 
 
 def defers_to_class(value: Any) -> bool:
-    """Tell whether a value is foreign, see `is_foreign`.
+    """Tell whether a value is foreign in the sense of `is_foreign`.
 
     Raises:
         OperandError: for a text or a computed size, such as the entries of shapes.
@@ -106,7 +106,7 @@ def _node(value: Any) -> Node | None:
     if isinstance(value, np.bool_ | np.integer):
         return as_node(cast("Any", value).item())
     if isinstance(value, np.floating):
-        # A float32 stands for its own shortest decimal: 0.1f is a tenth. `number` refuses infinities as floats.
+        # A float32 stands for its own shortest decimal: 0.1f is a tenth. `number` does not accept infinities as floats.
         scalar = cast("Any", value)
         fits = scalar.itemsize <= 8 or not np.isfinite(scalar)
         return number(float(str(scalar)) if fits else Fraction(str(scalar)))

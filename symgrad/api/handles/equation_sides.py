@@ -23,7 +23,7 @@ def side_nodes(a: SideLike, b: SideLike) -> tuple[Node, Node]:
     """Return the nodes of two sides; a text without declarations uses the names of the other side.
 
     Raises:
-        RedefinitionError: if their declarations of a name differ; other errors of parsing a text.
+        RedefinitionError: if their declarations of a name differ; parsing a text may raise other errors.
     """
     first, second = parse_closed(a, _FIRST), parse_closed(b, _SECOND)
     texts = isinstance(a, str) and isinstance(b, str)
@@ -41,10 +41,10 @@ def side_nodes(a: SideLike, b: SideLike) -> tuple[Node, Node]:
 def side_sources(
     a: SideLike, b: SideLike
 ) -> tuple[tuple[Sequence[Listing], Sequence[Listing]], dict[Node, str]]:
-    """Return the programs of each side, and the names of values in either side; arguments as for `side_nodes`.
+    """Return the programs of each side, and the names of values in either side. The arguments are as for `side_nodes`.
 
     Raises:
-        SymgradError: errors of parsing a text.
+        SymgradError: if a text cannot be parsed.
     """
     first, second = parse_closed(a, _FIRST), parse_closed(b, _SECOND)
     known = {
@@ -89,7 +89,7 @@ def _program(text: str, name: str) -> Program | None:
 
 
 def _parse_in_names(side: SideLike, known: Mapping[str, Node], name: str, *, free: bool) -> Node:
-    """Parse a text in the names of the other side; ``free`` allows further names, which are real."""
+    """Parse a text in the names of the other side; ``free`` allows further names, which are real variables."""
     text = cast("str", side)
     try:
         return parse_expression(text, known, name)
@@ -104,7 +104,7 @@ def _parse_in_names(side: SideLike, known: Mapping[str, Node], name: str, *, fre
 
 
 def check_declarations_agree(first: Expr, second: Expr) -> None:
-    """Check that two sides declare the same names alike.
+    """Check that two sides declare each common name in the same way.
 
     Raises:
         RedefinitionError: if they differ.

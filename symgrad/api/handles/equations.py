@@ -17,7 +17,7 @@ class Equation(Generic[E]):
     """One equation of a graph.
 
     Attributes:
-        name: the variable it defines (a name of the program, or ``t1``, ``t2``, ...).
+        name: the variable that the equation defines (a name of the program, or ``t1``, ``t2``, ...).
         op: the name of the operation.
         args: the arguments: names and numbers, as text.
         expr: the value as an Expr.
@@ -36,7 +36,7 @@ def equations_of(kind: type[E], exprs: Sequence[E]) -> tuple[Equation[E], ...]:
     """Return the equations of several expressions together, under the names of their programs.
 
     Args:
-        kind: the class of the handles on their values.
+        kind: the class of the handles on the values of the equations.
         exprs: the expressions.
     """
     from symgrad.ir.notation.printer import expression_text  # for start-up time

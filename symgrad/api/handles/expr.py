@@ -37,20 +37,21 @@ if TYPE_CHECKING:
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | Number"
-"""An argument of operators and public functions. Numbers are allowed because Python's sum of no expressions is 0."""
+"""An argument of operators and public functions. Numbers are allowed, because Python's sum of an empty list of
+expressions is the number 0."""
 
 Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
 """An argument of functions: an argument of operators, or nested lists as an array."""
 
-_SHOWN = 1_000  # number of nodes of a formula above which a notebook shows only text
+_SHOWN = 1_000  # for formulas with more nodes a notebook shows only text
 
 
 class Expr(FormMethods, Reported):
     """A formula: an immutable handle on one node of the graph.
 
     Build expressions with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with
-    operators, subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: an expression holds the
-    operations that you write.
+    operators, subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: an expression contains
+    the operations that you write.
 
     ``==``, ``<`` and other comparisons give elementwise conditions, which have no Python truth value; compare structure
     with `same`.
@@ -76,17 +77,17 @@ class Expr(FormMethods, Reported):
     def inputs(self) -> tuple[Expr, ...]:
         """The symbols that it needs, in the order of the program's declarations, else of first appearance.
 
-        It needs symbols that it reads, and symbols whose shapes are the only source of a named size.
+        An expression needs the symbols that it reads, and symbols whose shapes are the only source of a named size.
         """
         return tuple(self._with(s) for s in inputs_of([self]))
 
     @property
     def equations(self) -> tuple[Equation[Expr], ...]:
-        """The equations of which it consists, arguments first; shared equations are listed once."""
+        """The equations of which the expression consists, with arguments first; shared equations are listed once."""
         return equations_of(Expr, [self])
 
     def same(self, other: ExprLike) -> bool:
-        """Tell whether two expressions are structurally the same graph.
+        """Tell whether two expressions are the same graph.
 
         Example:
             >>> import symgrad as sg
@@ -97,7 +98,9 @@ class Expr(FormMethods, Reported):
         return self._node is node_of(other)
 
     def graph(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> Graph:
-        r"""Return its graph for notebooks and pages; boxes show values and gradients, and fold.
+        r"""Return the graph of the formula for notebooks and pages.
+
+        Its boxes show values and gradients, and can be folded.
 
         Args:
             values: a value for each input, by name; without values, boxes show only equations.
@@ -108,7 +111,7 @@ class Expr(FormMethods, Reported):
 
         Raises:
             MissingInputError: if there are values, but not for each input.
-            SymgradError: for values that `__call__` would refuse.
+            SymgradError: for values that `__call__` would not accept.
 
         Example:
             >>> import symgrad as sg
@@ -136,16 +139,16 @@ class Expr(FormMethods, Reported):
 
         Args:
             args: values in the order of `inputs`, as an alternative to names.
-            values: a number or array for every input, by name. In an elementwise formula these broadcast; in an array
-                program they must have the declared shapes. Inputs of the program that the result does not need are also
-                allowed. A size that no input has in its shape is passed by name, as a whole number.
+            values: a number or array for every input, by name. In an elementwise formula the values broadcast; in an
+                array program they must have the declared shapes. Inputs of the program that the result does not need
+                are also allowed. A size that no input has in its shape is passed by name, as a whole number.
 
         Returns:
             A NumPy scalar or array; NaN where an operation leaves the reals. If there is an array of torch, JAX or
             TensorFlow among the values, the result is such an array.
 
         Raises:
-            MissingInputError: if an input has no value or a name is not an input.
+            MissingInputError: if an input has no value, or a name is not an input.
             ArrayTypeError, ComplexInputError, ShapeError: for values that are not real arrays of the
                 declared shapes.
             DomainError: for a value beyond the ends of a declared domain, such as -1 for a positive input.
@@ -161,7 +164,7 @@ class Expr(FormMethods, Reported):
         sizes = sizes_by_name(self, inputs, values)
         values = {name: value for name, value in values.items() if name not in sizes}
         library = library_of((*args, *values.values()))
-        if library is not None and library is not DASK:  # arrays of Dask are computed here
+        if library is not None and library is not DASK:  # arrays of Dask are evaluated here
             names = [s.name for s in inputs]
 
             def computed(*views: Any) -> Any:
@@ -181,7 +184,7 @@ class Expr(FormMethods, Reported):
         return int(self._node.value if self._node.is_number() else evaluate([self._node], {})[0])
 
     def _single(self, kind: str) -> None:
-        """Check that it is an expression without inputs."""
+        """Check that the expression has no inputs."""
         if symbols_of([self._node]):
             raise TruthValueError(
                 f"{kind}() of '{_short(self)}', which has no single value",
@@ -194,11 +197,11 @@ class Expr(FormMethods, Reported):
     ) -> Expr:
         """Replace inputs or intermediate expressions by other expressions or exact numbers, all at once.
 
-        If parameters of a random input depend on a replaced expression, the input has the new parameters afterwards.
+        If parameters of a random input depend on a replaced expression, the input gets the new parameters.
 
         Args:
-            replacements: from Expr (or name) to its replacement.
-            more: not allowed; SymPy's ``subs(x, 2)`` is ``subs({x: 2})`` here.
+            replacements: a mapping from each Expr (or name) to its replacement.
+            more: not allowed; instead of SymPy's ``subs(x, 2)`` write ``subs({x: 2})``.
             by_name: the same for names that are Python identifiers.
 
         Raises:
@@ -215,7 +218,7 @@ class Expr(FormMethods, Reported):
         """
         if more or not isinstance(cast("Any", replacements), Mapping | None):
             raise UsageError(
-                "subs takes what is replaced with its replacement",
+                "subs takes a mapping from expressions to their replacements",
                 expected="a mapping, or names",
                 cure="e.subs({x: 2}), or e.subs(x=2)",
             )

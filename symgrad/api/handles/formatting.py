@@ -15,7 +15,8 @@ def format_many(
 ) -> tuple[list[str], list[str], list[Sequence[str]]]:
     """Return the texts of expressions, the lines that define new names, and notes on each.
 
-    Derivatives of one program are written in its names if that is shorter; other expressions in terms of the inputs.
+    Derivatives of one program are written in its names if that is shorter. Other expressions are written in terms of
+    the inputs.
     """
     found = None if expand else named_together(exprs)
     if found is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FormMethods(ArrayMethods):
-    """The methods of `Expr` that return another form of it."""
+    """The methods of `Expr` that return another form of the expression."""
 
     __slots__ = ()
 
@@ -58,13 +58,12 @@ class FormMethods(ArrayMethods):
         return str_text(readable(self)) if found is None else found.spelling.text(found.formula)
 
     def canonical(self) -> Self:
-        r"""Return it as a person would write it: collected, cancelled, ordered.
+        r"""Return the expression as a person would write it: collected, cancelled, ordered.
 
-        No rule changes the value where the original is defined; `domain_notes` tells where the result is defined at
-        additional points. The result keeps every stop_gradient, so it may be differentiated again. There is one
-        exception: with respect to a matrix that is declared symmetric, differentiate the original expression. The
-        canonical form may read A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the
-        same.
+        No rule changes the value where the original is defined; `domain_notes` tells where else the result is defined.
+        The result keeps every stop_gradient, so it may be differentiated again, with one exception: to differentiate
+        with respect to a matrix that is declared symmetric, use the original expression. The canonical form may read
+        A[i, j] where the original reads A[j, i], so only the sum of the two derivatives is the same.
 
         Example:
             >>> import symgrad as sg
@@ -82,8 +81,8 @@ class FormMethods(ArrayMethods):
 
         `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by the number of
         wrong bits at sample points of the declared domains, so declare them. A form that is better at some points and
-        worse at others is not chosen. `stable_notes` tells where the result is defined at additional points. A
-        derivative starts from its canonical form. The stable form is computed exactly as written, without further
+        worse at others is not chosen. `stable_notes` tells where else the result is defined. For a derivative the
+        search starts from its canonical form. The stable form is computed exactly as written, without further
         rewriting.
 
         Example:
@@ -115,7 +114,7 @@ class FormMethods(ArrayMethods):
     def simplify(self) -> Self:
         """Return the most readable form that is found in bounded time.
 
-        It is equal wherever the original is defined; `simplified_notes` tells where it is defined at additional points.
+        The result is equal wherever the original is defined; `simplified_notes` tells where else it is defined.
 
         Example:
             >>> import symgrad as sg
@@ -180,10 +179,10 @@ class FormMethods(ArrayMethods):
         return domain_gains(self.node, found.nodes[0]) if found.notes else ()
 
     def sympy(self) -> Basic:
-        """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
+        """Return the expression as an unevaluated SymPy expression; shared parts are shared objects.
 
         Raises:
-            UnsupportedError: if it contains an array: SymPy's symbols are numbers.
+            UnsupportedError: if it contains an array, since SymPy's symbols are numbers.
 
         Example:
             >>> import symgrad as sg
@@ -204,11 +203,11 @@ class FormMethods(ArrayMethods):
         return to_sympy([node])[0]
 
     def _sympy_(self) -> Basic:
-        """Return it as a SymPy expression, for ``sympy.sympify`` and SymPy's functions and operators; see `sympy`."""
+        """Convert to a SymPy expression for ``sympy.sympify`` and SymPy's functions and operators; see `sympy`."""
         return self.sympy()
 
     def latex(self, *, expand: bool = False) -> str:
-        r"""Return it as LaTeX.
+        r"""Return the expression as LaTeX.
 
         Args:
             expand: whether to write it in terms of the inputs only. Otherwise a derivative is written in the names of
@@ -230,7 +229,7 @@ class FormMethods(ArrayMethods):
         return latex(readable(self)) if found is None else named_latex(found.formula, found.spelling)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
-        """Return the source of a self-contained NumPy function that computes it.
+        """Return the source of a self-contained NumPy function that computes the expression.
 
         Args:
             name: the name of the function.
@@ -251,8 +250,8 @@ class FormMethods(ArrayMethods):
         r"""Return the source of a Python function in the operations of JAX, torch, TensorFlow or Keras.
 
         Each named value of the program is a line. By default, the function has only plain operations and uses the
-        framework's stop_gradient. So the framework's derivatives agree with the derivatives of this expression at every
-        order; at kinks the framework's convention applies. With ``gradient=True`` the function has the gradient that
+        framework's stop_gradient, so the framework's derivatives agree with the derivatives of this expression at every
+        order. At kinks the framework's convention applies. With ``gradient=True`` the function has the gradient that
         symgrad derived, registered by ``jax.custom_vjp``, ``torch.autograd.Function``, ``tf.custom_gradient`` or
         ``keras.ops.custom_gradient``; the framework derives the second derivative from that gradient. With
         ``gradient=k``, symgrad derives all derivatives up to order k.
@@ -260,7 +259,7 @@ class FormMethods(ArrayMethods):
         Args:
             framework: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"`` (all backends that have gradients).
             name: the name of the function.
-            gradient: whether the function has symgrad's derivatives, or up to which order.
+            gradient: whether the function has symgrad's derivatives, or the order up to which it has them.
 
         Raises:
             UsageError: for another framework, or for a name that is not a Python identifier.

@@ -18,10 +18,10 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError
 
 Formula: TypeAlias = "ExprLike | str | Program"
-"""The argument of a function of one formula."""
+"""The argument of a function that takes one formula."""
 
 Formulas: TypeAlias = "Sequence[Operand | str | Program]"
-"""The argument of a function that returns a list for a list."""
+"""The argument of a function that takes one formula or a list, and returns a list for a list."""
 
 
 def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
@@ -35,7 +35,7 @@ def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
     Raises:
         UsageError: for anything else.
         NotInProgramError: for a program without values.
-        ProgramSyntaxError: for a text that is not a program; other errors of parsing.
+        ProgramSyntaxError: for a text that is not a program; parsing may raise other errors.
 
     Example:
         >>> formula("x : positive\ny = log(x)\nz = y**2")
@@ -50,11 +50,11 @@ def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
     r"""Read several formula arguments as Exprs; texts may use the names of the other arguments.
 
     Args:
-        values: as for `formula`. A text beside expressions or programs is one formula in their names.
+        values: as for `formula`. A text beside expressions or programs is a single formula in their names.
         beside: more expressions whose names texts may use.
 
     Raises:
-        UnknownNameError: for a text with a name that no other argument has; errors of `formula`.
+        UnknownNameError: for a text with a name that no other argument has; or the errors of `formula`.
 
     Example:
         >>> p = parse("x : positive\ny = log(x)")
@@ -79,7 +79,7 @@ def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
 
 
 def names_in(expr: Expr) -> dict[str, Node]:
-    """Return the names of the programs and inputs of an expression, with their nodes."""
+    """Return the names in the programs of an expression and the names of its inputs, with their nodes."""
     found = {s.name: s for s in symbols_of([expr.node])}
     for listing in expr.listings:
         found.update({name: listing[name] for name in listing.names})
@@ -95,7 +95,7 @@ def _parse_in_names(text: str, known: Mapping[str, Node]) -> Node:
 
 
 def parse_closed(value: Any, name: str = "<text>") -> Expr | None:
-    """Parse a formula that needs no other names; return None for a text without declarations or with errors.
+    """Parse a formula that needs no names from elsewhere; return None for a text without declarations or with errors.
 
     Args:
         value: as for `formula`.

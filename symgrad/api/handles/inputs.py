@@ -16,13 +16,13 @@ from symgrad.support.errors import ArrayTypeError, MissingInputError, ShapeError
 
 
 def ordered_symbols(exprs: Iterable[Handle]) -> list[Node]:
-    """Return the symbols that expressions read: declared symbols in program order, then others by first use."""
+    """Return the symbols that expressions read: declared symbols in program order, then all others by first use."""
     exprs = list(exprs)
     return _ordered(exprs, symbols_of([e.node for e in exprs]))
 
 
 def inputs_of(exprs: Iterable[Handle], offered: Collection[str] = ()) -> list[Node]:
-    """Return the symbols that computing expressions needs, in the order of `ordered_symbols`.
+    """Return the symbols that are needed to compute expressions, in the order of `ordered_symbols`.
 
     A size that no symbol of the formula has comes from the first known symbol with an axis of that size. So the
     gradient of sum(X), an array of ones, needs X.
@@ -75,7 +75,7 @@ def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
 
 
 def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any]) -> dict[str, int]:
-    """Return sizes passed as numbers; they are required if no input has them in its shape, else optional.
+    """Return sizes that are passed as numbers. A size is required if no input has it in its shape, else optional.
 
     Raises:
         MissingInputError: if a size that no input has is missing.

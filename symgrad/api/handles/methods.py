@@ -21,7 +21,7 @@ class ArrayMethods(Operators):
 
     @property
     def shape(self) -> Shape:
-        """The shape; () for a scalar. Sizes are numbers, names, or computed from names (``n + m``)."""
+        """The shape; () for a scalar. Sizes are numbers, names, or formulas of names (``n + m``)."""
         return self.node.shape
 
     @property
@@ -66,7 +66,7 @@ class ArrayMethods(Operators):
         length = self.shape[0]
         if not isinstance(length, int):
             raise ShapeError(
-                f"the length of '{self}' is {length}, which is known when values arrive",
+                f"the length of '{self}' is {length}, which is known only in a call",
                 cure=f"its name is x.shape[0], the number sg.size({str(length)!r}); or declare a number",
             )
         return length
@@ -77,7 +77,7 @@ class ArrayMethods(Operators):
         length = self.shape[0]
         if not isinstance(length, int):
             raise ShapeError(
-                f"iteration over an axis of length {length}, which is known when values arrive",
+                f"iteration over an axis of length {length}, which is known only in a call",
                 cure="write it for the whole array (x**2, sum(x, axis=0)), or declare a number for this size",
             )
         return (self[i] for i in range(length))

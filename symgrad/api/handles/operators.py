@@ -47,7 +47,7 @@ class Operators(Handle):
         return make_op(type(self), name, *args)
 
     def _lift(self, value: Any) -> Self:
-        """Return an expression unchanged, a number as a constant."""
+        """Return an expression unchanged, and a number as a constant."""
         return lift(type(self), value)
 
     def _minus(self, value: Any) -> Self:
@@ -192,7 +192,7 @@ class Operators(Handle):
     # -- NumPy -----------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Self:
-        """Build the op of a NumPy (or SciPy) ufunc called on expressions."""
+        """Build the op for a NumPy (or SciPy) ufunc that is called on expressions."""
         if method != "__call__" or any(v is not None for v in options.values()):
             raise UnsupportedError(
                 f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
@@ -203,7 +203,7 @@ class Operators(Handle):
         return self._numpy(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        """Build the ops of a NumPy function such as ``numpy.where`` or ``numpy.sum`` called on expressions."""
+        """Build the ops for a NumPy function, such as ``numpy.where`` or ``numpy.sum``, called on expressions."""
         module = str(function.__module__).removeprefix("numpy").removeprefix(".")
         return self._numpy(f"{module}.{function.__name__}" if module else function.__name__, args, options)
 

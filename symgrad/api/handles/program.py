@@ -164,9 +164,9 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
     """Read a program in symgrad's notation; nothing in it is evaluated or run.
 
     Args:
-        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y =
-            x**2``), comments, and at most one bare expression as the last line. A text that is one bare
-            expression declares its names as real symbols.
+        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y = x**2``),
+            comments, and at most one bare expression as the last line. If the whole text is one bare expression, its
+            names are real symbols.
         name: the name of the text in messages, such as a file name.
         symbols: known names, with their Exprs.
 
@@ -174,8 +174,8 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
         A Program.
 
     Raises:
-        ProgramSyntaxError: for malformed text, with line, column and caret, or one of its subclasses. UnknownNameError,
-            RedefinitionError, CycleError, DeclarationError, DomainError and ShapeError also have the place.
+        ProgramSyntaxError: or one of its subclasses, for malformed text, with line, column and caret. UnknownNameError,
+            RedefinitionError, CycleError, DeclarationError, DomainError and ShapeError also contain the place.
 
     Example:
         >>> import symgrad as sg
@@ -201,7 +201,7 @@ def nodes_by_name(symbols: Mapping[str, Any] | None) -> dict[str, Node] | None:
     """Return the nodes of known names; None for None.
 
     Raises:
-        UsageError: if it is not a mapping, or a value is not an expression.
+        UsageError: if the argument is not a mapping, or a value is not an expression.
     """
     if symbols is None:
         return None

@@ -71,12 +71,12 @@ def compile(
         outputs: one expression or several.
         inputs: the symbols, or their names, in the order of the kernel's arguments; by default all symbols that are
             needed, in the order of the program's declarations. The outputs need the symbols that they read, and for
-            every named size an array with that size: the gradient of sum(X) reads no entry of X, but needs the number
-            of its entries.
+            every named size an array with this size: the gradient of sum(X) reads no entry of X, but needs the number
+            of entries of X.
         dtype: ``float64`` or ``float32``.
         threads: the number of threads of a call with large arrays, at most the number of processors. Results have the
             same bits with any number of threads. Arrays are cut along their longest axis, in array programs along the
-            batch; small arrays use one thread.
+            batch; calls with small arrays use one thread.
         accuracy: ``high``, or ``fast``. With ``fast``, your own expressions may also be rearranged like derivatives,
             products and sums may become fused multiply-adds, and functions are within four units of the last place
             instead of one. Results are equal in exact arithmetic, but no longer have NumPy's bits; a difference such as
@@ -84,15 +84,15 @@ def compile(
         effort: ``auto``, or ``high``. With ``auto``, an elementwise kernel is compiled quickly at first, to code that
             takes up to twice the time. If the elements of earlier calls and of the current call are so many that better
             code pays, the current call compiles the better code first. Results have the same bits before and after.
-            ``high`` compiles the better code at once, for measurements, and if no call may pause. A kernel that another
-            process compiled before uses better code at once, from the disk if possible.
+            ``high`` compiles the better code at once: use it for measurements, or if no call may pause to compile. A
+            kernel that another process has compiled before uses better code at once, from the disk if possible.
         name: the name of the kernel and of the symbols in its object file.
         target: ``cpu``; or ``cuda`` for NVIDIA's GPUs (an experiment). The result is then a `CudaKernel`, whose
             arguments are arrays on the GPU; threads and effort are ignored.
 
     Returns:
-        A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.
-        ``.ufunc`` is the NumPy ufunc, ``.llvm_ir`` and ``.asm`` the code.
+        A Kernel: call it with arrays that broadcast. With one output, the result is the array itself; with several
+        outputs, it is a tuple. ``.ufunc`` is the NumPy ufunc, ``.llvm_ir`` and ``.asm`` the code.
 
     Raises:
         NotInProgramError: if a name among the inputs is not an input of the program.
@@ -153,7 +153,7 @@ def compile(
 
 
 def _names_of(exprs: Sequence[Expr]) -> list[str | None]:
-    """Return the names of expressions in their program, such as ``f`` and ``df_dx``; None without a name."""
+    """Return the names of expressions in their program, such as ``f`` and ``df_dx``; None if there is no name."""
     found: list[str | None] = []
     for e in exprs:
         names = {node: name for listing in e.listings for node, name in listing.name_of().items()}

@@ -34,7 +34,8 @@ from symgrad.support.errors import InternalError, KernelError
 from symgrad.support.logs import info
 
 VARIABLE = "SYMGRAD_CACHE_KERNELS"
-"""The environment variable that disables this cache with the value 0; functions that kernels share stay cached."""
+"""The environment variable that disables this cache if its value is 0; functions that kernels share are still
+cached."""
 
 KernelT = TypeVar("KernelT")
 
@@ -67,28 +68,28 @@ class CachedKernel:
 
     @classmethod
     def of(cls, outputs: Sequence[Output], inputs: Sequence[Node], *options: object) -> CachedKernel | None:
-        """Return the cache entry of a kernel, None if it cannot be cached; arguments as of the class."""
+        """Return the cache entry of a kernel; None if it cannot be cached. The arguments are those of the class."""
         if os.environ.get(VARIABLE) == "0" or os.environ.get(store.ENVIRONMENT_VARIABLE) == "":
             return None
-        if any(node.op is not SYMBOL for node in inputs):  # `compile` refuses them
+        if any(node.op is not SYMBOL for node in inputs):  # `compile` raises an error for them
             return None
         if any_registered([*(n for o in outputs for _, nodes in _node_groups(o) for n in nodes), *inputs]):
             return None
         try:
             return cls(outputs, inputs, *options)
-        except OSError:  # files of a package in an archive have no times
+        except OSError:  # files in an archive have no times of change
             return None
 
     @property
     def again(self) -> bool:
-        """Whether another process has compiled it before; then optimised code is worth its compile time."""
+        """Whether another process has compiled the kernel before; if so, optimised code is worth its compile time."""
         return self._found == _MARK and self._key not in _marked
 
     def load(self, make: Callable[[bytes], KernelT]) -> KernelT | None:
-        """Rebuild the kernel from its cache entry; return None without an entry, or if it is for another machine.
+        """Rebuild the kernel from its cache entry; return None if there is no entry, or if it is for another machine.
 
         Args:
-            make: builds a kernel from the cached code.
+            make: a function that builds a kernel from the cached code.
         """
         if self._found in (None, _MARK, _TOO_LARGE):
             return None
@@ -107,7 +108,7 @@ class CachedKernel:
             store.save(self._key, _MARK)
 
     def keep(self, code: bytes) -> None:
-        """Cache its optimised code for other processes."""
+        """Cache the optimised code of the kernel for other processes."""
         store.save(self._key, code if store.fits(code) else _TOO_LARGE)
 
 
@@ -140,7 +141,7 @@ def _node_groups(output: Output) -> Iterator[tuple[bytes, Sequence[Node]]]:
 
 
 def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence[object]) -> bytes:
-    """Return a digest of an injective encoding (labels, lengths, digests of nodes) of everything that sets the code."""
+    """Return a digest of everything that determines the code, in an injective encoding (labels, lengths, digests)."""
     key = blake2b(digest_size=32)
     for label, nodes in [*(g for o in outputs for g in _node_groups(o)), (b"inputs", inputs)]:
         key.update(b"%b%d:" % (label, len(nodes)) + b"".join(map(digest, nodes)))
@@ -160,8 +161,8 @@ def _versions() -> tuple[object, ...]:
 
 def _scipy() -> tuple[int, int] | None:
     """Identify the installed SciPy without importing it."""
-    # An installer writes version.py. A look into each directory takes a tenth of the time of importlib, which is the
-    # fallback.
+    # An installer writes version.py. Searching each directory for it takes a tenth of the time of importlib, which is
+    # the fallback.
     for folder in sys.path:
         with suppress(OSError, ValueError):
             return _state(f"{folder or os.curdir}/scipy/version.py")

@@ -1,7 +1,7 @@
 """`over_data`: a loss summed over rows of data, with its gradient, in blocks and a fixed tree of additions.
 
-One kernel computes each block of a fixed number of rows. A binary tree, which depends only on the number of blocks,
-adds the results. So the bits depend neither on the place nor on the order of the computations.
+One kernel computes each block of a fixed number of rows. The results are added in a binary tree, which depends only on
+the number of blocks. So the bits of the sum depend neither on where nor in which order the blocks are computed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class OverData:
     """A loss that is a sum or mean over rows of data, with its gradient; `over_data` returns it.
 
     Attributes:
-        kernel: computes a block: the sum over its rows, and its gradients.
+        kernel: the kernel that computes a block: the sum over its rows, and the gradients.
         data: the names of the inputs with rows, and the axis of the rows.
         parameters: the names of the other inputs.
         rows: the number of rows of a block; the last block may have fewer.
@@ -105,7 +105,7 @@ class OverData:
         """Return the number of rows."""
         if not isinstance(data, Mapping):
             if count is None:
-                raise UsageError("nothing says how many rows there are", cure="total(read, 1_000_000, ...)")
+                raise UsageError("the number of rows is unknown", cure="total(read, 1_000_000, ...)")
             return count
         arrays = cast("Mapping[str, Any]", data)
         self._check_names(arrays, self.data, "rows")
@@ -205,24 +205,26 @@ def over_data(
     """Return a loss that is a sum over rows of data, with its gradient, for data of any length.
 
     The rows are cut into blocks, and a fixed tree adds their results. So the bits depend on the data and on ``rows``,
-    but not on the place where blocks are computed (`to_dask`). It is verified that the loss is a sum: the loss of two
-    joined parts of the data must equal the sum of the losses of the parts.
+    but not on where blocks are computed (`to_dask`). symgrad verifies that the loss is a sum: the loss of two joined
+    parts of the data must be equal to the sum of the losses of the parts.
 
     Args:
         loss: a scalar expression.
         wrt: the inputs to differentiate with respect to, one or a list; they must not have rows.
         over: the name of the size that counts rows; inputs with it in their shapes are data.
         rows: the number of rows of a block.
-        reduce: ``sum`` or ``mean``: the loss counts as this unless it is refuted; None to decide between both.
+        reduce: ``sum`` or ``mean``: the loss is taken to be of this kind unless symgrad refutes it; None to decide
+            between the two.
         dtype: ``float64`` or ``float32``.
-        time_limit: seconds for this decision.
+        time_limit: the seconds that the check of the loss may take.
 
     Returns:
         An OverData: call it with data and parameters for the loss and its gradient.
 
     Raises:
         NotScalarError: if the loss is not a scalar.
-        UsageError: if the loss is not a sum over rows, or that is undecided; for other invalid arguments.
+        UsageError: if the loss is not a sum over rows, or it is undecided whether it is; or if another argument is
+            invalid.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -246,7 +248,7 @@ def over_data(
     for t in targets:
         if over in t.shape:
             raise UsageError(
-                f"the gradient by '{t}' has rows itself",
+                f"the gradient with respect to '{t}' has rows itself",
                 expected="inputs without rows",
                 cure=f"leave {t} out",
             )
@@ -296,8 +298,8 @@ def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_
     raise UsageError(
         f"the loss is no {reduce or 'sum or mean'} over rows of {over}: the loss of two parts of data together "
         f"differs from the sum of theirs ({'; '.join(witnesses)})",
-        expected="a sum over rows of what each row has by itself",
-        cure="add what has no rows (a penalty on parameters) outside, and pass statistics of all rows as inputs",
+        expected="a sum of terms, each of which depends on one row",
+        cure="add terms without rows (a penalty on parameters) outside, and pass statistics of all rows as inputs",
     )
 
 
@@ -308,7 +310,7 @@ def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
     counts: list[Size] = [size_sum(names), *names]
     losses: list[Expr] = []
     parts: dict[str, list[Expr]] = {s.name: [] for s in data}
-    for k, count in reversed([*enumerate(counts)]):  # the parts first, for the concatenation
+    for k, count in reversed([*enumerate(counts)]):  # the parts come first: they are concatenated
         nodes = resized([e.node, *data], {over: count})
         table: dict[Node, Node] = {}
         for s in nodes[1:]:

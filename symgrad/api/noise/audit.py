@@ -22,7 +22,7 @@ from symgrad.support.errors import UsageError
 from symgrad.support.progress import reports_progress
 
 _INTEGRATED = 60
-"""Number of nodes of the gradients above which symbolic integration is skipped: it would not finish in time."""
+"""If the gradients have more nodes than this, symbolic integration is skipped, since it would not finish in time."""
 
 
 class _Moments:
@@ -69,7 +69,7 @@ class _Moments:
 
     @property
     def how(self) -> How:
-        """The method of its moments; of several methods, the least certain."""
+        """The method by which the moments were computed; of several methods, the least certain one."""
         return self._question.how
 
     @property
@@ -112,10 +112,10 @@ class _Moments:
 
 
 class NoiseAudit(_Moments):
-    """One random input of a gradient: whether it enters, by which path, and the moments over just this input.
+    """One random input of a gradient: whether and by which path it enters, and the moments over only this input.
 
     Attributes:
-        verdict: whether it enters, and the reason; see `explain`.
+        verdict: whether the input enters the gradient, and the reason; see `explain`.
     """
 
     def __init__(self, verdict: NoiseVerdict, question: AuditQuestion, single: bool) -> None:
@@ -129,7 +129,7 @@ class NoiseAudit(_Moments):
 
     @property
     def enters(self) -> bool | None:
-        """Whether it enters the gradient, after simplification; None if that is undecided."""
+        """Whether the input enters the gradient after simplification; None if that is undecided."""
         return self.verdict.enters
 
     @property
@@ -139,7 +139,7 @@ class NoiseAudit(_Moments):
 
     @property
     def reason(self) -> str:
-        """The reason why it enters or does not enter, as a sentence."""
+        """The reason why the input enters the gradient or does not, as a sentence."""
         return self.verdict.reason
 
     def __repr__(self) -> str:
@@ -147,7 +147,7 @@ class NoiseAudit(_Moments):
 
 
 class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
-    """The random inputs of a gradient: a mapping by their names, and the moments over all of them together.
+    """The random inputs of a gradient: a mapping by their names, and the moments over all random inputs together.
 
     Attributes:
         derivation: the derivation of the gradient; see `explain`.
@@ -197,7 +197,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         return f"<Audit of {self._question.y.name or self._question.y}: {', '.join(self._each) or 'no random input'}>"
 
     def json(self) -> dict[str, Any]:
-        """Return it as a dictionary of plain values, keyed by attribute names."""
+        """Return the audit as a dictionary of plain values, keyed by attribute names."""
         inputs = {
             name: {
                 "enters": a.enters,
@@ -222,10 +222,10 @@ def audit(
 ) -> Audit:
     r"""Tell how random inputs affect a gradient: whether they enter it, and its mean, variance and bias.
 
-    Moments are closed forms if they exist. Other moments are computed at numbers, with an interval: by Gauss quadrature
-    if it converges, else from draws; each moment tells its method. Random inputs are independent of each other and of
-    ``wrt``. If a parameter of a distribution depends on ``wrt``, draws count as data, and the reference ``"expected
-    value"`` contains the score-function term.
+    Moments are closed forms if such forms exist. Other moments are computed at numbers, with an interval: by Gauss
+    quadrature if it converges, else from draws. Each moment tells its method. Random inputs are independent of each
+    other and of ``wrt``. If a parameter of a distribution depends on ``wrt``, draws count as data, and the reference
+    ``"expected value"`` contains the score-function term.
 
     Args:
         y: a scalar expression.
@@ -237,8 +237,8 @@ def audit(
         seed: the seed of these draws.
 
     Returns:
-        An `Audit`. For each random input, ``audit(...)["u"]`` tells whether it enters, and has the moments over just
-        this input. The `Audit` itself has the moments over all random inputs.
+        An `Audit`. For a random input u, ``audit(...)["u"]`` tells whether it enters the gradient, and has the moments
+        over only this input. The `Audit` itself has the moments over all random inputs.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -269,8 +269,8 @@ def audit(
         if e.node.op.name == "symbol" and e.node.declaration.distribution is not None:
             raise UsageError(
                 f"'{e}' is a random input itself",
-                expected="something that it is not averaged over",
-                cure="differentiate by an input, such as the noise's scale written out: s*e for e ~ Normal(0, 1)",
+                expected="a variable that is not averaged over",
+                cure="differentiate with respect to an input, such as s in s*e for e ~ Normal(0, 1)",
             )
     listing = joined_listing(expr.listings)
     record = explain(expr.node, [e.node for e in exprs], listing)

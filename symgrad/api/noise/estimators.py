@@ -35,7 +35,7 @@ from symgrad.verification.verdict import Verdict
 _SECONDS = 4.0  # time limit of the proof that an estimator is unbiased
 _NUMERIC = "numeric"
 _WHY_NUMERIC = "numeric: no closed form is known; at() computes it at numbers, by quadrature or from draws"
-_SHORTER = 2 / 3  # largest relative length of a formula in names that replaces one in symbols
+_SHORTER = 2 / 3  # a formula in names replaces one in symbols if its relative length is at most this
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Estimator:
     """One way to estimate a gradient.
 
     Attributes:
-        name: its name.
-        audit: its noise audit, over all its random inputs together.
+        name: the name of the estimator.
+        audit: its noise audit over all its random inputs together.
         truth: the audit of the target, whose mean is differentiated.
     """
 
@@ -54,34 +54,34 @@ class Estimator:
 
     @property
     def gradient(self) -> Expr:
-        """The estimate of one draw."""
+        """The estimate from one draw."""
         return self.audit.gradient
 
     @property
     def mean(self) -> Any:
-        """Its mean: an Expr, or an `Estimated`."""
+        """The mean of the estimate: an Expr, or an `Estimated`."""
         return _short(self.audit.expectation)
 
     @property
     def variance(self) -> Any:
-        """Its variance: an Expr, or an `Estimated`; entry by entry."""
+        """The variance of the estimate, entry by entry: an Expr, or an `Estimated`."""
         return _short(self.audit.variance)
 
     @cached_property
     def total_variance(self) -> Any:
-        """The sum of the variances of its entries, which is the trace of its covariance; for a scalar, its variance."""
+        """The sum of the variances of the entries, which is the trace of the covariance; for a scalar, the variance."""
         if not self.gradient.shape:
             return self.variance
         return _short(self.audit.result(_total(self.moments["variance"])))
 
     @cached_property
     def bias(self) -> Any:
-        """Its mean minus the gradient of the target: an Expr, or an `Estimated`."""
+        """The mean minus the gradient of the target: an Expr, or an `Estimated`."""
         return _short(self.audit.result(self.moments["bias"]))
 
     @cached_property
     def unbiased(self) -> Verdict | None:
-        """The verdict on the claim that it has no bias; None without formulas."""
+        """The verdict on the claim that there is no bias; None if mean and gradient have no formulas."""
         mean, target = self.audit.expectation, self.truth.reference
         if isinstance(mean, Estimated) or isinstance(target, Estimated):
             return None
@@ -95,7 +95,7 @@ class Estimator:
 
     @property
     def how(self) -> str:
-        """The method of bias and variance; of two methods, the less certain."""
+        """The method by which bias and variance were computed; of two methods, the less certain one."""
         return least_certain([m.how for m in self.moments.values()])
 
     @cached_property
@@ -112,7 +112,7 @@ class Estimator:
             values: the value of every input that is not random, by name.
 
         Returns:
-            Estimates ``"bias"`` and ``"variance"``, entry by entry, and ``"total variance"``, their sum.
+            Estimates ``"bias"`` and ``"variance"``, entry by entry, and ``"total variance"``, the sum of the variances.
         """
         question = self.audit.question
         (target,) = self.truth.question.references
@@ -250,7 +250,7 @@ class Comparison(Mapping[str, Estimator], Reported):
         return f"<Comparison of {', '.join(self._estimators)}>"
 
     def json(self) -> dict[str, Any]:
-        """Return it as a dictionary of plain values."""
+        """Return the comparison as a dictionary of plain values."""
         return {
             name: {
                 "gradient": str(e.gradient),
@@ -266,7 +266,7 @@ class Comparison(Mapping[str, Estimator], Reported):
     def svg(self, along: str, between: tuple[float, float], points: int = 61, **values: Any) -> str:
         """Return a picture of bias and standard deviation along one input, as SVG.
 
-        For an array these are the length of the bias and the square root of the total variance.
+        For an array, the picture shows the length of the bias and the square root of the total variance.
 
         Args:
             along: the name of a scalar input.
@@ -346,7 +346,7 @@ def compare_estimators(
     Raises:
         UsageError: if there are no programs.
         NotScalarError: if a program is not a scalar.
-        NotInProgramError: if a program has no ``wrt``, or a different variable of that name.
+        NotInProgramError: if a program has no ``wrt``, or a different variable with this name.
         ShapeError: if gradients have different shapes.
 
     Both estimators of the example are in Mohamed, Rosca, Figurnov and Mnih, "Monte Carlo gradient estimation in machine
@@ -376,7 +376,7 @@ def compare_estimators(
     if isinstance(wrt, list | tuple):
         raise UsageError(
             "estimators are compared for one gradient",
-            expected="one input or intermediate value to differentiate by",
+            expected="one input or intermediate value to differentiate with respect to",
             cure="compare for each: {w: sg.compare_estimators(programs, w) for w in names}",
         )
     first = next(iter(programs))
@@ -395,7 +395,7 @@ def compare_estimators(
     for n, shape in shapes.items():
         if shape != truth.gradient.shape:
             raise ShapeError(
-                f"the gradient of '{n}' by {wrt} has shape {shape_text(shape)}",
+                f"the gradient of '{n}' with respect to {wrt} has shape {shape_text(shape)}",
                 expected=f"that of the target, {shape_text(truth.gradient.shape)}",
                 cure=f"declare {wrt} alike in all programs, or write them in one",
             )
@@ -403,12 +403,12 @@ def compare_estimators(
 
 
 def _check_default(name: str, program: Formula, wrt: Wrt) -> None:
-    """Refuse a default target whose draws depend on the variable: a surrogate loss."""
+    """Raise an error for a default target whose draws depend on the variable, since it is a surrogate loss."""
     random_inputs = [i for i in differentiable(program).inputs if i.node.declaration.distribution is not None]
     by = wrt if isinstance(wrt, str) else str(wrt.name)
     if by in {s.name for i in random_inputs for s in symbols_of(i.node.declaration.formulas)}:
         raise UsageError(
-            f"no target was given, and '{name}' is none: its draws depend on {by}, its mean is not the loss",
+            f"a target is missing, and '{name}' is not one: since its draws depend on {by}, its mean is not the loss",
             expected="target=, the expression whose mean is differentiated",
             cure=f"give the loss: sg.compare_estimators(programs, {by!r}, target=p['loss'])",
         )

@@ -118,14 +118,14 @@ def lint(
     expr = differentiable(y)
     if isinstance(y, (int, float)):
         raise UsageError(
-            f"{y!r} is a number: there is nothing in it to find",
+            f"{y!r} is a number, in which lint has nothing to find",
             expected="a value of a program",
             cure="pass one, such as sg.lint(p['y']), or text: sg.lint('x : real\\ny = x**2')",
         )
     seconds = validate_seconds(time_limit)
     if framework not in (None, *_FRAMEWORKS):
         raise UsageError(
-            f"{framework!r} is no framework that lint knows",
+            f"{framework!r} is not a framework that lint knows",
             expected=one_of(_FRAMEWORKS),
             cure=suggest(str(framework), _FRAMEWORKS),
         )
@@ -143,11 +143,13 @@ def lint(
     for u in random:
         if u in by:
             raise UsageError(
-                f"'{u.declaration.name}' is noise, and the gradient by it would be too",
-                expected="noise that one does not differentiate by",
+                f"'{u.declaration.name}' is noise, and the gradient with respect to it would be noise, too",
+                expected="noise that is not a variable of differentiation",
                 cure=Cure(
-                    f"leave it out of noise=, or differentiate by another input than {u.declaration.name!r}",
-                    command=f"leave it out of --noise, or differentiate by another input than {u.declaration.name}",
+                    "leave it out of noise=, or differentiate with respect to another input than "
+                    f"{u.declaration.name!r}",
+                    command="leave it out of --noise, or differentiate with respect to another input than "
+                    f"{u.declaration.name}",
                 ),
             )
     question = LintQuery(
@@ -193,7 +195,7 @@ def _random(nodes: Sequence[Node]) -> tuple[Node, ...]:
     for n in nodes:
         if n.args or n.declaration.distribution is None:
             raise UsageError(
-                f"'{n.declaration.name if not n.args else 'a value between'}' is no random input",
+                f"'{n.declaration.name if not n.args else 'an intermediate value'}' is not a random input",
                 expected="an input with a distribution, such as u ~ Normal(0, 1)",
                 cure="name it in frozen= if it is to receive no gradient",
             )

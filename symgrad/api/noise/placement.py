@@ -37,9 +37,10 @@ class StopEdge:
 
     Attributes:
         equation: the equation, with its name if it has one; None for the result itself, which no equation reads.
-        argument: the argument that it reads, by name or as an expression.
-        position: the position among its arguments, from 0.
-        places: the lines that compute both, if the program was imported from other code.
+        argument: the argument that the equation reads, by name or as an expression.
+        position: the position of the argument among all arguments of the equation, from 0.
+        places: the lines of code that compute the equation and the argument, if the program was imported from other
+            code.
     """
 
     equation: str | None
@@ -61,7 +62,7 @@ class Placement(Reported):
         program: the value with these stop_gradients; None if no set of places was found.
         removed: existing stop_gradients of the program that must be removed, as expressions.
         verdict: the verdict that the gradient of ``program``, or else of ``rewrite``, is the reference.
-        minimal: ``"proved"`` if it is proved that no smaller set works; else a description of the known facts. Empty if
+        minimal: ``"proved"`` if it is proved that no smaller set works; else a description of what is known. Empty if
             no set was found.
         reason: why no set works, what is unknown, or that no set is needed.
         rewrite: if there is no set, the program in which the smallest possible part is replaced by ``stop_gradient(f) -
@@ -148,10 +149,11 @@ def placement(
 
     The reference is the gradient of the program with the noise fixed, as in `ignore_noise`. A gradient that has lost
     the noise but also another term is not accepted. Places are the edges of the program (an equation reads an argument)
-    on derivative paths from y to wrt. Values stay as they are, including noise.
+    on derivative paths from y to wrt. Values do not change, and still contain the noise.
 
     Args:
-        y: an expression of any shape; for an array, the derivative of every weighted sum of its entries must be right.
+        y: an expression of any shape; for an array, the derivative of every weighted sum of its entries must be the
+            reference.
         wrt: an input or intermediate expression (or its name), or a list of them. A value that depends on the noise
             counts as an input.
         noise: the inputs (or intermediate values) that are noise, one or a list, or their names. It is required.
@@ -166,8 +168,8 @@ def placement(
     Raises:
         NotInProgramError: for a name or expression that is not in the program.
         NotDifferentiableError: if y is a truth value.
-        UsageError: for ``wrt`` that is noise; for noise without a declared distribution and without a value in ``at``;
-            for another reference.
+        UsageError: if ``wrt`` is noise; if noise has neither a declared distribution nor a value in ``at``; or for
+            another reference.
 
     Example:
         >>> import symgrad as sg
@@ -236,12 +238,13 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
     for w in by:
         if w.node in drawn:
             raise UsageError(
-                f"'{w}' is noise, and the gradient by it would be too", expected="an input that is not noise"
+                f"'{w}' is noise, and the gradient with respect to it would be noise, too",
+                expected="an input that is not noise",
             )
         inside = set(topological([w.node])) - {w.node}
         if inside & drawn and (other := next((v for v in by if v.node in inside), None)) is not None:
             raise UsageError(
-                f"'{w}' is computed of the noise and of '{other}'",
+                f"'{w}' is computed from the noise and from '{other}'",
                 expected="one of them",
                 cure=f"ask about '{w}' alone: it counts as an input then",
             )

@@ -41,7 +41,7 @@ class Estimated:
 
     Attributes:
         how: ``"quadrature"``, ``"monte carlo"``, or ``"none"`` for a moment that does not exist.
-        reason: the reason why it does not exist.
+        reason: the reason why the moment does not exist.
     """
 
     def __init__(self, moment: Moment, question: AuditQuestion) -> None:
@@ -80,7 +80,7 @@ class AuditQuestion:
 
     @cached_property
     def _averaged(self) -> list[Node]:
-        """The gradients, in which a number replaces each random input that provably cancels."""
+        """Return the gradients, in which a number replaces each random input that provably cancels."""
         found: list[Node] = []
         for gradient in self.gradients:
             read = set(symbols_of([gradient]))
@@ -111,7 +111,7 @@ class AuditQuestion:
     def bound(
         self, moments: Sequence[Moment], values: Mapping[str, Any]
     ) -> tuple[dict[Node, Any], dict[str, int]]:
-        """Bind values by name to symbols, checked against their declarations; return them with the sizes."""
+        """Bind values by name to symbols, and check them against the declarations; return the values and the sizes."""
         needed = symbols_needed(moments, self.gradients, self.over)
         names = {s.name for s in needed}
         others = [s for s in known_symbols([self.y]) if s.name not in names]
@@ -145,7 +145,7 @@ class AuditQuestion:
 
     @cached_property
     def _lifted(self) -> tuple[AuditQuestion, Literals] | None:
-        """The same question about the program with long numbers as symbols, for printing; None without long numbers."""
+        """Return the question about the program with symbols for long numbers, for printing; None if there are none."""
         found = lift_constants(self.y, self.wrt)
         if found is None:
             return None

@@ -47,7 +47,7 @@ def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Re
 
     Args:
         y: the function.
-        partials: its derivatives, by their variables.
+        partials: the derivatives of the function, by their variables.
     """
     exprs = list(partials.values())
     texts, below, notes = format_many(exprs)
@@ -86,7 +86,7 @@ def program_report(program: Program, *, text: bool = True) -> Report:
 
     Args:
         program: the program.
-        text: whether to include its text, which a notebook shows already.
+        text: whether to include the text of the program, which a notebook already shows.
     """
     outputs = [*program.outputs.values(), *([] if program.result is None else [program.result])]
     blocks: list[Block] = program_blocks(program.listing, outputs)
@@ -96,7 +96,7 @@ def program_report(program: Program, *, text: bool = True) -> Report:
 
 
 def formula_report(e: Expr) -> Report:
-    """Return a formula as a report, a derivative in the names of its program."""
+    """Return a formula as a report; a derivative is written in the names of its program."""
     name = e.name
     shown = expression(e)
     blocks: list[Block] = []
@@ -114,7 +114,7 @@ def formula_report(e: Expr) -> Report:
 
 
 def _accuracy(e: Expr) -> list[Block]:
-    """Return a figure of the wrong bits of a formula and of its stable form, if that differs."""
+    """Return a figure of the wrong bits of a formula and of its stable form, if the stable form is different."""
     x = sole_variable([e.node])
     if x is None:
         return []

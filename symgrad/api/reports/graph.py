@@ -75,7 +75,7 @@ def _equation(node: Node, naming: Naming) -> str:
 
 
 def _numbers(y: Expr, nodes: Sequence[Node], values: Mapping[str, Any]) -> list[list[str]]:
-    """Return for each node its value and the gradient by it, as lines."""
+    """Return for each node, as lines, its value and the gradient with respect to it."""
     inputs = inputs_of([y], values)
     known = {s.name for s in known_symbols([y])} - {s.name for s in inputs}
     values = {n: v for n, v in values.items() if n not in known}

@@ -18,12 +18,12 @@ _CHARACTERS = 400
 
 
 def expression(e: Expr) -> Maths:
-    """Return an expression, a derivative in the names of its program."""
+    """Return an expression as a formula; a derivative is written in the names of its program."""
     return Maths(e.text(), e.latex())
 
 
 def listing_of(exprs: Sequence[Expr]) -> Listing | None:
-    """Return the program of expressions; of several programs, the first."""
+    """Return the program of expressions; if there are several programs, the first."""
     return next((listing for e in exprs for listing in e.listings), None)
 
 
@@ -40,7 +40,7 @@ def program_blocks(
 
     Args:
         listing: the program, or None.
-        outputs: its outputs.
+        outputs: the outputs of the program.
         more: formulas to append.
     """
     nodes = [e.node for e in outputs]
@@ -63,7 +63,7 @@ def program_blocks(
 
 
 def _names_in_formulas(names: Mapping[Node, str], listing: Listing | None) -> dict[Node, str]:
-    """Return the names that replace their values in formulas: all except names of short numbers such as 2."""
+    """Return the names that replace their values in formulas: all names except those of short numbers such as 2."""
     if listing is None:
         return {}
     literals = Literals.of(listing)

@@ -27,7 +27,7 @@ _HEADS: Mapping[Established, str] = {
 }
 
 _POINTS = 400
-"""Most points of the curve of a training."""
+"""The most points in the curve of a training."""
 
 
 def minimum_report(found: Minimum) -> Report:

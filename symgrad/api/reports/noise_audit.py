@@ -1,4 +1,7 @@
-"""A noise audit as a report: the gradient, then for each random input whether it enters, and its moments."""
+"""A noise audit as a report: the gradient, and how each random input affects it.
+
+For each random input the report tells whether it enters the gradient, and the moments of the gradient over it.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ def audit_report(audit: Audit) -> Report:
 
 
 def _resolved(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[Maths]:
-    """Return formulas without stop_gradient in the names of a program, with their printed texts."""
+    """Remove stop_gradient from formulas, and return them in the names of a program, each with its printed text."""
     found = resolve_formulas(y, formulas)
     return [Maths(text, latex(node)) for text, (node, _) in zip(texts, found, strict=True)]
 
@@ -81,7 +84,7 @@ def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Ite
             shown = prose(text)
             if moment.formula is not None:
                 ((node, short),) = resolve_formulas(question.y, [moment.formula])
-                # Decimals follow a formula that contains only numbers.
+                # After a formula that contains only numbers, its decimals are shown.
                 short = short if short is not None and text.startswith(f"{short}, ") else text
                 shown = prose(Maths(short, latex(node)), text[len(short) :])
             rows.append((prose(f"{label} by {w}" if several else label), shown, prose(moment.how)))

@@ -36,8 +36,9 @@ def feed(
         data: values by name, or an iterable of such mappings.
         symbols: the inputs that need values.
         known: further names that data may have.
-        parameters: the values of the parameters, whose sizes are the same in every step.
-        batch: the number of rows of a step, for the only size that can be cut or by the names of sizes; or None.
+        parameters: the values of the parameters; their sizes are the same in every step.
+        batch: the number of rows of a step: a number for the only size that can be cut, or numbers by the names of
+            sizes; or None.
         seed: the seed of the order of the rows and of the draws.
         dtype: of real numbers.
 
@@ -130,7 +131,7 @@ def _bind_data(
     parameters: Values,
     dtype: np.dtype[Any],
 ) -> tuple[list[Node], Values]:
-    """Return the random inputs that have no data, and the values of all other inputs."""
+    """Return the random inputs without data, and the values of all other inputs."""
     sampled = [s for s in symbols if s.declaration.distribution is not None and s.name not in data]
     return sampled, bind_values([s for s in symbols if s not in sampled], data, known, parameters, dtype)
 
@@ -143,7 +144,7 @@ def _repeat_data(
     noise: np.random.Generator,
     dtype: np.dtype[Any],
 ) -> Iterator[Values]:
-    """Yield the values of the batches; iterate again over data that are not an iterator."""
+    """Yield the values of the batches. Data that are not an iterator are iterated again and again."""
     try:
         once = iter(data) is data
     except TypeError:
@@ -172,7 +173,7 @@ def _repeat_data(
 
 
 def _minibatches(values: Values, cuts: Mapping[str, int], rows: np.random.Generator) -> Iterator[Values]:
-    """Yield minibatches of rows in reused buffers: each row once an epoch, in a new order."""
+    """Yield minibatches of rows in reused buffers. Each epoch reads every row once, in a new order."""
     buffers = {
         s: np.empty((min(cuts[_first(s)], len(v)), *v.shape[1:]), v.dtype)
         for s, v in values.items()
@@ -238,7 +239,7 @@ def _parameters(s: Node, values: Values, sizes: Mapping[str, int]) -> dict[Node,
     if absent:
         raise MissingInputError(
             f"'{s.name}' is drawn from {s.declaration.distribution}, and '{absent[0]}' has no value",
-            expected=f"values of what the loss reads, or of '{s.name}' itself",
+            expected=f"values of all inputs that the loss reads, or of '{s.name}' itself",
             cure=f"pass draws: data={{{s.name!r}: ...}}",
         )
     return dict(zip(formulas, evaluate(formulas, values, sizes), strict=True)) if formulas else {}
@@ -261,7 +262,7 @@ def _sizes(values: Values) -> dict[str, int]:
 
 
 def _counts(batch: Any, values: Values, sampled: Sequence[Node], parameters: Values) -> dict[str, int]:
-    """Return the number of rows of a step, by the name of their size."""
+    """Return the number of rows of a step for each size that is cut, by the name of the size."""
     if batch is None:
         return {}
     of_parameters = {*names_of(*(s.shape for s in parameters))}

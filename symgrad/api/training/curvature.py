@@ -13,7 +13,7 @@ from symgrad.api.limits import CURVED_VARIABLES, FLAT_DIRECTIONS, KRYLOV_DIRECTI
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
 _FLAT = 1e-9
-"""Largest curvature, relative to the largest curvature, that may be a rounding error of the Hessian."""
+"""A curvature of at most this size, relative to the largest curvature, may be a rounding error of the Hessian."""
 _SCALINGS = 12
 
 
@@ -23,10 +23,11 @@ class Curvature:
 
     Args:
         step: Newton's step with the absolute values of curvatures, which leads away from saddle points.
-        gain: the decrease of the loss by this step, in the model.
-        gain_of: returns the gain for another gradient.
-        unit: the unit of each variable in which the Hessian has entries of size 1; 1 for fixed variables.
-        falling: a direction of the lowest curvature, if that is negative.
+        gain: the decrease of the model's loss by this step.
+        gain_of: a function that returns the gain for another gradient.
+        unit: the unit of each variable, so chosen that the entries of the Hessian have about size 1; 1 for fixed
+            variables.
+        falling: a direction of the lowest curvature, if that curvature is negative.
         flat: directions of zero or unknown curvature.
         all_rise: whether the curvature is known and positive in every direction.
         all_fall: whether the curvature is known and negative in every direction.
@@ -48,9 +49,9 @@ def curvature_at(
     """Return the curvature of a loss at a point.
 
     Args:
-        product: returns the Hessian at a point times a vector; None if there is no Hessian.
+        product: a function that returns the Hessian at a point times a vector; None if there is no Hessian.
         x: the point.
-        slope: the gradient there.
+        slope: the gradient at this point.
         free: a mask of the variables that may move.
     """
     places = np.flatnonzero(free)

@@ -18,7 +18,10 @@ from symgrad.ir.types import REAL, Declaration
 
 
 class FlatLoss:
-    """A loss of one flat vector: the variables one after the other, all other inputs fixed."""
+    """A loss as a function of one flat vector, which has the variables one after the other.
+
+    All other inputs are fixed.
+    """
 
     def __init__(
         self, loss: Expr, variables: Sequence[Expr], inputs: Sequence[Node], values: Mapping[Node, Any]

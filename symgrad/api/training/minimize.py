@@ -30,8 +30,8 @@ class Minimum(Reported):
 
     Attributes:
         solution: the value of each variable by name, in its declared shape; ``m["w"]`` is the value of w.
-        value: the loss there.
-        success: whether this may be a minimum: ``established`` has one of the first three values below.
+        value: the loss at the solution.
+        success: whether the solution may be a minimum: ``established`` has one of the first three values below.
         message: SciPy's reason for stopping, the classification, and any variable that left its domain.
         established: ``minimum`` (the gradient is zero, every curvature positive), ``no lower value`` (no lower value
             was found near it: at a kink, in a flat valley, or with too many variables to compute every curvature),
@@ -67,7 +67,7 @@ _HEADS: Mapping[Established, str] = {
     "maximum": "a maximum, no minimum",
     "nothing": "no minimum",
 }
-"""The names of the classifications of an end."""
+"""The names of the classifications of the end of a search."""
 
 
 def minimize(
@@ -85,15 +85,15 @@ def minimize(
     Hessian. All kernels come from the same graph. Nelder-Mead, Powell, COBYLA and COBYQA use only values.
 
     SciPy's search minimises the loss divided by the size of its gradient at the start. So its tolerances are relative,
-    and the unit of the loss does not matter. Exact second derivatives classify the point at which it stops: Newton's
-    steps follow until the classification is known, and from a saddle point or a maximum the search continues along
-    negative curvature. If you set ``tol`` (or a tolerance in ``options``), it applies to the divided loss, and no
+    and the unit of the loss does not matter. Exact second derivatives classify the point at which the search stops.
+    Newton's steps follow until the classification is known, and from a saddle point or a maximum the search continues
+    along negative curvature. If you set ``tol`` (or a tolerance in ``options``), it applies to the divided loss, and no
     further steps follow; ``maxiter`` or a callback ends the whole search.
 
-    Declared domains become bounds where the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
-    SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed, but all domains except
-    ``nonnegative`` are open. So a bound lies inside the domain by 2.2e-16 (times the distance from the end of the
-    domain to the start, if that is less than 1). Other methods search without bounds; if they end outside a domain,
+    Declared domains become bounds if the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
+    SLSQP, trust-constr). If there are bounds, L-BFGS-B is the default. SciPy's bounds are closed, but all domains
+    except ``nonnegative`` are open. So a bound lies inside the domain by 2.2e-16 (times the distance from the end of
+    the domain to the start, if that is less than 1). Other methods search without bounds; if they end outside a domain,
     ``success`` is False and ``message`` names the variable.
 
     Args:
@@ -103,8 +103,8 @@ def minimize(
         data: the values of all other inputs that the loss needs, by name.
         method: a method of SciPy. The default is BFGS; it is L-BFGS-B with bounds or for more than 1,000 variables
             (BFGS stores a square matrix), and SLSQP with constraints.
-        options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``; the last two get all variables as one
-            vector.
+        options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``; callbacks and constraints get all
+            variables as one vector.
 
     Returns:
         A Minimum: ``.solution`` by name in the declared shapes, ``.value``, ``.success``, ``.message``,
@@ -114,8 +114,8 @@ def minimize(
         NotScalarError: if the loss is an array.
         MissingInputError: if an input has no value or two values, or a name is not an input of the loss.
         ShapeError: if a value does not have the declared shape.
-        UsageError: if there is nothing to minimise over, start or data is not a dictionary, a start lies outside its
-            domain, or the method is unknown or needs more memory than the machine has.
+        UsageError: if there is nothing to minimise over, if start or data is not a dictionary, if a start lies outside
+            its domain, or if the method is unknown or needs more memory than the machine has.
 
     Example:
         >>> import numpy as np, symgrad as sg

@@ -27,8 +27,8 @@ class Method:
         program: the assignments of a step.
         source: the publication of the method.
         state: the names of its state variables, all 0 before the first step.
-        options: its options with their defaults; None for a required one.
-        powers: options whose power t the program reads.
+        options: its options with their defaults; None for an option that is required.
+        powers: the options whose powers with exponent t the program reads.
         rate: the published step size, or None.
     """
 
@@ -54,7 +54,7 @@ _ADAM_OPTIONS = (("beta1", 0.9), ("beta2", 0.999), ("epsilon", 1e-8))
 
 METHODS: dict[str, Method] = {
     "sgd": Method("w_new = w - rate*g", "Robbins and Monro (1951)"),
-    # The velocity is w - (previous w), so this is w + momentum*(w - previous w) - rate*g.
+    # The velocity is w - (previous w), so the new w is w + momentum*(w - previous w) - rate*g.
     "momentum": Method(
         "velocity_new = momentum*velocity - rate*g\nw_new = w + velocity_new",
         "Polyak (1964), Some methods of speeding up the convergence of iteration methods, equation 9",

@@ -31,7 +31,7 @@ READS: dict[str, str] = {
 BOUNDED = {"nelder-mead", "powell", "cobyla", "cobyqa", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
 _OPTIONS = ("tol", "options", "callback", "constraints")
 
-# Number of square matrices, with a row for each variable, that a method stores: measured, rounded down.
+# The number of square matrices, with a row for each variable, that a method stores (measured, and rounded down).
 _SQUARE = {
     "bfgs": 6,
     "cobyla": 10,
@@ -45,7 +45,7 @@ _SQUARE = {
 
 
 def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
-    """Return SciPy's name of a method, None for None.
+    """Return SciPy's name of a method; None for None.
 
     Raises:
         UsageError: for an unknown name, or an option that `minimize` does not pass on.
@@ -67,7 +67,7 @@ def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
 
 
 def choose_method(method: str | None, variables: int, *, bounds: bool, constraints: bool) -> str:
-    """Return the method; None selects a default by the number of variables, bounds and constraints.
+    """Return the method. For None, the number of variables, the bounds and the constraints determine a default.
 
     Raises:
         UsageError: if the method needs more memory than the machine has.

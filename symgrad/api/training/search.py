@@ -1,4 +1,4 @@
-"""Run SciPy's search on a normalised loss; restart it below saddle points and maxima."""
+"""Run SciPy's search on a normalised loss, and restart it below saddle points and maxima."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def search_minimum(
 ) -> SearchEnd:
     """Search for a minimum.
 
-    SciPy's tolerances and first steps are absolute, so divide the loss by the size of its gradient at the start.
-    Newton's steps and the curvature classify the point at which SciPy stops. After a saddle point or a maximum, search
-    again from a lower point.
+    SciPy's tolerances and first steps are absolute, so the loss is divided by the size of its gradient at the start.
+    Newton's steps and the curvature classify the point at which SciPy stops. After a saddle point or a maximum, the
+    search starts again from a lower point.
 
     Args:
         problem: the loss.
@@ -118,7 +118,7 @@ class _Runner:
         self._value = problem.value() if self._reads == "value" else None
         self._product = product if self._reads == "hvp" and product is not None else None
         if self._reads == "hvp" and product is None:
-            self._product = problem.hessian_product()  # raises the reason
+            self._product = problem.hessian_product()  # the error has the reason
         self._hessian = problem.hessian() if self._reads == "hessian" else None
         self._counts = dict.fromkeys(self._COUNTS, 0)
         self._unit = 1.0
@@ -146,7 +146,7 @@ class _Runner:
             value, slope = self._both(flat)
             return value / unit, slope / unit
 
-        with np.errstate(over="ignore", invalid="ignore"):  # of a loss without a lower limit
+        with np.errstate(over="ignore", invalid="ignore"):  # for a loss without a lower limit
             result: Any = _scipy().minimize(function, x, method=self._method, **arguments)
         for name in self._COUNTS:
             self._counts[name] += int(result.get(name) or 0)
@@ -203,7 +203,7 @@ def _unit(value: float, slope: Vector) -> float:
 
 
 def _in_unit(callback: Any, unit: float) -> Any:
-    """Wrap a callback so that it sees the loss itself; SciPy passes a result to an argument of this name."""
+    """Wrap a callback so that it gets the loss in its own unit; SciPy passes a result to an argument with this name."""
     try:
         whole = set(inspect.signature(callback).parameters) == {"intermediate_result"}
     except (TypeError, ValueError):
@@ -239,8 +239,8 @@ def _scipy() -> Any:
 def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
     """Return the bounds of every entry.
 
-    The float next to the end of an open domain is not used as a bound: log and 1/x have slopes of 1e308 there, and line
-    searches fail (L-BFGS-B stops and reports success).
+    The float next to the end of an open domain is not used as a bound, because log and 1/x have slopes of 1e308 there,
+    and line searches fail (L-BFGS-B stops and reports success).
     """
     start = np.asarray(start)
     low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)

@@ -14,17 +14,20 @@ from symgrad.ir.graph import Node
 
 
 class State:
-    """Parameters and their gradients, each in one vector; each parameter and its gradient are views of parts of these.
+    """Parameters and their gradients, each in one vector.
+
+    Every parameter and its gradient are views of parts of the vectors.
 
     Args:
-        kernel: computes the loss, the gradients of the dense parameters, and the positions and rows of each table.
+        kernel: the kernel that computes the loss, the gradients of the dense parameters, and the positions and rows of
+            each table.
         parameters: the values of all parameters, which are copied.
         dense: parameters in which every entry moves.
         tables: parameters in which only some rows move.
 
     Attributes:
         point: all dense parameters, one after the other.
-        slope: their gradients in the same order.
+        slope: the gradients of the dense parameters in the same order.
         values: every parameter, trained or frozen.
         gradients: the gradient of every dense parameter, and the rows of every table.
     """
@@ -83,7 +86,7 @@ class State:
         return self.values[s][self._positions[s]] if s in self._positions else self.values[s]
 
     def seems_finite(self) -> bool:
-        """Tell whether the sums of the gradients are finite; very large finite gradients may fail."""
+        """Tell whether the sums of the gradients are finite. They may be infinite for very large finite gradients."""
         return isfinite(float(self.slope.sum())) and all(
             isfinite(float(self.gradients[s].sum())) for s in self._positions
         )

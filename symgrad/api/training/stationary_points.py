@@ -1,7 +1,7 @@
 """Classify the end of a search by exact derivatives: a minimum, a saddle point, or a direction of descent.
 
-All tests are relative: they compare changes of the loss, and lengths of steps, with the whole search and with rounding.
-So they do not depend on the units of the loss and the variables.
+All tests are relative: they compare changes of the loss, and lengths of steps, with the whole search and with rounding
+errors. So the tests do not depend on the units of the loss and the variables.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ Established: TypeAlias = Literal["minimum", "no lower value", "stationary", "sad
 
 _EPSILON = float(np.finfo(float).eps)
 _GAIN = 1e-12
-"""Largest gain of a further step at a minimum, relative to the decrease of the loss: variables have six digits."""
+"""The largest gain of a further step at a minimum, relative to the decrease of the loss, so that variables have six
+correct digits."""
 _OF_THE_WAY = 1e-3
-"""Largest further step at a minimum, relative to the distance from the start: on an unbounded descent it is larger."""
+"""The largest further step at a minimum, relative to the distance from the start; on an unbounded descent steps are
+larger."""
 _NEAR = 1e-5
-"""Alternative: largest further step relative to the variables."""
+"""Instead of the limit above, the largest further step relative to the variables."""
 _OCTAVES = range(-120, 121, 2)
-"""Exponents of the steps at which values near an end are compared: they cover any unit of the variables."""
+"""The exponents of the steps at which values near an end are compared; they cover any unit of the variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class Landscape:
     """A loss of one vector, with its exact derivatives.
 
     Args:
-        both: returns the value and the gradient at a point.
-        product: returns the Hessian at a point times a vector; None if the loss has no Hessian.
+        both: a function that returns the value and the gradient at a point.
+        product: a function that returns the Hessian at a point times a vector; None if the loss has no Hessian.
         low: the lower bound of every variable.
         high: the upper bound of every variable.
         start: the point where the search began.
@@ -57,7 +59,7 @@ class Landscape:
     def noise(self, x: Vector, value: float, slope: Vector) -> float:
         """Return the rounding error of a change of the loss.
 
-        It is the rounding of the last digit, plus the deviation from the linear model at neighbouring floats.
+        It is the rounding error of the last digit, plus the deviation from the linear model at neighbouring floats.
         """
         found = 0.0
         for pattern in (1, 2, 3, 5):
@@ -83,8 +85,8 @@ class EndPoint:
         value: the loss.
         slope: its gradient.
         established: the classification of the point.
-        lower: whether the search must continue from here: Newton's steps were not enough, or the point lies below a
-            saddle point or a maximum.
+        lower: whether the search must continue from this point, because Newton's steps were not enough, or because it
+            lies below a saddle point or a maximum.
     """
 
     x: Vector
@@ -106,7 +108,7 @@ def classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool)
     Returns:
         The end with its classification; or, with ``lower``, a point below a saddle point or a maximum.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # of a loss without a lower limit
+    with np.errstate(over="ignore", invalid="ignore"):  # for a loss without a lower limit
         return _classify_end(landscape, x, go_on=go_on, trusted=trusted)
 
 
@@ -146,9 +148,9 @@ def _classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool
 
 
 def _active_bounds(landscape: Landscape, x: Vector, slope: Vector, threshold: float) -> Any:
-    """Return a mask of the active bounds: variables whose remaining distance to their bound would gain nothing."""
+    """Return a mask of the active bounds, for variables that would gain nothing from the distance to their bound."""
     share = threshold / max(1, len(x))
-    with np.errstate(invalid="ignore"):  # 0 times infinity: no slope, and no end
+    with np.errstate(invalid="ignore"):  # 0 times infinity, if there is neither a slope nor an end
         down = (slope > 0) & (slope * (x - landscape.low) <= share)
         up = (slope < 0) & (slope * (x - landscape.high) <= share)
     return down | up
@@ -168,7 +170,7 @@ def _is_stationary(
 def _newton_descent(
     landscape: Landscape, x: Vector, value: float, step: Vector, shape: Curvature, free: Any, noise: float
 ) -> Vector | None:
-    """Return a lower point along Newton's step, None if there is none."""
+    """Return a lower point along Newton's step; None if there is no such point."""
     if not np.isfinite(step).all():
         return None
     for halvings in range(40):
@@ -222,7 +224,8 @@ def _first_change(
 ) -> Vector | None:
     """Follow a direction to the first change of the loss; return a lower point there, or None if the loss rises.
 
-    Lower values behind a hill do not count. From a lower point, continue while the loss decreases quadratically.
+    Lower values beyond a hill do not count. From a lower point, the search continues while the loss decreases
+    quadratically.
     """
     size = float(np.max(np.abs(direction), initial=0.0))
     if not size:

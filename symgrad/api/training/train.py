@@ -40,13 +40,13 @@ class Training(Reported):
     """The result of a training.
 
     Attributes:
-        solution: the value of each parameter by name, trained and frozen, in its declared shape; ``t["w"]`` is the
+        solution: the value of each parameter by name, both trained and frozen, in its declared shape; ``t["w"]`` is the
             value of w. Pass it as ``start`` for further training.
-        history: the loss of each step, on the data of that step, before the parameters moved.
+        history: the loss of each step, on the data of the step, before the parameters moved.
         trained: the names of the parameters that moved.
         frozen: the names of the parameters that did not move.
         method: the method.
-        message: the reason why it ended.
+        message: the reason why training ended.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.minima:training_report"
@@ -102,8 +102,8 @@ def train(
 ) -> Training:
     """Train parameters of a loss by gradient steps.
 
-    One compiled kernel computes the loss and its exact gradient, which respects ``stop_gradient``. Another kernel, from
-    the method's formula, moves all parameters at once. Results are the same in every run.
+    One compiled kernel computes the loss and its exact gradient, which respects ``stop_gradient``. Another kernel,
+    compiled from the method's formula, moves all parameters at once. Results are the same in every run.
 
     ======== ============================================================= =========================================
     method   a step, with the gradient g                                    options
@@ -128,14 +128,14 @@ def train(
             and adamw; other methods have no default.
         batch: the number of rows of the data in a step. Arrays whose first axis has the same named size are cut
             together. Every epoch reads each row once, in a new order (the last batch may be smaller). ``{"n": 32}``
-            selects the size; for a size that only random inputs have, it is the number of draws.
+            selects the size; for a size that only random inputs have, the number is the number of draws.
         seed: the seed of the order of the rows and of the draws.
         callback: a function that is called after every step with the step's number (from 0), its loss, and the
             parameters by name. It may read the parameters, but must copy them to keep them. Training ends if it returns
             True.
-        sparse: trained parameters that are tables: a step moves only the rows that it reads, as ``E[ids]``. Their
-            gradient comes from `row_gradient`, and the time of a step does not depend on the length of the table. Only
-            for sgd: the moments of the other methods move every row in every step.
+        sparse: trained parameters that are tables: a step moves only the rows that it reads, as in ``E[ids]``. Their
+            gradient comes from `row_gradient`, and the time of a step does not depend on the length of the table. This
+            works only with sgd, since the moments of the other methods move every row in every step.
         dtype: ``float64`` or ``float32``, for all values.
         threads: as for `compile`.
         options: the numeric options of the method.
@@ -148,7 +148,7 @@ def train(
         MissingInputError: if an input has no value or two values, or a name is not an input of the loss.
         ShapeError: if a value does not have the declared shape.
         UsageError: if a parameter has no gradient, or arguments are invalid.
-        UnsupportedError: if the gradient by a sparse parameter is dense.
+        UnsupportedError: if the gradient with respect to a sparse parameter is dense.
         ConvergenceError: if a step has a loss or gradient that is not finite, or moves a parameter out of its declared
             domain.
 
@@ -189,7 +189,7 @@ def train(
 
 
 def _step_function(method: str, settings: Mapping[str, float], state: State) -> Callable[[int, float], None]:
-    """Return a function that takes a step; its arguments are the step's number, from 0, and the step size."""
+    """Return a function that takes a step; its arguments are the number of the step, from 0, and the step size."""
     kernel, powers = step_kernel(method, state.kernel.dtype.name), METHODS[method].powers
     memory = [np.zeros_like(state.point) for _ in METHODS[method].state]
     targets = (state.point, *memory)
@@ -306,7 +306,7 @@ def _tables(loss: Expr, sparse: Any, trained: Sequence[Node], method: str) -> di
         raise UsageError(
             f"sparse parameters with {method}, whose state moves every row in every step",
             expected="method='sgd'",
-            cure="leave sparse out: the gradient by the whole table is exact for every method",
+            cure="leave sparse out: the gradient with respect to the whole table is exact for every method",
         )
     for e in found:
         if e.node not in trained:
@@ -323,8 +323,8 @@ def _gradients(loss: Expr, trained: Sequence[Node]) -> list[Expr]:
         name, nothing = next(iter(still.items()))
         moving = [s.name for s in trained if s.name not in still]
         raise UsageError(
-            f"the gradient of the loss by '{name}' is nothing: {nothing}",
-            expected="parameters that the loss has a gradient by",
+            f"the loss has no gradient with respect to '{name}': {nothing}",
+            expected="parameters with respect to which the loss has a gradient",
             cure=f"freeze it: wrt=[{', '.join(map(repr, moving))}]" if moving else None,
         )
     return gradients

@@ -24,7 +24,7 @@ def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str
         option: the name of the argument in messages.
 
     Raises:
-        NotInProgramError: if one is not in the program of the loss.
+        NotInProgramError: if a variable is not in the program of the loss.
         UsageError: if there are no variables, a variable occurs twice, or a variable is not a real input.
         UnsupportedError: if a variable is declared symmetric.
     """

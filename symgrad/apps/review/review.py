@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Review", "review"]
 
-_OTHERWISE = re.compile(r'otherwise: (arguments)="(\w+)"')
-_BOTH = "it is wrong as the formulas are read, and right in the other reading of a function without brackets"
+_OTHERWISE = re.compile(r'otherwise: (arguments|slash)="(\w+)"')
+_OTHER_READING = "it is wrong as the formulas are read, and right in the other reading of "
+_BOTH = {"arguments": "a function without brackets", "slash": "a slash before several factors"}
 _AHEAD = 6  # statements behind one that may say what it is for
 _READINGS = 5  # of a document in which names are explained behind their use, by others that are
 
@@ -115,7 +116,7 @@ def review(
             cure="read a file with Path(...).read_text()",
         )
     seconds = validate_seconds(time_limit)
-    chosen = checked_options(options)
+    chosen = checked_options({"slash": "papers", **options})
     known = form_of(text, name) if form is None else form
     source, plain = Source(text, name), plain_numbers(text)
     # What readers do not see holds from the first line on, wherever it stands.
@@ -129,19 +130,19 @@ def review(
     first = _read(source, known, found, seconds, chosen, plain.units)
     if first.status != "refuted":
         return first
-    others = {m[1]: m[2] for a in first.assumptions for m in [_OTHERWISE.search(a.text)] if m is not None}
-    for option, value in others.items():
-        first = _unless_otherwise(
-            first, _read(source, known, found, seconds, {**chosen, option: value}, plain.units)
-        )
+    doubts = (_OTHERWISE.search(a.text) for a in first.assumptions)
+    others = dict.fromkeys((m[1], m[2]) for m in doubts if m is not None and m[1] not in options)
+    for option, value in others:
+        other = _read(source, known, found, seconds, {**chosen, option: value}, plain.units)
+        first = _unless_otherwise(first, other, _OTHER_READING + _BOTH[option])
     return first
 
 
-def _unless_otherwise(review: Review, other: Review) -> Review:
+def _unless_otherwise(review: Review, other: Review, message: str) -> Review:
     """Return a review in which a step that is wrong in one reading of LaTeX and right in another is undecided."""
     right = {step.span: step for step in other.steps if step.status in ("proved", "supported")}
     steps = tuple(
-        replace(step, verdict=Verdict("undecided", _BOTH), corrected=None)
+        replace(step, verdict=Verdict("undecided", message), corrected=None)
         if step.status == "refuted" and step.span in right
         else step
         for step in review.steps

@@ -12,6 +12,7 @@ from symgrad.apps.review.layout.prose import (
     ASKED_CUES,
     CONDITION_CUES,
 )
+from symgrad.apps.review.layout.quantities import NUMBER
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
 from symgrad.apps.review.rules.definitions import DefinitionRules
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
@@ -28,12 +29,10 @@ _HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
 
 
 _CASE = re.compile(r"\b(?:case|region|branch|regime)\b[^.\n]*$", re.IGNORECASE)
-_ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
-_NUMBER = re.compile(
-    r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
-    r"(?:\s*(?:\\times|\\cdot|[*×·])\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[-−]?\d+\s*[)}]?)?\s*",
-    re.IGNORECASE,
+_GENERAL = re.compile(
+    r"\b(?:in general|for (?:general|all|any|every|arbitrary)|generally|arbitrary)\b", re.IGNORECASE
 )
+_ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
 
 
 class Reviewer(DefinitionRules):
@@ -56,7 +55,7 @@ class Reviewer(DefinitionRules):
         relations, sides = statement.relations, list(statement.sides)
         behind = sides[len(sides) - len(relations) :]
         relations = tuple(
-            replace(r, kind="equal") if r.text in _ABOUT and _NUMBER.fullmatch(side.text) else r
+            replace(r, kind="equal") if r.text in _ABOUT and NUMBER.fullmatch(side.text) else r
             for r, side in zip(relations, behind, strict=True)
         )  # x ≈ 5.48 says of decimals what x = 5.48 says
         if any(r.kind == "declare" for r in relations):
@@ -150,7 +149,12 @@ class Reviewer(DefinitionRules):
         if self._says_symmetric(left, right, equation):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
+        sentence = re.split(r"[.!?;](?:\s|$)", self._before)[-1]
+        values, conditions = self.names.fixed, self.names.conditions
+        if _GENERAL.search(sentence) is not None:  # of all values, whatever some lines above were about
+            self.names.fixed, self.names.conditions = {}, []
         judged = self._judge.judged(left, right, about=relation.text in _ABOUT)
+        self.names.fixed, self.names.conditions = values, conditions
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
         if judged.verdict.status == "refuted":

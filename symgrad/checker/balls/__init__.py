@@ -1,4 +1,4 @@
 """Evaluate programs at exact points in ball arithmetic (real intervals with a midpoint and a radius).
 
-Open `programs.py` first. Imports nothing of the other parts of the checker but programs and numbers.
+Open `programs.py` first. Of the checker, this package imports only programs and numbers.
 """

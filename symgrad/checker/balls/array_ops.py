@@ -67,7 +67,7 @@ def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
 def _contract_pairwise(
     labels: tuple[Axes, ...], result: Axes, operands: Sequence[Array], sizes: dict[int, int]
 ) -> Array:
-    """Contract the operands one after the other, by matrix products."""
+    """Contract the operands one after the other, as matrix products."""
     unknown = full_array(tuple(sizes[i] for i in result), None)
     found: Array = box(fmpq(1))
     axes: list[int] = []
@@ -84,13 +84,15 @@ def _contract_pairwise(
         else:
             both = [*axes, *(i for i in once if i not in axes)]
             found, axes = elementwise(mul, _align_axes(found, axes, both), _align_axes(x, once, both)), both
-    if set(axes) != set(result):  # an axis of the result that no operand has: programs cannot write it
+    if set(axes) != set(
+        result
+    ):  # no operand has this axis of the result: a program cannot contain such a contraction
         return unknown
     return found.transpose([axes.index(i) for i in result])
 
 
 def _sum_unused(x: Array, own: list[int], wanted: set[int]) -> tuple[Array, list[int]]:
-    """Sum over the labels that no later operand and no result has."""
+    """Sum over the labels that neither a later operand nor the result has."""
     gone = tuple(k for k, i in enumerate(own) if i not in wanted)
     return (reduce_axes(gone, x, _total), [i for i in own if i in wanted]) if gone else (x, own)
 
@@ -118,7 +120,7 @@ def _extremum(op: Binary) -> _Reduction:
 
 
 def _first_extremum(least: bool, values: list[Value]) -> int | None:
-    """Return the position of the first extreme entry, or None if it is not certain."""
+    """Return the position of the first extreme entry; None if it is not certain."""
     below = POINTWISE_OPS["lt"]
     best = 0
     for i in range(1, len(values)):
@@ -130,7 +132,7 @@ def _first_extremum(least: bool, values: list[Value]) -> int | None:
 
 
 def _strict_extremum(least: bool, values: list[Value]) -> int | None:
-    """Return the position of the extreme entry, or None if another entry that is not a copy of it may tie."""
+    """Return the position of the extreme entry; None if another entry, which is not a copy of it, may tie."""
     best, strictly = _first_extremum(least, values), SMOOTH_OPS["le"]
     if best is None:
         return None
@@ -152,7 +154,7 @@ def _selected_entry(choose: _Choice, least: bool) -> _Reduction:
 
 
 def _argument_of_extreme(choose: _Choice, least: bool) -> Callable[[int | None, Array], Array]:
-    """Return argmax or argmin, by a rule that selects the position."""
+    """Return argmax or argmin, whose position is selected by a rule."""
 
     def of(values: list[Value]) -> Value:
         best = choose(least, values)

@@ -23,7 +23,7 @@ __all__ = [
 def defined_where(
     holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None
 ) -> Unary:
-    """Return a function that is unknown unless a condition certainly holds; ``zero`` is its exact zero."""
+    """Return a function that is unknown unless a condition certainly holds; ``zero`` is its exact value at 0."""
 
     def apply(x: Value) -> Value:
         if x is None or not holds(x) or not abs(x) < ARGUMENT_BOUND:
@@ -34,7 +34,7 @@ def defined_where(
 
 
 def always(_x: Value) -> bool:
-    """Return True for every value: no condition."""
+    """Return True for every value: this condition always holds."""
     return True
 
 
@@ -64,7 +64,7 @@ def is_integer(n: Value) -> bool:
 
 
 def _entire_bessel(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
-    """Return J or I: at x < 0 for integer orders only; at x = 0 also for positive orders, but one-sided there."""
+    """Return J or I: for x < 0 only of integer orders; for x = 0 also of positive orders, but one-sided there."""
 
     def apply(n: Value, x: Value) -> Value:
         if n is None or x is None or not (abs(n) < BESSEL_ORDER and abs(x) < ARGUMENT_BOUND):

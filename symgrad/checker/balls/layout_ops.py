@@ -25,7 +25,7 @@ def _integer(value: Value) -> int | None:
 
 
 def _valid_positions(index: Array, size: int) -> tuple[Array, Array]:
-    """Return positions from 0, and a mask of the invalid ones: no integer, not certain, or outside the axis."""
+    """Return positions counted from 0, and a mask of those that are not integers, not certain, or outside the axis."""
     found = np.zeros(index.shape, dtype=np.int64)
     wrong = np.zeros(index.shape, dtype=bool)
     for place in np.ndindex(index.shape):

@@ -1,4 +1,4 @@
-"""Linear algebra of matrices of values by elimination: certain where every pivot is certainly nonzero."""
+"""Linear algebra of matrices of values by elimination: a result is certain if every pivot is certainly nonzero."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["MATRICES"]
 Array: TypeAlias = Any
 
 
-_STEP = 5e-8  # seconds of a product of short balls in the elimination of flint, roughly
+_STEP = 5e-8  # approximate seconds of a product of short balls in flint's elimination
 _EXPONENTIAL_COST = 6  # the time of a matrix exponential in units of an elimination
 _EXACT_STEP = 2e-9  # seconds of a product modulo a prime, in an exact elimination
 
 
 def _pivot(column: list[Value]) -> int | None:
-    """Return the position of the entry that is farthest from zero, None if none is certainly nonzero."""
+    """Return the position of the entry that is farthest from zero; None if none is certainly nonzero."""
     best, size = None, ball(fmpq(0))
     for i, v in enumerate(column):
         low = ball(v).abs_lower()
@@ -35,7 +35,7 @@ def _pivot(column: list[Value]) -> int | None:
 
 
 def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
-    """Return the determinant of a and the solution of a @ x = b (None where not certain), by Gauss-Jordan."""
+    """Return the determinant of a, and the solution of a @ x = b, by Gauss-Jordan; None for what is not certain."""
     n = len(a)
     rows: list[list[Value]] = [[*p, *q] for p, q in zip(a.tolist(), b.tolist(), strict=True)]
     nothing = np.full(b.shape, None, dtype=object)
@@ -166,7 +166,10 @@ def _matrix_function(name: str, x: list[list[Value]]) -> list[list[Value]]:
 
 
 def _function(name: str) -> Callable[..., Array]:
-    """Return a function f of each matrix of a stack; with a direction e, its derivative, from f([[x, e], [0, x]])."""
+    """Return a function f of each matrix of a stack.
+
+    With a direction e, return its derivative, from f([[x, e], [0, x]]).
+    """
 
     def of(x: Array, *directions: Array) -> Array:
         result = np.full(x.shape, None, dtype=object)

@@ -19,13 +19,15 @@ Array: TypeAlias = Any
 fmpq_mat: Any = flint.fmpq_mat
 arb_mat: Any = flint.arb_mat
 
-_EXACT_BITS = 256  # of a common denominator or of a numerator; beyond, products are computed in balls
-_CHUNK = 2_000_000  # products between checks of the deadline
-_PRODUCT = 5e-8  # seconds of one, roughly
+_EXACT_BITS = (
+    256  # bits of a common denominator or of a numerator; with more bits, products are computed in balls
+)
+_CHUNK = 2_000_000  # how many products are computed between checks of the deadline
+_PRODUCT = 5e-8  # approximate seconds of one product
 
 
 def exact_bits(values: Sequence[Value]) -> int | None:
-    """Return the bits of rationals over their common denominator; None for balls and for too many bits."""
+    """Return the number of bits of rationals over their common denominator; None for balls, or for too many bits."""
     if any(type(v) is not fmpq for v in values):
         return None
     common, longest = flint.fmpz(1), 0
@@ -73,7 +75,7 @@ def matrix_product(a: Array, b: Array) -> Array:
 
 
 def _group_axes(x: Array, own: Sequence[int], *groups: Sequence[int]) -> Array:
-    """Merge the labelled axes of an array to one axis for each group of labels."""
+    """Merge the labelled axes of an array into one axis for each group of labels."""
     sizes = dict(zip(own, x.shape, strict=True))
     order = [own.index(i) for group in groups for i in group]
     return x.transpose(order).reshape([math.prod(sizes[i] for i in group) for group in groups])
@@ -84,7 +86,7 @@ def contract_pair(
 ) -> tuple[Array, list[int]]:
     """Multiply two arrays with labelled axes, and sum over the labels that are not in ``kept``.
 
-    No array has a label twice, and both arrays have every label that is summed.
+    No array has a label twice, and both arrays have every label that is summed over.
 
     Returns:
         The product, and the labels of its axes.

@@ -1,10 +1,10 @@
 """Piecewise ops: comparisons, maximum and minimum, rounding, logic; and the tables of all pointwise ops.
 
-`POINTWISE_OPS` has every op; `SMOOTH_OPS` has variants that also return None where the function has no two-sided
+`POINTWISE_OPS` has every op. `SMOOTH_OPS` has variants that also return None if the function has no two-sided
 derivative: at ties, jumps, kinks and ends of domains.
 
-Two arguments that are the same Python object are the same number, and in `SMOOTH_OPS` the same function near the
-point. So an op must not return one of its arguments only because the numbers agree at the point (x*1 is a new object).
+Two arguments that are the same Python object are the same number, and in `SMOOTH_OPS` the same function near the point.
+So an op must not return one of its arguments merely because the numbers agree at the point (x*1 is a new object).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from symgrad.checker.numbers import arb, fmpq
 __all__ = ["POINTWISE_OPS", "SMOOTH_OPS"]
 
 
-_ROUNDING_BOUND = arb(2) ** 2048  # beyond it no value is rounded to an integer
+_ROUNDING_BOUND = arb(2) ** 2048  # a value beyond this bound is not rounded to an integer
 
 
 def _less(x: Value, y: Value, equal: bool | None) -> bool | None:
-    """Tell whether x < y; where they are equal, return ``equal``."""
+    """Tell whether x < y; if they are equal, return ``equal``."""
     if type(x) is fmpq and type(y) is fmpq:
         return x < y if x != y else equal
     x, y = ball(x), ball(y)
@@ -119,7 +119,7 @@ def _sign(x: Value) -> Value:
 
 
 def _integer_floor(x: Value, inside: bool) -> Any:
-    """Return the floor of a value, None where it is not certain; ``inside``: None at an integer, too."""
+    """Return the floor of a value; None if it is not certain, or at an integer if ``inside``."""
     if x is None:
         return None
     if type(x) is fmpq:
@@ -188,7 +188,7 @@ def _identity(x: Value) -> Value:
 
 
 def _copy(x: Value) -> Value:
-    """Return a copy: x and a constant with the value of x are different functions, so different objects."""
+    """Return a copy: x and a constant with the value of x are different functions and must be different objects."""
     if x is None or isinstance(x, bool):
         return x
     return arb(x) if type(x) is arb else fmpq(x.p, x.q)

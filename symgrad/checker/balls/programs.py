@@ -41,9 +41,9 @@ Point: TypeAlias = "Mapping[str, Any]"
 
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-# Where these are certain in the strict sense, their results are constant near the point.
+# If `evaluate` is strict and gives one of these ops a value, the op is constant near the point.
 _PIECEWISE = _LOGIC | _COMPARISONS | {"floor", "ceil", "round", "sign", "argmax", "argmin", "one_hot"}
-# With an integer exponent or order these have a larger domain.
+# With an integer exponent or order, these ops have a larger domain.
 _INTEGER_EXPONENT = frozenset({"pow", "jv", "iv"})
 EVERY_VARIABLE = "*"
 
@@ -65,14 +65,16 @@ def evaluate(
         program: the steps.
         point: for every variable that is read, a Fraction, int or truth value, or nested lists or an array of them.
         precision: bits of the balls.
-        sizes: values of named lengths that no variable in ``point`` has in its shape.
-        strict: whether values are unknown where a step is not differentiable, too: at ties of comparisons, of maximum
-            and minimum, jumps of floor, ceil, round and sign, abs at 0, ends of domains. With the name of a variable,
-            this holds for steps that depend on it, other than through ``stop_gradient``. With `EVERY_VARIABLE` it
-            holds for steps that depend on any variable: a known value is then defined in a neighbourhood of the point.
-        wanted: positions of the outputs; None for all steps. Other steps are evaluated only if these read them.
-        plain: an output that need not be differentiable: steps that it alone reads are not strict.
-        deadline: on the count of `symgrad.checker.clock`.
+        sizes: values of named lengths that do not occur in the shape of any variable in ``point``.
+        strict: whether values are also unknown where a step is not differentiable: at ties of comparisons, of maximum
+            and minimum, at jumps of floor, ceil, round and sign, at 0 for abs, and at ends of domains. If it is the
+            name of a variable, this holds only for steps that depend on it, other than through ``stop_gradient``. With
+            `EVERY_VARIABLE` it holds for steps that depend on any variable: a known value is then defined in a
+            neighbourhood of the point.
+        wanted: positions of the outputs; None for all steps. Other steps are evaluated only if the outputs depend on
+            them.
+        plain: an output that need not be differentiable: steps that only this output reads are not strict.
+        deadline: in seconds of work, as `symgrad.checker.clock` counts them.
 
     Returns:
         The values of the outputs: ``fmpq``, ``arb``, ``bool`` or None (unknown), or arrays of these.
@@ -113,14 +115,14 @@ def evaluate(
 
 
 def _is_defined_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
-    """Tell whether a power, or a function of an order, is defined for exponents or orders near an integer, too."""
+    """Tell whether a power or a Bessel function stays defined if its integer exponent or order changes a little."""
     whole, other = step.args[::-1] if step.op == "pow" else step.args
     base = values[other]
     return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))
 
 
 def depending_arguments(program: ProofProgram, strict: bool | str) -> bytearray | None:
-    """Tell for each step whether one of its arguments depends on a variable (for True, on any real variable)."""
+    """Tell for each step whether one of its arguments depends on a variable (if it is True, on any real variable)."""
     if strict is False:
         return None
     depends = _depends(program, strict)
@@ -128,7 +130,7 @@ def depending_arguments(program: ProofProgram, strict: bool | str) -> bytearray 
 
 
 def _depends(program: ProofProgram, strict: bool | str, *, real: bool = False) -> bytearray:
-    """Tell for each step whether it depends on a variable; ``real``: on a real one."""
+    """Tell for each step whether it depends on a variable; if ``real``, on a real variable."""
     every = strict == EVERY_VARIABLE
     depends = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
@@ -167,7 +169,7 @@ def _object_array(value: Any) -> Any:
 
 
 def _reshape_empty(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return a value as an array; of an empty one, restore the axes that nested lists do not show."""
+    """Return a value as an array; for an empty array, restore the axes that nested lists do not show."""
     array = _object_array(value)
     return array.reshape(shape) if array.size == 0 and array.shape == shape[: array.ndim] else array
 
@@ -224,7 +226,7 @@ def _value(
 
 
 def _operand(program: ProofProgram, step: ProofStep, k: int, value: Any) -> Any:
-    """Return an argument of a step: a truth value is converted to a number for arithmetic."""
+    """Return an argument of a step; for arithmetic, convert a truth value to a number."""
     if program.steps[step.args[k]].kind != "bool" or step.op in _LOGIC or (step.op == "where" and k == 0):
         return value
     if step.kind == "bool" and step.op not in _COMPARISONS:

@@ -6,8 +6,8 @@ An fmpq is the number itself, an arb a finite ball that contains it. None means 
 real number: it lies outside the domain, or its ball reaches across the boundary. The `SMOOTH_` tables have variants
 that also return None where the function has no two-sided derivative: at ties, jumps, kinks and ends of domains.
 
-The identity of an object stands for a number, and in the `SMOOTH_` tables for a function near the point. So an op must
-not return one of its arguments only because the numbers agree at the point (x*1 is a new object).
+The identity of an object stands for a number; in the `SMOOTH_` tables it stands for a function near the point. So an op
+must not return one of its arguments merely because the numbers agree at the point (x*1 is a new object).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _shorten(x: Any) -> Value:
 
 
 def finite_or_none(x: Any) -> Value:
-    """Return a ball if it is finite, else None."""
+    """Return a ball if it is finite, otherwise None."""
     return x if x.is_finite() else None
 
 
@@ -116,7 +116,7 @@ def div(x: Value, y: Value) -> Value:
 
 
 def _root(x: Any, n: int) -> Any:
-    """Return the n-th root of a nonnegative rational if it is rational, else None."""
+    """Return the n-th root of a nonnegative rational if it is rational, otherwise None."""
     p, q = x.p.root(n), x.q.root(n)
     return fmpq(p, q) if p**n == x.p and q**n == x.q else None
 
@@ -189,7 +189,7 @@ def _hypot(x: Value, y: Value) -> Value:
 
 
 def _function(method: Callable[[Any], Any], exact: Mapping[int, int] | None = None) -> Unary:
-    """Turn a method of balls into an op, with exact values at some integers."""
+    """Turn a method of balls into an op that has exact values at some integers."""
     known = exact or {}
 
     def apply(x: Value) -> Value:
@@ -329,7 +329,7 @@ BINARY: dict[str, Binary] = {
 
 
 def _except_at(op: Unary, *ends: int) -> Unary:
-    """Return an op that is unknown at these points, where it has no two-sided derivative."""
+    """Return an op that is unknown at the given points, where it has no two-sided derivative."""
 
     def apply(x: Value) -> Value:
         return None if x is None or any(x == e for e in ends) else op(x)

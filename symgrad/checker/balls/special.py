@@ -69,7 +69,7 @@ SMOOTH_SPECIAL: dict[str, Unary] = {"li": _li_positive, "ellipe": _ellipe_smooth
 
 
 def _with_order(value: Binary) -> Binary:
-    """Return a function of an order and an argument that is unknown for large ones."""
+    """Return a function of an order and an argument, unknown if these are large."""
 
     def apply(n: Value, x: Value) -> Value:
         if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < ARGUMENT_BOUND):
@@ -129,7 +129,7 @@ def _spherical(n: Value, x: Value) -> Value:
 
 
 def _is_no_pole(a: Any) -> bool:
-    """Tell whether a value is certainly none of 0, -1, -2, ..."""
+    """Tell whether a value is certainly different from 0, -1, -2, ..."""
     return bool(a > 0 or not ball(a).contains_integer())
 
 
@@ -187,7 +187,7 @@ def _ive(n: Value, x: Value) -> Value:
 
 
 def _has_real_integrand(phi: Value, m: Value) -> bool:
-    """Tell whether 1 - m*sin(t)**2 is certainly positive from 0 to phi: m < 1, or phi is short of the first zero."""
+    """Tell whether 1 - m*sin(t)**2 is certainly positive for t from 0 to phi: m < 1, or its first zero is after phi."""
     if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < ARGUMENT_BOUND):
         return False
     if m < 1:

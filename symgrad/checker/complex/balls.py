@@ -2,9 +2,10 @@
 
     Value ::= Gaussian | acb | None
 
-A Gaussian is the number itself, an acb a finite ball that contains it. None means that the value is not certain to be a
-number: at a pole, or where the ball of the argument reaches across a branch cut. An argument that certainly lies on the
-cut gives the value of the principal branch, or None if the derivative by a variable of the argument is taken.
+A Gaussian is the number itself; an acb is a finite ball that contains it. None means that the value is not certain to
+be a number: at a pole, or where the ball of the argument reaches across a branch cut. An argument that certainly lies
+on the cut gives the value of the principal branch; but None if the derivative with respect to a variable in the
+argument is taken.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def _function(method: Callable[[Any], Any], at_zero: Gaussian | None = None) -> 
 def _special(
     method: Callable[[Any], Any], within: Callable[[Any], bool] | None = None
 ) -> Callable[[Value], Value]:
-    """Return a function that is unknown unless its argument is certainly off the branch cut, and not too large."""
+    """Return a function that is unknown unless its argument is certainly off the branch cut and not too large."""
 
     def apply(x: Value) -> Value:
         x = ball(x)
@@ -166,7 +167,7 @@ def _special(
 
 
 def _bessel(method: Callable[[Any, Any], Any], *, entire: bool) -> Callable[[Value, Value], Value]:
-    """Return a Bessel function; ``entire``: it has no cut for integer orders, and only then a value at 0."""
+    """Return a Bessel function; ``entire``: for integer orders it has no cut, and only then a value at 0."""
 
     def apply(n: Value, x: Value) -> Value:
         whole = entire and _is_integer(n)
@@ -235,7 +236,7 @@ _OPS: dict[str, Callable[..., Value]] = {
 
 
 def _is_differentiable(op: str, args: Sequence[Value], moving: Sequence[int]) -> bool:
-    """Tell whether a function certainly has a derivative at its arguments, by those that depend on the variable."""
+    """Tell whether a function certainly has a derivative with respect to its arguments that depend on the variable."""
     if op in {"log", "sqrt"} and moving[0]:
         return _off_cut(args[0])
     if op == "pow" and any(moving):
@@ -264,11 +265,11 @@ def evaluate(
         point: a number for every variable that is read.
         precision: bits of the balls.
         wanted: positions of the outputs.
-        wrt: a variable; then the value of a function that depends on it is unknown on its branch cut, too.
-        deadline: on the count of `symgrad.checker.clock`.
+        wrt: a variable; if it is given, a function that depends on it is unknown on its branch cut.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Raises:
-        UsageError: if the point has no value of a variable.
+        UsageError: if the point has no value for a variable.
         TimeoutError: at the deadline.
 
     Example:
@@ -323,7 +324,10 @@ def in_domain(program: ProofProgram, point: Point) -> bool:
         value = point.get(symbol.name)
         if value is None or symbol.kind not in {"complex", "real", "int"} or symbol.shape:
             return False
-        if symbol.ends != (None, None):  # bounds by lengths: claims about complex numbers have none
+        if symbol.ends != (
+            None,
+            None,
+        ):  # these bounds are lengths, which claims about complex numbers do not have
             return False
         if symbol.kind != "complex" and (value.imag or not in_interval(symbol, value.real)):
             return False
@@ -338,7 +342,7 @@ def disjoint(x: Value, y: Value) -> bool:
 
 
 def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as texts that differ; if that takes too many digits, the second as a distance.
+    """Return two different values as texts that differ; if that takes too many digits, the second text is a distance.
 
     A text has a ball for each part, or the exact number if it is short.
 

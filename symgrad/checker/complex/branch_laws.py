@@ -16,8 +16,9 @@ def split_log(ring: ExtensionField, u: Element) -> tuple[Element, Element, int] 
     """Return g, h and p = 1 or -1 with u = g*h**p and log(u) = log(g) + p*log(h) everywhere; None if there are none.
 
     Let k be a positive number. If g + k*h is positive, then the imaginary parts of g and h have opposite signs, or both
-    are real and one is positive: so arg(g) + arg(h) lies in (-pi, pi]. If h - k*g is positive, then their imaginary
-    parts have the same sign, or both are real and h is positive where g is: so arg(g) - arg(h) lies in (-pi, pi].
+    are real and one is positive: so arg(g) + arg(h) lies in (-pi, pi]. If h - k*g is positive, then the imaginary parts
+    of g and h have the same sign, or both are real and h is positive wherever g is: so arg(g) - arg(h) lies in (-pi,
+    pi].
     """
     F = ring.field
     if len(u.num) > LOG_ARGUMENT_TERMS or len(u.den) > 1 or u.num.is_constant():
@@ -50,7 +51,10 @@ def _is_positive(F: FractionField, g: Poly, h: Poly, power: int) -> bool:
 def root_of_prime(
     F: FractionField, turns: int, unity: Callable[[Fraction], Element], value: Element
 ) -> Element | None:
-    """Return the square root of a prime number as a Gauss sum of roots of unity of order ``turns``, if it is one."""
+    """Return the square root of a prime number as a Gauss sum of roots of unity of order ``turns``.
+
+    The result is None if it is not one.
+    """
     p = F.integer(value) or 0
     if p < 2 or turns % (8 if p == 2 else 4 * p):
         return None

@@ -1,9 +1,10 @@
 """Check proofs and refutations about complex numbers.
 
 There are two kinds of proof. Either both sides have the same value in `symgrad.checker.complex.extension_field`. Or
-both are meromorphic in all variables jointly, and equal for real variables; then they are equal by the identity
-theorem: the complement of the poles of a meromorphic function is connected, and a function that vanishes on an open set
-of real points vanishes on it. The check of the real statement includes a real point at which both sides are defined.
+both sides are meromorphic in all variables jointly, and equal for real variables; then they are equal by the identity
+theorem: the complement of the poles of a meromorphic function is connected, and the function is zero on all of it if it
+is zero on an open set of real points. The check of the real statement includes a real point at which both sides are
+defined.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ __all__ = ["RealStatement", "check_complex", "real_statement", "replay_complex"]
 _BITS = 256
 
 RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
-"""A program, two steps that are to be equal, the variable of differentiation or False, and steps to be defined."""
+"""A program, two steps that should be equal, the variable of differentiation or False, and steps that must be
+defined."""
 
 PointAndValues: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
 """A point, and the text of the two sides there."""
@@ -68,7 +70,7 @@ def replay_complex(
 
 
 def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> RealStatement:
-    """Return the statement about real variables that implies the one about complex variables.
+    """Return the statement about real variables that implies the statement about complex variables.
 
     Raises:
         GiveUp: if a side is not meromorphic in all variables.
@@ -115,8 +117,8 @@ def check_complex(
     Args:
         data: the content of the file.
         program: the program of the file.
-        replay: checks a proof about real numbers, and raises if it does not hold.
-        deadline: on the count of `symgrad.checker.clock`.
+        replay: checks a proof about real numbers, and raises an error if it does not hold.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Returns:
         ``"proved"`` or ``"refuted"``, the reason, the excluded sets, and the witness of a refutation.
@@ -131,9 +133,9 @@ def check_complex(
         left, right = _values_at(s, point, precision)
         with context.workprec(precision):
             if not disjoint(left, right):
-                raise GiveUp("the two balls are not disjoint at the point that is given")
+                raise GiveUp("at the given point the two balls are not disjoint")
             found = point, distinct_texts(left, right)
-        return "refuted", "two disjoint balls at the complex point that is given", (), found
+        return "refuted", "the two balls are disjoint at the given complex point", (), found
     _values_at(s, _point(s, data["sample"]["point"]), _BITS)
     if "real" in data:
         statement = real_statement(program, data["a"], data["b"], wrt)
@@ -162,5 +164,5 @@ def _values_at(s: ComplexStatement, point: Mapping[str, Gaussian], precision: in
     wanted = [s.a, s.b, *s.defined]
     found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)
     if any(v is None for v in found):
-        raise GiveUp("at the point that is given one of the two is not defined")
+        raise GiveUp("at the given point one of the two sides is not defined")
     return found[0], found[1]

@@ -47,7 +47,7 @@ def difference(k: ComplexExtensionField, s: ComplexStatement) -> tuple[Element, 
 
 
 def _is_exact_power(k: ComplexExtensionField, u: Element, v: Element) -> bool:
-    """Tell whether the computed power is right where its base is zero, too, or the base is never zero."""
+    """Tell whether the computed power is also right where its base is zero, or the base is never zero."""
     F = k.field
     if F.number(v) is not None or F.number(u) is not None:
         return True

@@ -47,13 +47,13 @@ class ComplexExtensionField:
 
     Args:
         field: fractions of polynomials in the generators.
-        oracle: proposes factors and combinations, which are verified.
+        oracle: the object that proposes factors and combinations, which are then verified.
     """
 
     field: FractionField
     oracle: Oracle
     ring: ExtensionField = dataclasses.field(init=False)
-    """Only its arithmetic is used: its signs are those of real numbers."""
+    """Only the arithmetic of this class is used: its signs are those of real numbers."""
     turns: int = 4
     omega: Element = dataclasses.field(init=False)
     bases: list[ComplexBase] = dataclasses.field(default_factory=list[ComplexBase])
@@ -67,11 +67,11 @@ class ComplexExtensionField:
     positive: dict[int, tuple[int, Fraction]] = dataclasses.field(
         default_factory=dict[int, tuple[int, Fraction]]
     )
-    """Generators, by position, that are positive at every point: base and exponent; the base -1 is E."""
+    """Generators that are positive at every point, by position: base and exponent; the base -1 is E."""
     roots: dict[int, tuple[int, Fraction]] = dataclasses.field(
         default_factory=dict[int, tuple[int, Fraction]]
     )
-    """Generators, by position, that are exp(log(h)*r): the place of the base h, and r."""
+    """Generators that are exp(log(h)*r), by position: the place of the base h, and r."""
 
     def __post_init__(self) -> None:
         self.ring = ExtensionField(self.field, self.oracle)
@@ -117,7 +117,7 @@ class ComplexExtensionField:
         return self.constants[name]
 
     def opaque(self, name: str, *args: Element) -> Element:
-        """Return an opaque function: equal arguments give equal values, and no other law holds."""
+        """Return an opaque function: equal arguments give equal values; no other law is used."""
         F = self.field
         for known, its, value in self.functions:
             if known == name and all(F.is_zero(F.sub(a, b)) for a, b in zip(args, its, strict=True)):
@@ -165,7 +165,7 @@ class ComplexExtensionField:
         return self.ring.integer_power(made, scale)
 
     def _root_power(self, at: int, r: Fraction) -> Element:
-        """Return exp(r*log(h)); where h is 0 and r positive, it is 0."""
+        """Return exp(r*log(h)); where h is 0 and r is positive, it is 0."""
         F, base = self.field, self.bases[at]
         if r.denominator == 1:
             return self.ring.integer_power(base.value, r.numerator)
@@ -226,7 +226,7 @@ class ComplexExtensionField:
         return F.add(total, self._log(self._base(rest)))
 
     def _reciprocal_base(self, u: Element) -> int | None:
-        """Return the place of a base h = 1/u with -pi/2 < arg(h) < pi/2: there u + h is twice a principal root."""
+        """Return the place of a base h = 1/u with -pi/2 < arg(h) < pi/2: then u + h is twice a principal root."""
         F = self.field
         for at, base in enumerate(self.bases):
             if F.number(F.mul(base.value, u)) == 1:
@@ -237,7 +237,7 @@ class ComplexExtensionField:
         return None
 
     def _split_positive(self, u: Element) -> tuple[Element, Element]:
-        """Split u = p*v with a positive p; return log(p) and v."""
+        """Write u = p*v with a positive p; return log(p) and v."""
         F = self.field
         unit = abs(u.num.leading_coefficient())
         total = F.constant(0)
@@ -275,7 +275,7 @@ class ComplexExtensionField:
         return None
 
     def _base_of_root(self, u: Element) -> tuple[int, Fraction] | None:
-        """Return the place of h, and r with -1 < r < 1, of a u that is exp(r*log(h))."""
+        """If u is exp(r*log(h)) with -1 < r < 1, return r and the place of h."""
         if u.den or len(u.num) != 1 or u.num.leading_coefficient() != 1:
             return None
         degrees = u.num.degrees()
@@ -317,7 +317,7 @@ class ComplexExtensionField:
         return self.exp(F.mul(v, self.log(u)))
 
     def power_with_integer_exponent(self, u: Element, v: Element) -> Element:
-        """Return u**v for a v that is an integer at every point: then any branch of log(u) gives the same power."""
+        """Return u**v, where v is an integer at every point: then any branch of log(u) gives the same power."""
         F, ring = self.field, self.ring
         if F.number(v) is not None or F.is_zero(u):
             return self.power(u, v)
@@ -339,7 +339,8 @@ class ComplexExtensionField:
     def is_thin(self, u: Element) -> bool:
         """Tell whether the zero set of a nonzero fraction certainly contains no open set.
 
-        That is so if the fraction is meromorphic, or its norm: the product of its conjugates over all roots in it.
+        It does not if the fraction or its norm is meromorphic: the norm is the product of its conjugates over all roots
+        in it.
         """
         F, norm = self.field, u.num
         roots = {

@@ -72,7 +72,7 @@ class Gaussian:
         return max(n.bit_length() for x in (self.real, self.imag) for n in x.as_integer_ratio())
 
     def sqrt(self) -> Gaussian | None:
-        """Return the principal square root if its parts are rational, else None."""
+        """Return the principal square root if its parts are rational, otherwise None."""
         size = _root(self.real**2 + self.imag**2)
         half = None if size is None else _root((size + self.real) / 2)
         if half is None or size is None:
@@ -83,7 +83,7 @@ class Gaussian:
         return None if below is None else Gaussian(Fraction(0), below)
 
     def to_json(self) -> dict[str, str]:
-        """Return what `json.dumps` takes.
+        """Return the number as a value for `json.dumps`.
 
         Example:
             >>> Gaussian(Fraction(1, 2), Fraction(-3)).to_json()
@@ -107,7 +107,7 @@ def gaussian_from_json(data: Any) -> Gaussian:
 
 
 def _root(x: Fraction) -> Fraction | None:
-    """Return the square root of a nonnegative rational if it is rational, else None."""
+    """Return the square root of a nonnegative rational if it is rational, otherwise None."""
     top, bottom = (flint.fmpz(n) for n in (x.numerator, x.denominator))
     p, q = top.isqrt(), bottom.isqrt()
     return Fraction(int(p), int(q)) if p * p == top and q * q == bottom else None

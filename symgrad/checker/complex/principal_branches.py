@@ -3,8 +3,8 @@
     log(z) = log(abs(z)) + i*t with -pi < t <= pi             z**w = exp(w*log(z)), a product where w is an integer
     sqrt(z) = z**(1/2)                                        0**w = 0 where w has a positive real part, 0**0 = 1
 
-All others follow by formulas that hold everywhere: W. Kahan, Branch cuts for complex elementary functions (1987);
-DLMF 4.23 and 4.37. On a cut they are continuous from the counterclockwise side, as in `cmath`.
+All other functions are defined by formulas that hold everywhere: W. Kahan, Branch cuts for complex elementary functions
+(1987); DLMF 4.23 and 4.37. On a branch cut they are continuous from the counterclockwise side, as in `cmath`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ _TRUTHS = frozenset({"eq", "ne", "and_", "or_", "xor", "not_", "where"})
 _REASONS = {
     **dict.fromkeys(_ORDERED, "complex numbers have no order"),
     **dict.fromkeys(_TRUTHS, "conditions are about real numbers here"),
-    "cbrt": "for real numbers it is the real root, which no branch of the complex one is",
+    "cbrt": "for real numbers it is the real root, which is not a branch of the complex root",
     "lgamma": "for real numbers it is the logarithm of an absolute value, which has no derivative",
     **dict.fromkeys(("hypot", "atan2"), "it is a function of two real numbers"),
-    **dict.fromkeys(("erfinv", "erfcinv", "expi"), "its branches have no common convention"),
+    **dict.fromkeys(("erfinv", "erfcinv", "expi"), "there is no common convention for its branches"),
 }
 _CURES = {"cbrt": "write u**(1/3) for the principal root", "lgamma": "write log(gamma(u)) or gamma(u)"}
 
@@ -150,14 +150,14 @@ _DEFINED_WITH_CUTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ComplexStatement:
-    """A statement about complex numbers, in primitive functions.
+    """A statement about complex numbers, written with primitive functions.
 
     Args:
         program: the steps.
         a, b: the two sides; for a derivative, the derivative and the claim.
         wrt: the variable of differentiation, or None.
         defined: further steps that must be certain at an admissible point.
-        cuts: the branch cuts of the differentiated function, as conditions: nothing is claimed there.
+        cuts: the branch cuts of the differentiated function, as conditions: nothing is claimed on them.
         nonzero: steps that are nonzero at an admissible point: divisors, arguments of logarithms, bases of
             differentiated powers.
     """
@@ -172,12 +172,12 @@ class ComplexStatement:
 
 
 def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> ComplexStatement:
-    """Reduce a statement about complex numbers to the equality of two steps in primitive functions.
+    """Reduce a statement about complex numbers to the equality of two steps, written with primitive functions.
 
     Args:
         program: the steps; a variable of kind ``"complex"`` is any complex number.
-        a: the position of one side; with ``wrt``, of the differentiated function.
-        b: the position of the other side; with ``wrt``, of the claimed derivative.
+        a: the position of one side; if there is ``wrt``, the position of the differentiated function.
+        b: the position of the other side; if there is ``wrt``, the position of the claimed derivative.
         wrt: the variable of differentiation.
 
     Raises:
@@ -239,7 +239,7 @@ def _cuts(program: ProofProgram, y: int, moving: Sequence[int]) -> tuple[str, ..
 
 
 def _cut_conditions(program: ProofProgram, i: int, moving: Sequence[int], whole: Container[int]) -> list[str]:
-    """Return where a differentiated step may jump, or its derivative has no value, as conditions."""
+    """Return, as conditions, where a differentiated step may jump, or its derivative has no value."""
     step = program.steps[i]
     found: list[str] = []
     if step.op == "pow":
@@ -274,14 +274,14 @@ def _expand_definitions(program: ProofProgram, wanted: Sequence[int], into: Step
 def _refuse(program: ProofProgram, step: ProofStep) -> None:
     if step.shape or any(program.steps[a].shape for a in step.args):
         raise UsageError(
-            "verdicts about complex numbers are about single ones, not arrays",
+            "verdicts about complex numbers are about single numbers, not arrays",
             cure="state the claim for one entry",
         )
     if step.kind == "bool" and step.op in ("symbol", "number"):
-        raise UsageError("a truth value is no complex number", cure="leave the domain real")
+        raise UsageError("a truth value is not a complex number", cure="leave the domain real")
     if step.op not in _PRIMITIVES and step.op not in _DEFINITIONS:
         raise UsageError(
-            f"'{step.op}' is no function of complex numbers: {_REASONS.get(step.op, 'it has no such meaning here')}",
+            f"'{step.op}' is not a function of complex numbers: {_REASONS.get(step.op, 'it is undefined for them')}",
             expected="functions with a principal branch",
             cure=_CURES.get(step.op, "leave the domain real"),
         )
@@ -304,7 +304,7 @@ def retype_symbols(program: ProofProgram, names: Sequence[str], kind: str = "com
 
 
 def integer_steps(program: ProofProgram) -> frozenset[int]:
-    """Return the steps that are integers at every point, inferred without their declared kinds."""
+    """Return the steps that are integers at every point; their declared kinds are not used."""
     found: set[int] = set()
     integers = {s.name for s in program.symbols if s.kind == "int"}
     for i, step in enumerate(program.steps):
@@ -323,7 +323,7 @@ def integer_steps(program: ProofProgram) -> frozenset[int]:
 
 
 def integer_value(program: ProofProgram, at: int) -> int | None:
-    """Return the value of a step that is an integer literal, else None."""
+    """Return the value of a step that is an integer literal, otherwise None."""
     step, sign = program.steps[at], 1
     if step.op == "neg":
         step, sign = program.steps[step.args[0]], -1
@@ -333,7 +333,7 @@ def integer_value(program: ProofProgram, at: int) -> int | None:
 
 
 def depends_on(program: ProofProgram, wrt: str | None) -> bytearray:
-    """Tell for each step whether it depends on a variable, but not through ``stop_gradient`` (None: on any at all)."""
+    """Tell for each step whether it depends on a variable (if None, on any), other than through ``stop_gradient``."""
     depends = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
         if step.op == "symbol":

@@ -33,7 +33,8 @@ def differs_at_complex_samples(s: ComplexStatement, *, thin: bool = False) -> bo
     for k in range(COMPLEX_SAMPLES):
         draw = random.Random(k)
         spread = SPREADS[k % len(SPREADS)]
-        # In the first half all variables share a quadrant, then they lie in different ones.
+        # For the first half of the points all variables share a quadrant; for the other half they lie in different
+        # ones.
         turns = (_QUADRANTS[(k + j * (k // 4)) % 4] for j in range(len(symbols)))
         point = {v.name: _sample_value(v, draw, spread, t) for v, t in zip(symbols, turns, strict=True)}
         if not in_domain(s.program, point):

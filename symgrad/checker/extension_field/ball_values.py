@@ -20,7 +20,7 @@ _BITS = 256
 
 
 def sign_of_constant(k: Generators, h: Poly) -> int:
-    """Return the sign of a polynomial without variables; 0 if it has one, or the sign is not certain."""
+    """Return the sign of a polynomial that is a constant; 0 if it has a variable, or the sign is not certain."""
     positions = k.dependencies(p for p, d in enumerate(h.degrees()) if d > 0)
     if len(h) > CONSTANT_TERMS or any(k.meaning[p][0] == "symbol" for p in positions):
         return 0
@@ -34,7 +34,7 @@ def value_at(k: Generators, h: Poly, point: Mapping[str, Any]) -> Value:
     """Return the value of a polynomial at a point.
 
     Args:
-        k: the generators.
+        k: the generators that the polynomial is written in.
         h: the polynomial.
         point: a Fraction or an int for each variable of the polynomial.
 
@@ -44,7 +44,7 @@ def value_at(k: Generators, h: Poly, point: Mapping[str, Any]) -> Value:
     positions = k.dependencies(p for p, d in enumerate(h.degrees()) if d > 0)
     with flint.ctx.workprec(_BITS):
         values: dict[int, Value] = {}
-        for p in sorted(positions, reverse=True):  # the older generators have the later positions
+        for p in sorted(positions, reverse=True):  # older generators have later positions
             values[p] = _generator_value(k, p, values, point)
         return _polynomial_value(h, values)
 

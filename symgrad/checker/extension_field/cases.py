@@ -43,7 +43,7 @@ def replay_case(
 
 
 def common_exclusions(first: Functions, second: tuple[Functions, Element | None]) -> tuple[str, ...]:
-    """Return the points that two proofs exclude both; the second shifts the only angle, so they share no pole.
+    """Return the points that both of two proofs exclude; the second one shifts the only angle, so they share no pole.
 
     Raises:
         GiveUp: if the second proof is not of this kind.
@@ -51,11 +51,11 @@ def common_exclusions(first: Functions, second: tuple[Functions, Element | None]
     extension, difference = second
     turned = extension.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
     if not turned or not len(first.poles) == len(extension.poles) == len(extension.angles) == 1:
-        raise GiveUp("a second proof that turns no angle")
+        raise GiveUp("a second proof that shifts no angle")
     quarter = extension.field.scaled(extension.pi(), Fraction(1, 4))
     back = extension.field.fraction_text(extension.field.add(extension.angles[0][0], quarter))
     if len(first.angles) != 1 or "..." in back or back != first.field.fraction_text(first.angles[0][0]):
-        raise GiveUp("a second proof that turns another angle")
+        raise GiveUp("a second proof that shifts another angle")
     if difference is None or not extension.field.is_zero(difference):
         raise GiveUp("a second proof that does not hold")
     (pole,) = first.poles

@@ -18,7 +18,7 @@ from symgrad.support.traversal import postorder, walk
 __all__ = ["COMPARISONS", "branch_on_comparison", "reachable_steps", "evaluate_steps"]
 
 COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
-"""For each ordering, the sign of the difference of its arguments where it is true."""
+"""For each ordering, the sign that the difference of its arguments has where the ordering is true."""
 _ROUNDING = {"floor", "ceil", "round", "sign"}
 _INTEGRAL = {"add", "mul", "neg", "maximum", "minimum", "abs", "stop_gradient"}
 _LOGIC: dict[str, Callable[..., bool]] = {
@@ -30,7 +30,10 @@ _LOGIC: dict[str, Callable[..., bool]] = {
 
 
 def reachable_steps(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
-    """Return the steps that the outputs need, in order; of a `where` with a decided condition, only one branch."""
+    """Return the steps that the outputs need, in order.
+
+    If the condition of a `where` is decided, only one of its branches is needed.
+    """
 
     def arguments(i: int) -> tuple[int, ...]:
         step = program.steps[i]
@@ -43,7 +46,7 @@ def reachable_steps(program: ProofProgram, outputs: Sequence[int], outcome: Mapp
 def branch_on_comparison(
     program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]
 ) -> list[dict[int, bool]]:
-    """Split an outcome by the first comparison that it does not decide; return [] if it decides all."""
+    """Split an outcome by the first comparison that it does not decide; return [] if it decides all comparisons."""
     for i in reachable_steps(program, outputs, outcome):
         op = program.steps[i].op
         if i not in outcome and (op in COMPARISONS or op in {"eq", "ne"}):
@@ -52,7 +55,7 @@ def branch_on_comparison(
 
 
 def _truth(program: ProofProgram, at: int, outcome: Mapping[int, bool]) -> bool | None:
-    """Return the truth value of a step, None if the outcome of the comparisons does not decide it."""
+    """Return the truth value of a step; None if the outcome of the comparisons does not decide it."""
     steps = program.steps
     known: dict[int, bool | None] = {}
     for i in postorder([at], lambda i: steps[i].args if steps[i].op in _LOGIC else ()):
@@ -81,10 +84,10 @@ def evaluate_steps(
         program: the steps.
         outputs: positions of the outputs.
         outcome: the truth values of the comparisons, by step.
-        known: receives the values of all steps that are read.
+        known: a dictionary that receives the values of all steps that are read.
 
     Raises:
-        Contradiction: if no point has that outcome.
+        Contradiction: if no point has this outcome.
         GiveUp: if an op has no rule, or the elements grow too large.
     """
     symbols = {s.name: _symbol(k, s) for s in program.symbols if not s.shape}
@@ -114,7 +117,7 @@ def evaluate_steps(
 
 
 def _symbol(k: Functions, symbol: Symbol) -> Element:
-    """Return a variable; if it is an integer whose bounds admit only one number, return that number."""
+    """Return a variable; if it is an integer whose bounds allow only one number, return that number."""
     if symbol.kind == "int" and symbol.low is not None and symbol.high is not None:
         first = math.floor(symbol.low) + 1
         if first < symbol.high <= first + 1:
@@ -123,7 +126,7 @@ def _symbol(k: Functions, symbol: Symbol) -> Element:
 
 
 def _is_integer(step: ProofStep, whole: set[int], integers: set[str]) -> bool:
-    """Tell whether a step is an integer at every point, without its declared kind."""
+    """Tell whether a step is an integer at every point, by its op and its arguments; its declared kind is not used."""
     if step.op == "number":
         return Fraction(step.params[0]).denominator == 1
     if step.op == "symbol":
@@ -158,7 +161,10 @@ def _op_value(
 def _assume(
     k: Functions, step: ProofStep, i: int, known: Mapping[int, Element], outcome: Mapping[int, bool]
 ) -> None:
-    """Restrict the case to the points with one outcome of a comparison, and exclude the points of equality."""
+    """Restrict the case to the points with one outcome of a comparison.
+
+    Exclude the points at which its sides are equal.
+    """
     if step.op not in COMPARISONS and step.op not in {"eq", "ne"}:
         return
     if i not in outcome:
@@ -166,7 +172,7 @@ def _assume(
     difference = k.field.sub(*(known[a] for a in step.args))
     equal = k.field.is_zero(difference)
     if not equal and not k.try_exclude_zeros(difference):
-        return  # both sides may be equal on an open set: the proof must hold for either outcome
+        return  # both sides may be equal on an open set: the proof must hold for both outcomes
     if step.op in {"eq", "ne"}:
         if outcome[i] != (equal == (step.op == "eq")):
             raise Contradiction

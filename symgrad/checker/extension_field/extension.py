@@ -4,8 +4,9 @@
     tan     tan(B)     sign      sign(h)       log  log|h|              power  |h|**m        function  f(A, ...)
 
 where h is a polynomial that is not factored any further, or a prime number, and A, B, m are fractions in other
-generators. Every nonzero fraction is a sign times exp(A) times powers of such |h|: its logarithm, its powers and its
-sign follow from that. An oracle proposes factors, linear combinations and scales of generators; they are verified.
+generators. Every nonzero fraction is a sign times exp(A) times powers of such |h|; its logarithm, its powers and its
+sign are computed from this product. An oracle proposes factors, linear combinations and scales of generators; its
+proposals are verified.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Oracle(Protocol):
         ...
 
     def scale(self, kind: str, index: int) -> int:
-        """Return the scale of a generator: its operand is divided by it; for a root, the order."""
+        """Return the scale of a generator: the number by which its operand is divided; for a root, its order."""
         ...
 
 
@@ -90,7 +91,7 @@ class ExtensionField(Zeros):
 
     Args:
         field: fractions of polynomials in the generators.
-        oracle: proposes factors and combinations.
+        oracle: the object that proposes factors and combinations.
     """
 
     oracle: Oracle
@@ -100,13 +101,13 @@ class ExtensionField(Zeros):
     """The poles of the tangents that represent sines and cosines, as conditions."""
 
     def left_out(self) -> tuple[str, ...]:
-        """Return the excluded thin sets, as conditions: zeros of divisors, poles, and zeros whose sign was used."""
+        """Return the excluded thin sets, as conditions: zeros of divisors, poles, and zeros of what has a used sign."""
         return tuple(dict.fromkeys([*self._divisors(self.field.factors), *self.poles, *self.assumed]))
 
     def exclusions_at_pole(self, pole: str) -> tuple[str, ...]:
-        """Return the points at the pole of another proof that this one excludes, too.
+        """Return those points at the pole of another proof that this proof excludes, too.
 
-        The only angle of this proof is shifted by pi/4, so its tangent is 1 at that pole.
+        The only angle of this proof is shifted by pi/4, so that its tangent is 1 at the pole of the other proof.
         """
         t = self.angles[0][1].num
         there = [self.field.reduced(f % (t - 1)) for f in self.field.factors]
@@ -190,7 +191,7 @@ class ExtensionField(Zeros):
         return s
 
     def _log_difference(self, h: Poly) -> Element | None:
-        """Return log(M) - log(N) for a difference M - N of exponentials: both have the same sign."""
+        """Return log(M) - log(N) for a difference M - N of exponentials: this has the same sign as the difference."""
         F, terms = self.field, list(h.terms())
         if len(terms) != 2 or terms[0][1] * terms[1][1] != -(terms[0][1] ** 2):
             return None
@@ -208,7 +209,7 @@ class ExtensionField(Zeros):
         """Exclude the zeros of a polynomial.
 
         Raises:
-            GiveUp: if they may contain an open set.
+            GiveUp: if the zeros may contain an open set.
         """
         if h.is_constant() or h in self.field.factors or self.never_zero(h):
             return
@@ -217,7 +218,7 @@ class ExtensionField(Zeros):
         self.assumed.append(f"{self.field.text(h)} = 0")
 
     def try_exclude_zeros(self, u: Element) -> bool:
-        """Exclude the zeros of a fraction and return True; return False if they may contain an open set."""
+        """Exclude the zeros of a fraction and return True; return False if the zeros may contain an open set."""
         if self.field.number(u) is not None or self.never_zero(u.num):
             return True
         if not self.is_thin(u.num):
@@ -226,14 +227,17 @@ class ExtensionField(Zeros):
         return True
 
     def require_nonnegative(self, p: Product) -> None:
-        """Restrict the case to the points where a product is not negative; its zeros do not determine the signs."""
+        """Restrict the case to the points where a product is not negative.
+
+        At its zeros the signs are not determined.
+        """
         F = self.field
         sign = F.poly(p.sign.num)
         if F.number(sign) != 1:
             degrees = sign.num.degrees()
             mine = [h for s, h in self.signs if degrees[F.index(s)]]
             zeros = [self.atoms[at].value.num for at in p.powers]
-            # A single sign may have either value at the zeros of its own polynomial, if no other factor vanishes.
+            # A single sign may have either value at the zeros of its own polynomial, if no other factor vanishes there.
             if len(mine) != 1 or any(h != mine[0] for h in zeros):
                 for h in zeros:
                     self.exclude_zeros(h)
@@ -341,7 +345,7 @@ class ExtensionField(Zeros):
             parts += [(g, n * e) for g, n in factors]
             for g, _ in (
                 factors if e < 0 else ()
-            ):  # where it is zero, h need not be: the others do not tell its sign
+            ):  # where this factor is zero, h need not be zero, and the other factors do not determine the sign of h
                 self.exclude_zeros(g)
         return unit, parts
 

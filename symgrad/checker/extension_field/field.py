@@ -1,7 +1,7 @@
 """Exact fractions of polynomials in generators, some of which satisfy relations: x*y/(1 + k) with k**2 = x.
 
 A generator stands for a real function of the point (see `symgrad/checker/extension_field/extension.py`), and a relation
-holds at every point of the current case. So an equation of fractions holds at every such point where no denominator
+holds at every point of the current case. So an equation of fractions holds at every such point at which no denominator
 vanishes.
 """
 
@@ -34,8 +34,8 @@ __all__ = [
 Poly: TypeAlias = Any
 
 _GENERATORS_PER_WORD = 64
-_SECONDS_PER_TERM = 2e-7  # seconds of a product of two terms, roughly
-_OPERATION = 3e-5  # seconds of any, however short
+_SECONDS_PER_TERM = 2e-7  # approximate seconds of a product of two terms
+_OPERATION = 3e-5  # seconds of any operation, however small
 
 
 class GiveUp(Exception):
@@ -68,7 +68,7 @@ class FractionField:
 
     Args:
         capacity: the largest number of generators.
-        deadline: on the count of `symgrad.checker.clock`.
+        deadline: on the clock of `symgrad.checker.clock`.
     """
 
     capacity: int
@@ -86,13 +86,13 @@ class FractionField:
         self.ring = flint.fmpq_mpoly_ctx.get(tuple(f"g{i}" for i in range(self.capacity)), "lex")
 
     def spend(self, terms: int = 0) -> None:
-        """Give up if there is no time for a multiplication of so many terms, or too many of them."""
+        """Give up if the time is not enough for a multiplication of so many terms, or there are too many terms."""
         if terms > PRODUCT_TERMS:
             raise GiveUp("the polynomials grow too large")
         self.wait(terms * _SECONDS_PER_TERM)
 
     def wait(self, seconds: float) -> None:
-        """Give up if there is no time for a computation that cannot be interrupted."""
+        """Give up if the time is not enough for a computation that cannot be interrupted."""
         self.budget.spend(seconds=_OPERATION + seconds)
 
     # generators
@@ -139,13 +139,13 @@ class FractionField:
         return bool(a.num.is_zero())
 
     def number(self, a: Element) -> Rational | None:
-        """Return the rational number that an element is, else None."""
+        """Return the rational number to which an element is equal, otherwise None."""
         if a.den or not a.num.is_constant():
             return None
         return a.num.leading_coefficient() if a.num else flint.fmpq(0)
 
     def integer(self, a: Element) -> int | None:
-        """Return the integer that an element is, else None."""
+        """Return the integer to which an element is equal, otherwise None."""
         number = self.number(a)
         return int(number.p) if number is not None and number.q == 1 else None
 
@@ -166,7 +166,7 @@ class FractionField:
         return max(1, self.capacity // _GENERATORS_PER_WORD)
 
     def quotient(self, num: Poly, divisor: Poly) -> Poly | None:
-        """Return the exact quotient of two polynomials, or None; a failing division mostly ends early."""
+        """Return the exact quotient of two polynomials, or None; a division that fails usually ends early."""
         self.spend()
         try:
             return num / divisor
@@ -174,7 +174,7 @@ class FractionField:
             return None
 
     def product(self, powers: Iterable[tuple[Poly, int]]) -> Poly:
-        """Return the product of natural powers of polynomials, not reduced."""
+        """Return a product of natural powers of polynomials; it is not reduced."""
         product = self.ring.constant(1)
         for factor, e in powers:
             if len(factor) == 1:
@@ -267,7 +267,7 @@ class FractionField:
         return len(self.factors) - 1
 
     def denominator(self, a: Element) -> Poly:
-        """Return the denominator of an element as one polynomial, not reduced."""
+        """Return the denominator of an element as one polynomial; it is not reduced."""
         return self._expanded(a.den)
 
     def equal(self, a: Element, b: Element) -> bool:
@@ -280,7 +280,7 @@ class FractionField:
         return not self._degrees_differ(a, b) and self.is_zero(self.sub(a, b))
 
     def _degrees_differ(self, a: Element, b: Element) -> bool:
-        """Tell whether two fractions differ in the degree of a generator without a relation: then they are unequal."""
+        """Tell whether two fractions differ in the degree of a generator without relations: then they are unequal."""
         if not a.num or not b.num:
             return False
         bound = {p for _, _, zero in self.relations for p, e in enumerate(zero.degrees()) if e}

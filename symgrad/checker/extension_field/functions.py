@@ -34,7 +34,10 @@ class Functions(Powers):
     # opaque functions
 
     def opaque(self, name: str, *args: Element) -> Element:
-        """Return an opaque function: equal arguments give equal values, and an odd function may change signs."""
+        """Return an opaque function: equal arguments give equal values.
+
+        If it is odd, opposite arguments give opposite ones.
+        """
         F = self.field
         for known, its, value in self.functions:
             if known != name or len(its) != len(args):
@@ -52,14 +55,17 @@ class Functions(Powers):
         return self.field.constant(0) if self.field.is_zero(u) else self.opaque(name, u)
 
     def small_integer(self, u: Element) -> int | None:
-        """Return the integer that an element is, if a recurrence may take so many steps, else None."""
+        """Return the integer that an element equals, if a recurrence may take so many steps, otherwise None."""
         n = self.field.integer(u)
         return n if n is not None and abs(n) <= ORDER_SHIFTS else None
 
     def by_recurrence(
         self, name: str, u: Element, part: Callable[[Element], Element], *, product: bool
     ) -> Element:
-        """Return f(u) by f(u + 1) = f(u)*part(u) or f(u) + part(u), from a known f(u + n) with an integer n."""
+        """Return f(u) from a known f(u + n) by the recurrence f(u + 1) = f(u)*part(u) or f(u) + part(u).
+
+        Here n is an integer.
+        """
         F = self.field
         join, undo = (F.mul, self.div) if product else (F.add, F.sub)
         for known, its, value in list(self.functions):
@@ -75,7 +81,7 @@ class Functions(Powers):
     # angles
 
     def scaled_cos_sin(self, u: Element, *, normalized: bool) -> tuple[Element, Element]:
-        """Return the cosine and sine of an angle; if not ``normalized``, both times the same nonzero number."""
+        """Return the cosine and sine of an angle; if not ``normalized``, both multiplied by the same nonzero number."""
         F = self.field
         self._inverse_angles(u)
         basis = [b for b, _ in self.angles]
@@ -149,7 +155,7 @@ class Functions(Powers):
         return z
 
     def _tan_of_pi_over(self, n: int) -> Element:
-        """Return T = tan(pi/n), related by the factor of the imaginary part of (1 + i*t)**n that vanishes at T."""
+        """Return T = tan(pi/n); its relation is the factor of the imaginary part of (1 + i*t)**n that vanishes at T."""
         if n > 200:
             raise GiveUp(f"the tangent of pi/{n}")
         F = self.field
@@ -172,7 +178,7 @@ class Functions(Powers):
         return t
 
     def _inverse_angles(self, u: Element) -> None:
-        """Add the inverse functions in an angle to the basis of angles, with the tangents of their halves."""
+        """Add the inverse functions in an angle to the basis of angles, with the tangents of half their values."""
         F = self.field
         degrees = u.num.degrees()
         for name, args, value in list(self.functions):
@@ -254,7 +260,7 @@ class Functions(Powers):
         return self.atan(self.inverse(u))
 
     def signum(self, u: Element) -> Element:
-        """Return the sign of u as an op of programs: its zeros are excluded, or else it is opaque."""
+        """Return the sign of u as programs define it: its zeros are excluded, or else the sign is opaque."""
         return self.sign(u) if self.try_exclude_zeros(u) else self.opaque("sign", u)
 
     def absolute(self, u: Element) -> Element:
@@ -269,7 +275,7 @@ class Functions(Powers):
         return self.half(F.sub(F.add(u, v), self.absolute(F.sub(u, v))))
 
     def floor(self, u: Element) -> Element:
-        """Return the floor: exact for numbers, and integer summands are split off."""
+        """Return the floor: it is exact for numbers, and integer summands are moved out of it."""
         F = self.field
         number = F.number(u)
         if number is not None:
@@ -314,7 +320,7 @@ class Functions(Powers):
 def _of_reciprocal(
     function: Callable[[Functions, Element], Element],
 ) -> Callable[[Functions, Element], Element]:
-    """Return the function of the reciprocal argument."""
+    """Return a function at the reciprocal of its argument."""
     return lambda k, u: function(k, k.inverse(u))
 
 
@@ -406,4 +412,4 @@ def _clip(k: Functions, u: Element, low: Element, high: Element) -> Element:
 
 
 FUNCTION_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY, "clip": _clip})
-"""For each op, the function that maps the elements of its arguments to that of its result."""
+"""For each op, the function that maps the elements of its arguments to the element of its result."""

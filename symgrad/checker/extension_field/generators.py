@@ -57,18 +57,18 @@ class Generators:
     bounds: dict[int, RationalInterval] = dataclasses.field(
         init=False, default_factory=dict[int, RationalInterval]
     )
-    """For a position, the bounds of the generator; None is no bound."""
+    """The bounds of the generator at each position; None is no bound."""
     meaning: dict[int, tuple[str, int]] = dataclasses.field(
         init=False, default_factory=dict[int, tuple[str, int]]
     )
-    """For a position, the kind of the generator, and its place in the list of that kind."""
+    """The kind of the generator at each position, and its place in the list of this kind."""
 
     parities: list[tuple[Poly, Element]] = dataclasses.field(
         init=False, default_factory=list[tuple[Poly, Element]]
     )
     """Integer-valued monomials m, and (-1)**m."""
     signs: list[tuple[Poly, Poly]] = dataclasses.field(init=False, default_factory=list[tuple[Poly, Poly]])
-    """Generators of undecided signs, and the polynomials whose signs they are."""
+    """Generators that are undecided signs, each with the polynomial whose sign it is."""
 
     def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
         made = self.field.generator(name)
@@ -84,13 +84,13 @@ class Generators:
         return made
 
     def generator(self, h: Poly) -> tuple[str, int]:
-        """Return the kind and the place of a polynomial that is a generator, else an empty kind."""
+        """Return the kind and the place of a polynomial that is a generator; an empty kind for any other polynomial."""
         if len(h) != 1 or h.total_degree() != 1 or h.leading_coefficient() != 1:
             return "", 0
         return self.meaning[self.field.index(h)]
 
     def dependencies(self, positions: Iterable[int]) -> set[int]:
-        """Return positions of generators with those of all generators that they depend on."""
+        """Return positions of generators, together with the positions of all generators on which they depend."""
 
         def direct(p: int) -> list[int]:
             operands = self.operands_of(p)
@@ -124,7 +124,7 @@ class Generators:
     # bounds
 
     def sign_by_bounds(self, h: Poly) -> int:
-        """Return the sign of a polynomial outside its zeros, if the bounds of its generators imply it, else 0."""
+        """Return the sign of a polynomial outside its zeros, if the bounds of its generators imply it, otherwise 0."""
         low, high = self.range(h)
         if low is not None and low >= 0:
             return 1

@@ -58,7 +58,7 @@ _erfc = BESSEL_AND_ERROR_OPS["erfc"]
 
 
 def _shift_order(k: Functions, a: Element, value: Element, x: Element, steps: int) -> Element:
-    """Return the upper incomplete gamma function of order a + steps, from that of order a."""
+    """Return the upper incomplete gamma function of order a + steps, computed from the one of order a."""
     F = k.field
     if not steps:
         return value
@@ -168,7 +168,7 @@ _FIRST, _SECOND = _complete("ellipk", None), _complete("ellipe", 1)
 
 def _elliptic(name: str, complete: Callable[[Functions, Element], Element]) -> Callable[..., Element]:
     def row(k: Functions, phi: Element, m: Element) -> Element:
-        """Return an incomplete integral: odd in phi, and complete at pi/2."""
+        """Return an incomplete integral: it is odd in phi, and complete at pi/2."""
         F = k.field
         if F.is_zero(phi) or F.is_zero(m):
             return phi
@@ -278,4 +278,4 @@ _BINARY: dict[str, Callable[[Functions, Element, Element], Element]] = {
     "spherical_jn": _spherical,
 }
 SPECIAL_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY})
-"""For each op, the function that maps the elements of its arguments to that of its result."""
+"""For each op, the function that maps the elements of its arguments to the element of its result."""

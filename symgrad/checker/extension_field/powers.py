@@ -30,7 +30,7 @@ class Powers(ExtensionField):
         return made
 
     def power(self, u: Element, v: Element, *, whole: bool = False) -> Element:
-        """Return u**v: for an integer exponent with any base, else with a nonnegative one.
+        """Return u**v: with an integer exponent for any base, otherwise for a nonnegative base.
 
         Args:
             u: the base.
@@ -114,7 +114,7 @@ class Powers(ExtensionField):
         return F.mul(result, self._root_power(at, known))
 
     def _terms(self, e: Element) -> list[Element]:
-        """Split a fraction into the terms of its polynomial part, and those of the remainder over the denominator."""
+        """Split a fraction into the terms of its polynomial part and those of its remainder over the denominator."""
         F = self.field
         parts = [(e.num, e.den)]
         lower = F.denominator(e)
@@ -185,7 +185,7 @@ class Powers(ExtensionField):
         return result
 
     def _split_logs(self, u: Element) -> tuple[Element, dict[int, Element]]:
-        """Split the terms d*log|h| off a sum: return the rest, and d for every h."""
+        """Split the terms d*log|h| off a sum: return the rest of the sum, and d for every h."""
         logs = {p: place for p, (kind, place) in self.meaning.items() if kind == "log"}
         rest: dict[tuple[int, ...], Rational] = {}
         powers: dict[int, Element] = {}

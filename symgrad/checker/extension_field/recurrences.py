@@ -1,10 +1,10 @@
-"""Bessel functions in an extension field: orders that differ by integers are reduced to two of them.
+"""Bessel functions in an extension field: of orders that differ by integers, all are reduced to two.
 
     J(v + 1) = 2*v/x*J(v) - J(v - 1), the same for Y     DLMF 10.6.1
     I(v + 1) = I(v - 1) - 2*v/x*I(v)                     DLMF 10.29.1
     K(v + 1) = K(v - 1) + 2*v/x*K(v)
 
-For integers n, J(-n) = (-1)**n*J(n), the same for Y, and I(-n) = I(n); K(-v) = K(v) for every v.
+For integers n, J(-n) = (-1)**n*J(n), the same holds for Y, and I(-n) = I(n); K(-v) = K(v) for every v.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _erfinv(k: Functions, u: Element) -> Element:
 
 
 def _argument_of_inverse(k: Functions, u: Element, other: str) -> Element | None:
-    """Return w if u is other(w), or -w if u is -other(w), for the inverse of an odd function; else None."""
+    """For the inverse of an odd function, return w if u is other(w), and -w if u is -other(w); otherwise None."""
     F = k.field
     for known, its, value in k.functions:
         if known == other and F.is_zero(F.sub(u, value)):
@@ -105,4 +105,4 @@ _UNARY: dict[str, Callable[[Functions, Element], Element]] = {
 BESSEL_AND_ERROR_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType(
     {**_UNARY, **{name: _bessel(name) for name in _SIGNS}}
 )
-"""For each op, the function that maps the elements of its arguments to that of its result."""
+"""For each op, the function that maps the elements of its arguments to the element of its result."""

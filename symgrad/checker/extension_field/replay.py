@@ -11,12 +11,12 @@ from symgrad.checker.numbers import number_from_json, rational
 
 __all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json", "replay_field"]
 
-_CHUNK = 1024  # terms
-_SECONDS_PER_EXPONENT = 1e-8  # seconds
+_CHUNK = 1024  # number of terms in a chunk
+_SECONDS_PER_EXPONENT = 1e-8  # seconds for each exponent of a term
 
 
 def poly_to_json(ring: FractionField, p: Poly) -> list[Any]:
-    """Return the terms: a coefficient, then pairs of a generator (numbered by creation) and its exponent."""
+    """Return the terms: each is a coefficient, then pairs of a generator (numbered by creation) and its exponent."""
     last = ring.capacity - 1
     return [
         [str(c), *([last - i, int(e)] for i, e in enumerate(exponents) if e)] for exponents, c in p.terms()
@@ -59,11 +59,11 @@ def replay_field(data: Mapping[str, Any], generators: int, deadline: float) -> t
 
 
 class Replay:
-    """An oracle that returns the answers of a proof, one after the other.
+    """An oracle that returns the answers in a proof, one after the other.
 
     Args:
         answers: in the format of `symgrad.verification.search.steps`.
-        scales: the scale of each generator that is finer than its first occurrence.
+        scales: the scale of each generator that must be finer than its first occurrence.
     """
 
     def __init__(self, answers: Sequence[Any], scales: Mapping[tuple[str, int], int]) -> None:
@@ -78,7 +78,7 @@ class Replay:
     def scale(self, kind: str, index: int) -> int:
         return self._scales.get((kind, index), 1)
 
-    # The arguments are ignored: the verification refuses an answer to another question.
+    # The arguments are ignored: an answer to another question fails its verification.
 
     def factors(self, ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:  # noqa: ARG002  (of the protocol)
         return [(poly_from_json(ring, f), int(e)) for f, e in self._next()]

@@ -1,7 +1,7 @@
-"""Split a case by the undecided signs: the difference must be zero for each choice of signs, or the choice empty.
+"""Split a case by the undecided signs: for each choice of signs the difference must be zero, or the choice is empty.
 
-A choice is empty, by the lemma of Farkas, if a nonnegative combination of quantities that are positive there cannot be
-positive.
+By the lemma of Farkas, a choice is empty if some quantities that are positive in it have a nonnegative combination that
+cannot be positive.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Weights", "empty", "undecided_signs", "sign_choices", "positive_quan
 
 
 Weights = Callable[[ExtensionField, Sequence[Poly]], "Sequence[Fraction] | None"]
-"""Proposes nonnegative weights with which the sum of positive quantities cannot be positive."""
+"""Proposes nonnegative weights such that the weighted sum of the positive quantities cannot be positive."""
 
 
 def undecided_signs(k: ExtensionField, difference: Element) -> list[tuple[Poly, Poly]]:
@@ -35,7 +35,7 @@ def undecided_signs(k: ExtensionField, difference: Element) -> list[tuple[Poly, 
 
 
 def sign_choices(k: ExtensionField, difference: Element) -> Iterator[tuple[list[tuple[Poly, bool]], bool]]:
-    """Yield each choice of the undecided signs, with the signs set, and whether the difference is zero."""
+    """Yield each choice of the undecided signs, with these signs set, and tell whether the difference is zero."""
     free = undecided_signs(k, difference)
     if len(free) > FREE_SIGNS:
         return
@@ -70,7 +70,7 @@ def positive_quantities(k: ExtensionField) -> list[Poly]:
 
 
 def empty(k: ExtensionField, weights: Weights) -> bool:
-    """Tell whether a choice of signs has no points, by proposed weights that are verified."""
+    """Tell whether a choice of signs has no points; the proposed weights are verified."""
     quantities = positive_quantities(k)
     found = weights(k, quantities)
     if (
@@ -92,7 +92,7 @@ def empty(k: ExtensionField, weights: Weights) -> bool:
 
 
 def _leave_out_zeros(k: ExtensionField, quantities: Sequence[Poly]) -> None:
-    """Exclude the points at ends of domains where all quantities are zero at once, unless one is never zero."""
+    """Exclude the points at ends of domains where all quantities are zero at once, unless one of them is never zero."""
     known = set(k.left_out())
     for q in quantities:
         h = q / q.leading_coefficient()

@@ -24,8 +24,8 @@ class Zeros(Generators):
     def is_thin(self, h: Poly) -> bool:
         """Tell whether the zero set of a nonzero polynomial certainly contains no open set.
 
-        Where no sign changes, generators are analytic functions. Those that are not opaque satisfy no relations but the
-        known ones; the same holds with a single opaque function.
+        As long as no sign changes, generators are analytic functions. Those that are not opaque satisfy no relations
+        except the known ones; this also holds if there is a single opaque function.
         """
         F = self.field
         lowest = [min(column) for column in zip(*h.monoms(), strict=True)]
@@ -39,7 +39,7 @@ class Zeros(Generators):
         return all(pieces) and (bool(a.den) or not any(piece.is_constant() for piece in pieces))
 
     def _sign_pieces(self, h: Poly) -> list[Poly]:
-        """Return a polynomial for each choice of its signs: if all are nonzero, it vanishes on no open set."""
+        """Return a polynomial for each choice of its signs: if none of these is zero, it vanishes on no open set."""
         nothing = [self.field.ring.constant(0)]
         own = {p for p, d in enumerate(h.degrees()) if d > 0}
         every = self.dependencies(own)
@@ -75,13 +75,13 @@ class Zeros(Generators):
         if not sign:
             return False
         end = self.range(h)[0 if sign > 0 else 1]
-        # If the bound is zero, a zero of the polynomial needs every term at its own bound.
+        # If the bound is zero, every term must be at its own bound at a zero of the polynomial.
         return bool(end) or any(
             self._misses_bound(exponents, (c > 0) == (sign > 0)) for exponents, c in h.terms()
         )
 
     def _misses_bound(self, exponents: Sequence[int], low: bool) -> bool:
-        """Tell whether a product of nonnegative generators never takes its lower or upper bound."""
+        """Tell whether a product of nonnegative generators never equals its lower, or its upper, bound."""
         used = [p for p, e in enumerate(exponents) if e]
         ends = [self.bounds.get(p, UNBOUNDED) for p in used]
         if any(bottom is None or bottom < 0 for bottom, _ in ends):
@@ -93,7 +93,7 @@ class Zeros(Generators):
         return any(self._generator_misses_bounds(p) for p in used)
 
     def _generator_misses_bounds(self, position: int) -> bool:
-        """Tell whether a generator never takes the values of its bounds."""
+        """Tell whether a generator never equals its bounds."""
         kind, place = self.meaning[position]
         if kind in {"root", "power", "log"}:
             atom = self.atoms[place // POWERS_PER_BASE if kind == "power" else place]

@@ -1,4 +1,4 @@
-"""Read proof files, validate them against the schema, and print the claim of one.
+"""Read proof files, validate them against the schema, and print the claim of a proof file.
 
-Open `reader.py` first. Imports nothing that checks a proof.
+Open `reader.py` first. This package imports nothing that checks a proof.
 """

@@ -24,11 +24,11 @@ def read_proof_file(path: Path) -> dict[str, Any]:
         path: the path of the file.
 
     Returns:
-        Its content, which conforms to `symgrad/checker/schema.json`.
+        The content of the file, which conforms to `symgrad/checker/schema.json`.
 
     Raises:
-        UsageError: if it is not a proof file.
-        FileError: if it cannot be read.
+        UsageError: if the file is not a proof file.
+        FileError: if the file cannot be read.
     """
     return read_proof(read_start(path, FILE_BYTES + 1))
 
@@ -37,7 +37,7 @@ def read_proof(content: bytes) -> dict[str, Any]:
     """Read the content of a proof file.
 
     Raises:
-        UsageError: if it is not a proof file.
+        UsageError: if the text is not a proof file.
 
     Example:
         >>> read_proof(b'{"format": 1, "format": 1}')
@@ -48,7 +48,7 @@ def read_proof(content: bytes) -> dict[str, Any]:
     """
     if len(content) > FILE_BYTES:
         raise _refuse(f"it has more than {FILE_BYTES // 2**20} MiB", "a smaller file")
-    # One of these characters precedes every value but the first.
+    # Every value except the first comes after one of these characters.
     if sum(map(content.count, (b",", b"[", b":"))) > FILE_VALUES:
         raise _refuse(f"it has more than {FILE_VALUES:,} values", "a smaller file")
     try:
@@ -62,7 +62,7 @@ def read_proof(content: bytes) -> dict[str, Any]:
     except RecursionError:
         raise _refuse("it nests too deeply", f"at most {FILE_DEPTH} levels") from None
     except UnicodeDecodeError as error:
-        raise _refuse(f"it is not JSON: no UTF-8 at byte {error.start}", "JSON") from None
+        raise _refuse(f"it is not JSON: invalid UTF-8 at byte {error.start}", "JSON") from None
     except ValueError as error:
         raise _refuse(f"it is not JSON: {error}", "JSON") from None
     check_structure(data)
@@ -73,7 +73,7 @@ def check_structure(data: Any) -> None:
     """Check that data conforms to the schema of proof files.
 
     Raises:
-        UsageError: if it does not, with the place.
+        UsageError: if it does not conform; the message tells the place.
     """
     fault = find_fault(data)
     if fault is not None:

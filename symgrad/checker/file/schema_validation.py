@@ -1,7 +1,7 @@
 """Validate data against the JSON Schema of proof files, and locate the first fault.
 
-It supports the keywords that `symgrad/checker/schema.json` uses, with the meaning of draft 2020-12, and refuses to load
-a schema with any other keyword: so the published schema is the enforced one. Floats are valid nowhere.
+The module supports the keywords that `symgrad/checker/schema.json` uses, with the meaning of draft 2020-12. It refuses
+to load a schema with any other keyword: so every rule of the published schema is enforced. Floats are valid nowhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TOO_DEEP = f"nests deeper than {FILE_DEPTH} levels"
 _ANNOTATIONS = frozenset({"$schema", "$defs", "title", "description"})
 
 
-# How well an object or a list fits an alternative of oneOf: a wrong constant rules it out first, then wrong keys.
+# How well an object or a list fits an alternative of oneOf: first it counts whether constants agree, then keys.
 _OTHER_VALUE, _EXTRA_KEY, _MISSING_KEY, _AT_VALUE = range(4)
 
 
@@ -35,7 +35,7 @@ class Fault:
 
     Args:
         what: the problem, as text.
-        expected: the valid values at that place.
+        expected: the values that are valid at this place.
         likeness: how well the data fits the alternative that it violates.
         reversed_path: the keys and positions that lead to the value, innermost first.
     """
@@ -47,7 +47,7 @@ class Fault:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """The key by which alternatives are compared: likeness, then depth of the fault."""
+        """The sort key for alternatives: likeness, then the depth of the fault."""
         depth = len(self.reversed_path)
         return self.likeness if depth < 2 else _AT_VALUE, depth
 
@@ -67,7 +67,7 @@ def load_schema() -> dict[str, Any]:
 
 
 def find_fault(data: Any) -> Fault | None:
-    """Return the first fault of a proof file, or None.
+    """Return the first fault of a proof file; None if it has none.
 
     Example:
         >>> find_fault({"format": 1, "status": "proved", "kind": 3}).place
@@ -134,7 +134,7 @@ def _text(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "a list"
-    if type(value) is int and value.bit_length() > 10_000:  # Python writes no longer ones out
+    if type(value) is int and value.bit_length() > 10_000:  # Python writes no longer numbers out
         return f"a whole number of {value.bit_length():,} bits"
     return terminal_text(
         str(value) if isinstance(value, float) else json.dumps(value, default=repr), VALUE_CHARACTERS
@@ -197,7 +197,7 @@ def _string(own: Mapping[str, Any], _schema: Any) -> Check:
         if len(value) < least or (most is not None and len(value) > most):
             return Fault(f"a text of {len(value)} characters", f"{least} to {most} characters")
         if pattern is not None and pattern.search(value) is None:
-            return Fault(f"{_text(value)} is not of the form that is due here", f"the form {own['pattern']}")
+            return Fault(f"{_text(value)} does not have the required form", f"the form {own['pattern']}")
         return None
 
     return check
@@ -236,7 +236,9 @@ def _object(own: Mapping[str, Any], schema: Callable[[Any], Check]) -> Check:
             return None
         entries = cast("dict[Any, Any]", value)
         for key, item in entries.items():
-            fault = Fault("a key that is no text", "text") if type(key) is not str else names(key, depth + 1)
+            fault = (
+                Fault("a key that is not a text", "text") if type(key) is not str else names(key, depth + 1)
+            )
             fault = fault or known.get(key, others)(item, depth + 1)
             if fault is not None:
                 fault.reversed_path.append(key)
@@ -258,7 +260,7 @@ def _one_of(own: Mapping[str, Any], schema: Callable[[Any], Check]) -> Check:
             return None
         if len(faults) < len(ways):
             return Fault(f"{_text(value)} is of several kinds", "one of them")
-        # Report the alternative that the data follows furthest.
+        # Report the fault in the alternative that fits the data best.
         furthest = max(faults, key=lambda f: f.rank)
         same = [f.expected for f in faults if f.reversed_path == furthest.reversed_path]
         furthest.expected = " or ".join(dict.fromkeys(same))

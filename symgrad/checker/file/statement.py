@@ -1,7 +1,7 @@
 """Print the claim of a proof file.
 
 The text uses the notation of programs, extended by bounds of sizes and of integers, and by derivatives. It contains
-every fact about the variables that the checker used.
+every fact about the variables that the checker uses.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Statement:
 
     Args:
         declarations: sizes and variables, with all known facts.
-        definitions: names of subexpressions that are long or occur twice.
+        definitions: names of subexpressions that are long or occur more than once.
         claim: the two sides, or the derivative and the claim.
     """
 
@@ -58,8 +58,8 @@ def statement_of(
 
     Args:
         program: the steps.
-        a: the position of one side; with ``wrt``, of the differentiated function.
-        b: the position of the other side; with ``wrt``, of the claimed derivative.
+        a: the position of one side; if there is ``wrt``, the position of the differentiated function.
+        b: the position of the other side; if there is ``wrt``, the position of the claimed derivative.
         wrt: the variable of differentiation.
         both: whether both sides are differentiated.
 
@@ -152,7 +152,7 @@ def _definitions(
 
 
 def _length(size: Any) -> str:
-    """Return a length in the notation of formulas, where max and min of numbers are maximum and minimum."""
+    """Return a length in the notation of formulas, in which max and min of numbers are called maximum and minimum."""
     return terminal_text(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
 
 
@@ -228,7 +228,7 @@ def _leaf(_args: list[str], value: Any) -> str:
 
 
 def _constant(_args: list[str], name: Any) -> str:
-    """Return the text of a constant: only pi is reserved; a variable may have the name of another constant."""
+    """Return the text of a constant: only the name pi is reserved; a variable may be called as another constant."""
     return "pi" if name == "pi" else f"{name}()"
 
 

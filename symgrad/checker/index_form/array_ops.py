@@ -128,7 +128,7 @@ def _prefix_sum(call: StepCall, x: Form, axis: int, reverse: int) -> Form:
 def _reshape(call: StepCall) -> Form:
     """Reshape separately each run of axes that has equally many entries before and after.
 
-    A run with unchanged lengths is a product of deltas; any other run is a bijective position map.
+    A run whose lengths do not change is a product of deltas; any other run is a bijective position map.
     """
     t = call.t
     before = [(f"s{k}", n) for k, n in enumerate(call.shapes[0]) if n != "1"]
@@ -149,7 +149,7 @@ def _reshape(call: StepCall) -> Form:
 
 
 def _split_runs(t: FormAlgebra, before: Axes, after: Axes) -> list[tuple[Axes, Axes]]:
-    """Split two lists of axes into shortest runs with the same number of entries."""
+    """Split two lists of axes into the shortest runs with the same number of entries."""
     runs: list[tuple[Axes, Axes]] = []
     left, right = list(before), list(after)
     while left or right:
@@ -172,7 +172,10 @@ def _entries(t: FormAlgebra, run: Axes) -> Form:
 
 
 def _slices(call: StepCall, whole: Sequence[str], part: Sequence[str], into: bool) -> Form:
-    """Contract with the map from positions of a slice to positions of the axis; ``into``: in the reverse direction."""
+    """Contract with the map from positions of a slice to positions of the axis.
+
+    If ``into``, contract in the reverse direction.
+    """
     t, triples, form = call.t, call.step.params[0], call.args[0]
     source = part if into else whole
     form = t.rename(form, {f"a{k}": f"s{k}" for k in indexed_axes(source)})

@@ -1,4 +1,4 @@
-"""Derivatives of forms by an entry of an input, and substitution of inputs."""
+"""Derivatives of forms with respect to an entry of an input, and substitution of inputs."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ _JUMPS = {
 
 @dataclass(slots=True)
 class FormDerivative:
-    """Derivatives by the entry of an input at the indices ``at``.
+    """Derivatives with respect to the entry of an input at the indices ``at``.
 
     Args:
         t: the algebra of forms.
         name: the name of the input.
-        at: an index for each of its axes longer than 1.
+        at: an index for each axis of the input that is longer than 1.
     """
 
     t: FormAlgebra
@@ -155,7 +155,7 @@ class FormDerivative:
         if head.kind == "prod":
             slope = product_except(t, form, lengths, at)
         else:
-            # Entries that are extreme on an open set are equal there, and so are their derivatives.
+            # If entries are extreme on an open set, they are equal there, and so are their derivatives.
             exclude(t, [tie_condition(t, form, head.kind)])
             distance = sign(t, t.subtract(t.rename(form, names), t.atom(head, _slots(head))))
             slope = t.subtract(t.number(1), t.multiply(distance, distance))
@@ -192,7 +192,7 @@ def _jump_conditions(t: FormAlgebra, kind: str, form: Form) -> Iterable[str]:
 
 @dataclass(slots=True)
 class InputSubstitution:
-    """Substitution of inputs in forms, which are then normalised again."""
+    """Substitution of inputs in forms, which are normalised again afterwards."""
 
     t: FormAlgebra
     replace: Callable[[Head], Head]
@@ -226,7 +226,7 @@ class InputSubstitution:
 
 
 def _rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
-    """Apply the function of a head to another form, over its slots."""
+    """Apply the function of a head to another form over the slots of the head."""
     if head.kind in ("inv", "det"):
         i, j = t.name(), t.name()
         rest = _slots(head)[2:] if head.kind == "inv" else _slots(head)
@@ -252,7 +252,7 @@ def _rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
 
 
 def merge_repeated_indices(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Normalise a function again if one index fills two of its slots: exp(x[i, j]) at i = j is exp(x[i, i])."""
+    """Normalise a function again if the same index fills two of its slots: exp(x[i, j]) at i = j is exp(x[i, i])."""
     head, positions = t.heads[atom[0]], atom[1]
     if not head.forms or head.kind == "map":
         return None

@@ -1,7 +1,7 @@
 """Elementwise ops in index form: a form over the indices "a0", "a1", ... of the axes.
 
-An axis of length 1 has no index. So an axis of declared length 1 broadcasts, and an axis with a named length does not,
-whatever the value of the name.
+An axis of length 1 has no index. So an axis of declared length 1 broadcasts; an axis with a named length does not, not
+even if the name has the value 1.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _power(t: FormAlgebra, a: Form, b: Form) -> Form:
     before = t.assumed
     found = exp(t, t.multiply(b, log(t, a)))
     if t.assumed != before:
-        # A negative base has powers, too, where the exponent is an integer.
+        # A negative base has powers, too, if the exponent is an integer.
         raise GiveUp("a power of a base that may be negative, with an exponent that is not a number")
     return found
 
@@ -176,7 +176,7 @@ def _log_base(base: int) -> Unary:
 
 
 def _opaque_of_two(kind: str) -> Binary:
-    """Return an opaque function of two arguments, combined to one form by two distinct marks."""
+    """Return an opaque function of two arguments; two distinct marks combine these into one form."""
 
     def function(t: FormAlgebra, a: Form, b: Form) -> Form:
         marks = [t.atom(t.head("mark", (k,), positive=True)) for k in (0, 1)]
@@ -189,7 +189,7 @@ def _opaque_of_two(kind: str) -> Binary:
 
 
 def _greater(t: FormAlgebra, a: Form, b: Form) -> Form:
-    """Return 1 where a > b, else 0: (s**2 + s)/2 with the sign s of a - b."""
+    """Return 1 if a > b, otherwise 0: (s**2 + s)/2 with the sign s of a - b."""
     pair = iota_difference(t, t.subtract(a, b))
     if pair is not None:
         return _not(t, order_map(t, *pair))

@@ -2,9 +2,10 @@
 
     at(index; i, j)  ::=  1 where entry i of the index is j, else 0
 
-The index is in bounds of an axis of length n if 0 <= index <= n - 1 follows from the declared ends of integers, by
-interval arithmetic on lengths, for all values of the names from 1 on. Then the sum of the map over j is 1. Otherwise
-the sum is 1 only where a gather is defined; there a negative position counts from the end (the map "wrapped").
+The index is in bounds of an axis of length n if 0 <= index <= n - 1 follows from the declared ends of integers. This is
+decided by interval arithmetic on lengths, for all values of the names from 1 on. Then the sum of the map over j is 1.
+Otherwise the sum is 1 only where a gather is defined; there a negative position counts from the end (the map
+"wrapped").
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _UNBOUNDED: IntegerBounds = (None, None)
 
 
 def integer_bounds(symbol: Symbol) -> IntegerBounds:
-    """Return the declared bounds of an integer input, both included."""
+    """Return the declared bounds of an integer input; both are included."""
     if symbol.kind != "int":
         return _UNBOUNDED
     (below, above), (low, high) = symbol.ends, (symbol.low, symbol.high)
@@ -58,7 +59,7 @@ def integer_bounds(symbol: Symbol) -> IntegerBounds:
 
 
 def index_map(t: FormAlgebra, index: Form, end: str, length: str, *, wrapped: bool) -> Form:
-    """Return the map that is 1 where an index array points to a position, else 0.
+    """Return the map that is 1 where an index array points to a position, and 0 elsewhere.
 
     Args:
         t: the algebra of forms.
@@ -81,7 +82,7 @@ def index_map(t: FormAlgebra, index: Form, end: str, length: str, *, wrapped: bo
 
 
 def _iota_index(t: FormAlgebra, index: Form) -> tuple[str, str] | None:
-    """Return the index and the length if a form is iota (0, 1, 2, ...), else None."""
+    """Return the index and the length if a form is iota (0, 1, 2, ...), otherwise None."""
     found = single_factor(t, index)
     return (found[1][0], found[0].params[0]) if found is not None and found[0].kind == "iota" else None
 
@@ -112,7 +113,7 @@ def _form_bounds(t: FormAlgebra, form: Form) -> IntegerBounds:
 
 
 def _monomial_bounds(t: FormAlgebra, monomial: Monomial) -> IntegerBounds:
-    """Return bounds of a monomial that is a product of lengths, or one integer entry."""
+    """Return bounds of a monomial that is a product of lengths, or a single integer entry."""
     lengths: list[Size] = []
     for (bound, own), e in monomial:
         head, _, power = own[0]
@@ -137,8 +138,8 @@ def _monomial_bounds(t: FormAlgebra, monomial: Monomial) -> IntegerBounds:
 def push_through_gather(t: FormAlgebra, function: Callable[[Form], Form], form: Form) -> Form | None:
     """Push a function through a gather: f(x[i]) = f(x)[i]. Return None if the form has no gather.
 
-    f(sum of at(i, j)*g(j) over j) is the sum of at(i, j)*f(g(j)) over j, as each i has one j. If f may be undefined for
-    some g(j), return None: f(x[i]) may have a value although f(x) has none at other positions.
+    f(sum of at(i, j)*g(j) over j) is the sum of at(i, j)*f(g(j)) over j, because each i has one j. If f may be
+    undefined for some g(j), return None: f(x[i]) may have a value although f(x) has none at other positions.
     """
     found = _find_gather(t, form)
     if found is None:
@@ -158,7 +159,10 @@ def push_through_gather(t: FormAlgebra, function: Callable[[Form], Form], form: 
 
 
 def _find_gather(t: FormAlgebra, form: Form) -> tuple[Form, Form, str, str] | None:
-    """Find a map that selects one position; return it, the form at a free position, and its index and length."""
+    """Find a map that selects one position.
+
+    Return the map, the form at a free position, and the map's index and length.
+    """
     for monomial in form:
         for (bound, own), _ in monomial:
             for head, positions, e in own:

@@ -56,7 +56,7 @@ def _is_exponential(found: tuple[Head, tuple[str, ...]], row: str, column: str) 
 
 
 def determinant(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> Form:
-    """Return the determinant of a matrix; ``length`` is that of its rows."""
+    """Return the determinant of a matrix; ``length`` is the number of its rows."""
     if not form:
         return {}
     scalar, inner = split_scalars(form, row, column)
@@ -111,7 +111,7 @@ def _length_order(length: str) -> tuple[bool, int, str]:
 
 
 def _low_rank_update(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> _LowRankUpdate | None:
-    """Return a matrix as a low-rank update of a simpler one, None if it is not one."""
+    """Return a matrix as a low-rank update of a simpler one; None if it is not one."""
     scale: Form = {}
     others: Form = {}
     for monomial, c in form.items():
@@ -137,7 +137,7 @@ def _low_rank_update(t: FormAlgebra, form: Form, row: str, column: str, length: 
 def _split_at_index(
     t: FormAlgebra, base: Form | None, scale: Form, term: Form, row: str, column: str, length: str
 ) -> _LowRankUpdate | None:
-    """Split a term into U and V at a summed index whose length orders before that of the matrix."""
+    """Split a term into U and V at a summed index whose length is ordered before the length of the matrix."""
     ((monomial, c),) = term.items()
     factors, bound = t.unfold(monomial)
     for size in sorted(set(bound.values()) | {"1"}, key=_length_order):

@@ -79,14 +79,14 @@ _HIGHEST_ORDER = 4
 
 @dataclass(frozen=True, slots=True)
 class OrientedMatrix:
-    """A matrix over slots, in canonical orientation: one of it and its transpose represents both.
+    """A matrix over slots, in canonical orientation: the same object represents a matrix and its transpose.
 
     Args:
         form: the entries, over "$r", "$c" and "$0", "$1", ...
-        captured: the other indices, which fill the slots.
-        transposed: whether it is the transpose.
-        orders: permutations of the slots that do not change it.
-        transposing_orders: permutations of the slots that transpose it.
+        captured: the other indices of the matrix, which fill the slots.
+        transposed: whether the object stands for the transpose.
+        orders: permutations of the slots that do not change the matrix.
+        transposing_orders: permutations of the slots that transpose the matrix.
     """
 
     form: Form
@@ -97,7 +97,7 @@ class OrientedMatrix:
 
     @property
     def symmetries(self) -> list[tuple[int, ...]]:
-        """The symmetries of a factor with a row, a column and the slots."""
+        """The symmetries of a factor that has a row, a column and the slots."""
         return [
             *((0, 1, *(2 + k for k in o)) for o in self.orders),
             *((1, 0, *(2 + k for k in o)) for o in self.transposing_orders),
@@ -117,7 +117,7 @@ def orient(t: FormAlgebra, form: Form, row: str, column: str) -> OrientedMatrix:
 
 
 def split_scalars(form: Form, row: str, column: str) -> tuple[Form, Form]:
-    """Split a matrix into a scalar and a matrix with one term; if that is impossible, into 1 and the matrix."""
+    """Split a matrix into a scalar and a matrix with one term; if this is impossible, into 1 and the matrix itself."""
     parts = [(split_scalar_factors(monomial, row, column), c) for monomial, c in form.items()]
     if len({inner for (_, inner), _ in parts}) != 1:
         return {(): Fraction(1)}, form
@@ -131,7 +131,7 @@ def is_identity(t: FormAlgebra, form: Form, row: str, column: str) -> bool:
 
 
 def diagonal_entries(t: FormAlgebra, form: Form, row: str, column: str) -> Form | None:
-    """Return the diagonal entries of a diagonal matrix, over its row; None for another matrix."""
+    """Return the diagonal entries of a diagonal matrix, over its row; None for any other matrix."""
     entries: list[RawProduct] = []
     for monomial, c in form.items():
         factors, bound = t.unfold(monomial)
@@ -205,7 +205,7 @@ def divided_difference(
 
 
 def _orient_sign(t: FormAlgebra, name: str, form: Form, row: str, column: str) -> tuple[OrientedMatrix, int]:
-    """Return a matrix in canonical orientation; for sine and cosine also in canonical sign, and the sign."""
+    """Return a matrix in canonical orientation; for sine and cosine also in canonical sign, together with the sign."""
     m = orient(t, form, row, column)
     if name == "expm":
         return m, 1
@@ -214,7 +214,7 @@ def _orient_sign(t: FormAlgebra, name: str, form: Form, row: str, column: str) -
 
 
 def _identity_multiple(t: FormAlgebra, form: Form, row: str, column: str) -> Form | None:
-    """Return c if a matrix is c times the identity, else None."""
+    """Return c if a matrix is c times the identity, otherwise None."""
     if not form:
         return {}
     scalar, inner = split_scalars(form, row, column)
@@ -228,7 +228,7 @@ def _scalar_function(t: FormAlgebra, name: str, u: Form) -> Form:
 
 
 def _matrix_and_primitive_part(t: FormAlgebra, atom: Atom, first: str) -> tuple[Form, Form, int]:
-    """Return M and N over "$r" and "$c", with the index ``first`` as row, and the power of N."""
+    """Return M and N over "$r" and "$c", with the index ``first`` as the row, and the power of N."""
     head, (row, _, *captured) = t.heads[atom[0]], atom[1]
     ends = ("$r", "$c") if row == first else ("$c", "$r")
     m, n = (
@@ -253,7 +253,7 @@ def rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
         pairs, captured = _pairs(slots, order)
         return divided_difference(t, name, fill_matrix_slots(t, form, (i, j, *captured)), i, j, pairs, length)
     length, p = head.params
-    # Fresh names keep the captured indices apart from the slots of row and column.
+    # Fresh names keep the captured indices different from the slots of row and column.
     names = {s: t.name() for s in slots[2:]}
     m = fill_matrix_slots(t, form, (i, j, *names.values()))
     found = t.rename(matrix_function(t, head.kind, m, i, j, length), {i: "$r", j: "$c"})
@@ -264,7 +264,10 @@ def rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
 
 
 def matrix_function_derivative(t: FormAlgebra, head: Head, of: Callable[[Form], Form]) -> Form:
-    """Return the derivative of a function of a matrix, over its slots; ``of`` differentiates a form."""
+    """Return the derivative of a function of a matrix, over its slots.
+
+    ``of`` is a function that differentiates a form.
+    """
     slots = tuple(f"${k}" for k in range(head.arity))
     if head.kind == "slope":
         length, name, order = head.params
@@ -314,7 +317,7 @@ def _perturb_pairs(
 
 
 def _absorb_factor(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Absorb a factor N into N**p @ f(M), or join exponentials of multiples of one matrix."""
+    """Absorb a factor N into N**p @ f(M), or join exponentials of multiples of the same matrix."""
     head = t.heads[atom[0]]
     length, p = head.params
     found = match_contraction(t, primitive_part(t, head.forms[0]), atom, raw) if p < _HIGHEST_POWER else None
@@ -330,7 +333,7 @@ def _absorb_factor(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProdu
 
 
 def _join_exponentials(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Apply expm(A) @ expm(B) = expm(A + B) for A and B that are multiples of one matrix."""
+    """Apply expm(A) @ expm(B) = expm(A + B), where A and B are multiples of the same matrix."""
     c, factors, bound = raw
     length = t.heads[atom[0]].params[0]
     used = [p for _, positions in factors for p in positions]
@@ -388,7 +391,10 @@ def _contract_divided_difference(t: FormAlgebra, atom: Atom, raw: RawProduct) ->
 def _divide_by_lead(
     t: FormAlgebra, atom: Atom, raw: RawProduct, ends: tuple[str, str]
 ) -> tuple[RawProduct, Form] | None:
-    """Divide a product by the leading term of N between two indices of a derivative; return also the other terms."""
+    """Divide a product by the leading term of N between two indices of a derivative.
+
+    Return also the other terms of N.
+    """
     left, captured = without_factor(raw, atom), atom[1][4:]
     form = primitive_part(t, t.heads[atom[0]].forms[0])
     lead = leading_matrix_term(t, form)

@@ -52,7 +52,7 @@ def _matrix_factors(program: ProofProgram, at: int) -> list[tuple[int, bool]]:
 
 
 def _product_order(program: ProofProgram, step: ProofStep) -> list[tuple[int, bool]] | None:
-    """Return the operands of a contraction in the order of a matrix product, each with whether it is transposed."""
+    """Return the operands of a contraction in the order of a matrix product, each with a flag that it is transposed."""
     if step.op != "einsum":
         return None
     labels, result = step.params

@@ -52,15 +52,15 @@ def prove_equal(program: ProofProgram, a: int, b: int, *, deadline: float = math
 
     Args:
         program: the steps.
-        a: position of one of them.
-        b: of the other, of the same shape.
-        deadline: on the count of `symgrad.checker.clock`.
+        a: the position of one step.
+        b: the position of the other step, of the same shape.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Returns:
         The excluded points, as conditions.
 
     Raises:
-        GiveUp: if no proof is found; there may still be one.
+        GiveUp: if no proof is found; a proof may still exist.
 
     Example:
         >>> X = Symbol("X", "real", None, None, ("n", "m"))
@@ -87,25 +87,26 @@ def prove_gradient(
     most: int = FORM_TERMS,
     deadline: float = math.inf,
 ) -> tuple[str, ...]:
-    """Prove that a step is the derivative of another by a symbol.
+    """Prove that a step is the derivative of another step with respect to a symbol.
 
     Points where a piecewise function changes its piece are excluded.
 
     Args:
         program: the steps.
-        y: position of the differentiated step.
-        wrt: name of the symbol. Its entries count as independent, also for a symmetric matrix: only the point at which
-            the derivative is taken is symmetric.
-        claim: position of the derivative, with the axes of y and then those of the symbol.
-        cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
-        most: terms before giving up.
-        deadline: on the count of `symgrad.checker.clock`.
+        y: the position of the differentiated step.
+        wrt: the name of the symbol. Its entries count as independent, even for a symmetric matrix: only the point at
+            which the derivative is taken is symmetric.
+        claim: the position of the derivative, which has the axes of y and then those of the symbol.
+        cotangent: the position of an array of y's shape; if there is one, the claim is the gradient of
+            ``sum(cotangent*y)``.
+        most: the number of terms at which the search gives up.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Returns:
         The excluded points, as conditions.
 
     Raises:
-        GiveUp: if no proof is found; there may still be one.
+        GiveUp: if no proof is found; a proof may still exist.
     """
     t = FormAlgebra(most, LAWS, smooth_input=wrt, deadline=deadline)
     symbol = _real_symbol(program, wrt)
@@ -132,20 +133,20 @@ def prove_gradient(
 def prove_same_gradient(
     program: ProofProgram, a: int, b: int, wrt: str, *, deadline: float = math.inf
 ) -> tuple[str, ...]:
-    """Prove that two steps have the same derivative by a symbol; see `prove_gradient`.
+    """Prove that two steps have the same derivative with respect to a symbol; see `prove_gradient`.
 
     Args:
         program: the steps.
-        a: position of one of them.
-        b: of the other, of the same shape.
-        wrt: name of the symbol.
-        deadline: on the count of `symgrad.checker.clock`.
+        a: the position of one step.
+        b: the position of the other step, of the same shape.
+        wrt: the name of the symbol.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Returns:
         The excluded points, as conditions.
 
     Raises:
-        GiveUp: if no proof is found; there may still be one.
+        GiveUp: if no proof is found; a proof may still exist.
     """
     t = FormAlgebra(FORM_TERMS, LAWS, smooth_input=wrt, deadline=deadline)
     symbol, shape = _real_symbol(program, wrt), shape_of(program.steps[a])
@@ -165,7 +166,7 @@ def _prove_forms_equal(
 ) -> tuple[str, ...]:
     """Unfreeze the inputs, prove that two forms are equal, and return the excluded points.
 
-    After differentiation the symmetry of the symbol may be used.
+    After differentiation, the proof may use the symmetry of the symbol.
     """
     t.smooth_input = ""  # kinks of frozen inputs do not matter
     if frozen:
@@ -189,13 +190,13 @@ def _has_stop_gradient(program: ProofProgram) -> bool:
 
 
 def _input_symmetries(symbol: Symbol | None, head: Head) -> tuple[tuple[int, ...], ...]:
-    """Return the symmetries of an input after the derivative by a symbol is taken."""
+    """Return the symmetries of an input after the derivative with respect to a symbol is taken."""
     own = symbol is not None and symbol.symmetric and head.arity and head.params[0] == symbol.name
     return ((1, 0),) if own else head.symmetries
 
 
 def _retag_input(t: FormAlgebra, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:
-    """Return the head of an input, frozen (constant for derivatives) or not."""
+    """Return the head of an input, frozen (constant for derivatives) or not frozen."""
     name, lengths, _, kind = head.params
     key = (name, lengths, frozen, kind)
     return t.head("tensor", key, (), head.arity, symmetries=symmetries, positive=head.positive)
@@ -211,7 +212,7 @@ def normal_forms(
     symbols = {s.name: s for s in program.symbols}
     t.integer_bounds.update((s.name, integer_bounds(s)) for s in program.symbols if s.kind == "int")
     forms: dict[int, Form] = {}
-    partial: set[int] = set()  # steps that are not defined everywhere
+    partial: set[int] = set()  # these steps are not defined everywhere
     freeze = InputSubstitution(t, lambda head: _retag_input(t, head, True, head.symmetries))
     for i in program.needed(outputs):
         step = program.steps[i]
@@ -240,7 +241,7 @@ def normal_forms(
 
 
 def _require_entries(t: FormAlgebra, length: str) -> None:
-    """Require that an axis has entries: an empty sum is defined even if its terms are not."""
+    """Require that an axis has entries: an empty sum is defined even where its terms are not."""
     if length == "0":
         raise GiveUp("an axis without entries")
     without = empty_axis_condition(length)
@@ -293,7 +294,7 @@ def _input_form(t: FormAlgebra, symbol: Symbol, general: str) -> Form:
 
 
 def _prove_zero(t: FormAlgebra, form: Form) -> None:
-    """Prove that a form is zero, if necessary after multiplication by its denominators."""
+    """Prove that a form is zero; if necessary, multiply it by its denominators first."""
     for _ in range(3):
         if not form:
             return

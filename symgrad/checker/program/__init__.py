@@ -1,4 +1,4 @@
 """Programs of the checker: steps, lengths of axes, and forward derivatives.
 
-Open `steps.py` first. Imports nothing that computes values.
+Open `steps.py` first. This package imports nothing that computes values.
 """

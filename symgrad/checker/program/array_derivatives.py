@@ -14,7 +14,8 @@ from symgrad.checker.program.steps import ProofStep
 __all__ = ["ARRAY_DERIVATIVES"]
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, Sequence[int | None]], int | None]"
-"""Map a builder, the position of an op, its step and the tangents of its arguments (None: zero) to its tangent."""
+"""A function that maps a builder, the position of an op, its step and the tangents of its arguments (None: zero) to the
+tangent of the op."""
 
 
 def _on(reads: Callable[[StepBuilder, int, ProofStep, int], int]) -> _Rule:
@@ -49,7 +50,7 @@ def _concatenate(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[
 
 
 def _extreme(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
-    """Return the mean tangent of the extreme entries: in the strict sense they are copies of one entry."""
+    """Return the mean of the tangents of the extreme entries: in the strict sense, these are copies of one entry."""
     axes: tuple[int, ...] = step.params[0]
     here = into.op("eq", step.args[0], into.spread(at, axes))
     copies = into.sum(into.op("where", here, into.number(1), into.number(0)), axes)
@@ -74,7 +75,7 @@ def _logcumsumexp(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> i
 
 
 def _less_mean(into: StepBuilder, shares: int, axes: Sequence[int], moved: int) -> int:
-    """Return a tangent less its mean with weights."""
+    """Return a tangent minus its weighted mean."""
     mean = into.spread(into.sum(into.op("mul", shares, moved), axes), axes)
     return into.op("add", moved, into.op("neg", mean))
 
@@ -96,13 +97,16 @@ def _prod(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
 
 
 def _prod_except(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
-    """Return the sum over k of tangent k times the product of all entries but k and this one; k is a new axis."""
+    """Return the sum over k of tangent k times the product of all entries except entry k and this one.
+
+    K is a new axis.
+    """
     x, axis = step.args[0], int(step.params[0])
     shape = step.shape
     size, behind = shape[axis], len(shape) - axis - 1
     place = into.step(ProofStep("iota", (), (size,), (size,), "int"))
     ones: Shape = (1,) * behind
-    # The new axis precedes this one: it counts the entry whose tangent is taken.
+    # The new axis comes before this axis: it counts the entry whose tangent is taken.
     off = into.op("ne", into.reshape(place, (size, 1, *ones)), into.reshape(place, (size, *ones)))
     rows = into.op("where", off, into.reshape(x, (*shape[:axis], 1, *shape[axis:])), into.number(1))
     rows = into.full(rows, (*shape[:axis], size, *shape[axis:]))
@@ -121,7 +125,9 @@ def _matmul(into: StepBuilder, a: int, b: int) -> int:
 
     def operand(at: int, row: int, column: int) -> tuple[int, tuple[int, ...]]:
         *own, rows, columns = into.shape(at)
-        kept = [k for k, size in enumerate(own, n - len(own)) if size == lead[k]]  # the others broadcast
+        kept = [
+            k for k, size in enumerate(own, n - len(own)) if size == lead[k]
+        ]  # the other leading axes broadcast
         return into.reshape(at, (*(lead[k] for k in kept), rows, columns)), (*kept, row, column)
 
     return into.contract([operand(a, n, n + 1), operand(b, n + 1, n + 2)], (*range(n), n, n + 2))

@@ -44,7 +44,7 @@ class StepBuilder:
         return self.step(ProofStep("number", (), (Fraction(value),)))
 
     def value(self, at: int) -> Fraction | None:
-        """Return the value of a step that is a number, else None."""
+        """Return the value of a step that is a number, otherwise None."""
         step, sign = self.steps[at], 1
         if step.op == "neg":
             step, sign = self.steps[step.args[0]], -1
@@ -53,7 +53,7 @@ class StepBuilder:
         return sign * Fraction(step.params[0])
 
     def op(self, name: str, *args: int, params: tuple[Any, ...] = ()) -> int:
-        """Append an elementwise op; omit a factor or a divisor of 1."""
+        """Append an elementwise op; a factor 1 or a divisor 1 is omitted."""
         if name in ("mul", "div") and self.value(args[1]) == 1:
             return args[0]
         if name == "mul" and self.value(args[0]) == 1:
@@ -66,7 +66,7 @@ class StepBuilder:
         return at if self.shape(at) == shape else self.step(ProofStep("broadcast_to", (at,), (shape,), shape))
 
     def reshape(self, at: int, shape: Shape) -> int:
-        """Reshape a step; only axes of length 1 differ."""
+        """Reshape a step; the shapes may differ only by axes of length 1."""
         return at if self.shape(at) == shape else self.step(ProofStep("reshape", (at,), (shape,), shape))
 
     def sum(self, at: int, axes: Sequence[int]) -> int:
@@ -92,7 +92,7 @@ class StepBuilder:
         return self.step(ProofStep("concatenate", tuple(rows), (axis,), (*lead, double, double)))
 
     def upper_right_block(self, at: int, shape: Shape) -> int:
-        """Return the upper right block, of a shape, of a result of `blocks`."""
+        """Return the upper right block, which has a given shape, of a result of `blocks`."""
         whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
         n = shape[-1]
         return self.step(ProofStep("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
@@ -106,7 +106,7 @@ class StepBuilder:
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """Return the common shape that shapes broadcast to; a named length fits only itself and 1."""
+    """Return the common shape to which shapes broadcast; a named length fits only itself and 1."""
     rank = max(map(len, shapes), default=0)
     result: list[int | str] = [1] * rank
     for shape in shapes:

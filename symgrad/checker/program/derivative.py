@@ -1,9 +1,9 @@
 """Forward derivatives of programs: steps for the tangent of each step that depends on a variable.
 
-The rules are the checker's own: `symgrad/checker/program/scalar_derivatives.py` has those of functions,
-`symgrad/checker/program/array_derivatives.py` those for arrays. Where a function has a kink or a jump, a step that the
-derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`: there no derivative is
-claimed.
+The rules are the checker's own: those of scalar functions are in `symgrad/checker/program/scalar_derivatives.py`, those
+of arrays in `symgrad/checker/program/array_derivatives.py`. Where a function has a kink or a jump, no derivative is
+claimed: a step that the derivative reads is undefined there, in the strict sense of
+`symgrad.checker.balls.programs.evaluate`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ def differentiate(
     Args:
         program: the steps, which keep their positions.
         y: the position of the differentiated step, of any shape.
-        wrt: the name of a variable. If it is an array, the result is a directional derivative: at the unit direction
-            of an entry it is the partial derivative by that entry.
+        wrt: the name of a variable. If it is an array, the result is a directional derivative; in the unit direction of
+            an entry this is the partial derivative with respect to the entry.
         direction: the name of the new variable for the direction; by default an unused name. It is the last symbol
             of the result.
 
     Returns:
-        The program and the position of the derivative, which has the shape of y. ``stop_gradient`` has derivative 0.
+        The program and the position of the derivative, which has the shape of y. The derivative of ``stop_gradient`` is
+            0.
 
     Raises:
-        UsageError: if there is no such variable, if it is an integer, or if an op has no rule.
+        UsageError: if there is no such variable, if the variable is an integer, or if an op has no rule.
 
     Example:
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("sin", (0,)), ProofStep("mul", (1, 1)))
@@ -92,7 +93,7 @@ def _fresh_name(program: ProofProgram, name: str) -> str:
 
 
 def _step_tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
-    """Return the tangent of a step, None if it is zero."""
+    """Return the tangent of a step; None if it is zero."""
     if step.op in LOCALLY_CONSTANT_OPS:
         return None
     if step.op in PIECEWISE_OPS:
@@ -111,7 +112,7 @@ def _step_tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int |
 
 
 def directional_claim(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
-    """Contract a claimed derivative by an array with a direction.
+    """Contract a claimed derivative with respect to an array with a direction.
 
     Args:
         program: the result of `differentiate`.
@@ -119,8 +120,8 @@ def directional_claim(program: ProofProgram, claim: int, direction: str) -> tupl
         direction: the name of the direction, a symbol of the program.
 
     Returns:
-        A program, and the position of the contraction: the claim is right exactly if the contraction is the
-        directional derivative for every direction.
+        A program, and the position of the contraction. The claim is right exactly if, for every direction, the
+        contraction is the directional derivative.
     """
     into = StepBuilder(program.steps)
     shape = next(s.shape for s in program.symbols if s.name == direction)
@@ -138,13 +139,13 @@ def directional_claim(program: ProofProgram, claim: int, direction: str) -> tupl
 def derivative_claim(
     program: ProofProgram, y: int, wrt: str, claim: int
 ) -> tuple[ProofProgram, int, int, str | None]:
-    """Reduce the statement "the derivative of y by wrt is claim" to the equality of two steps.
+    """Reduce the statement "claim is the derivative of y with respect to wrt" to the equality of two steps.
 
     Args:
         program: the steps.
         y: the position of the differentiated step.
         wrt: the name of a variable.
-        claim: the position of the claim: the axes of y, then those of the variable.
+        claim: the position of the claim, which has the axes of y, then those of the variable.
 
     Returns:
         The program with the steps of the derivative, the positions of the two sides, and the name of the direction
@@ -168,12 +169,12 @@ def derivative_claim(
 def gradient_claim(
     program: ProofProgram, a: int, b: int, wrt: str
 ) -> tuple[ProofProgram, int, int, str | None]:
-    """Reduce the statement "a and b have the same derivative by wrt" to the equality of two steps.
+    """Reduce the statement "a and b have the same derivative with respect to wrt" to the equality of two steps.
 
     Args:
         program: the steps.
         a: the position of one differentiated step.
-        b: the position of the other, of the same shape.
+        b: the position of the other differentiated step, of the same shape.
         wrt: the name of a variable.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Supports of distributions: a statement about a random variable is one about all values in its support."""
+"""Supports of distributions: a statement about a random variable is a statement about all values in its support."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class ProofDistribution:
 _REALS: Interval = ("real", None, None)
 _POSITIVE: Interval = ("real", Fraction(0), None)
 
-# The number of parameters, the indices of the positive ones, and the support if it is the same for all parameters.
+# The number of parameters, the indices of those that must be positive, and the support if the parameters do not change
+# it.
 _FAMILIES: Mapping[str, tuple[int, tuple[int, ...], Interval | None]] = {
     "Uniform": (2, (), None),
     "Normal": (2, (1,), _REALS),

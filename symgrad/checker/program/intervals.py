@@ -21,21 +21,23 @@ _ROOT_DENOMINATOR = 2**64
 
 
 def interval_product(a: RationalInterval, b: RationalInterval) -> RationalInterval:
-    """Return the interval of products."""
+    """Return an interval of the products of numbers from two intervals."""
     products = [_product(x, y) for x in _float_ends(a) for y in _float_ends(b)]
     return _round_outwards(min(products), up=False), _round_outwards(max(products), up=True)
 
 
 def _product(x: Fraction | float, y: Fraction | float) -> Fraction | float:
     if x == 0 or y == 0:
-        return Fraction(0)  # also for zero times infinity: infinity is an open end, and not in the interval
+        return Fraction(
+            0
+        )  # this also holds for zero times infinity: infinity is an open end, and not in the interval
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x * y
     return math.inf if (x > 0) == (y > 0) else -math.inf
 
 
 def _round_outwards(value: Fraction | float, *, up: bool) -> Fraction | None:
-    """Return an end of an interval; round a long number outwards."""
+    """Return an end of an interval; a number with many digits is rounded outwards."""
     if not isinstance(value, Fraction):
         return None
     if max(value.numerator.bit_length(), value.denominator.bit_length()) <= EXACT_BITS:
@@ -44,7 +46,7 @@ def _round_outwards(value: Fraction | float, *, up: bool) -> Fraction | None:
 
 
 def interval_power(a: RationalInterval, n: int) -> RationalInterval:
-    """Return the interval of n-th powers, n >= 1; for a large n only the signs."""
+    """Return the interval of n-th powers, n >= 1; for a large n it tells only the signs."""
     if n > EXPANDED_EXPONENT:
         low, high = a
         zero = Fraction(0)
@@ -55,7 +57,7 @@ def interval_power(a: RationalInterval, n: int) -> RationalInterval:
     for _ in range(n):
         result = interval_product(result, a)
     if n % 2 == 0:
-        # An even power is not negative; `interval_product` treats its factors as independent.
+        # An even power is not negative, but `interval_product` would treat its factors as independent.
         return max(Fraction(0), result[0] or Fraction(0)), result[1]
     return result
 

@@ -1,10 +1,11 @@
-"""Lengths of axes in normal form: polynomials in names, with max, min and ceil of quotients as atoms.
+"""Lengths of axes in normal form: polynomials in names and in atoms, which are max, min and ceil of a quotient.
 
     Size ::= ((monomial, coefficient), ...)    sorted, no coefficient 0
     monomial ::= (atom, ...)                   sorted
     atom ::= name | ("max" | "min", Size, Size) | ("ceil", Size, divisor)
 
-Names are at least 1. Lengths with the same form are equal for all values of the names; the converse need not hold.
+Names are at least 1. Lengths with the same form are equal for all values of the names; lengths with different forms may
+be equal, too.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _number(value: int) -> Size:
 
 
 def _value(a: Size) -> int | None:
-    """Return the value of a constant length, else None."""
+    """Return the value of a constant length, otherwise None."""
     if not a:
         return 0
     return a[0][1] if len(a) == 1 and not a[0][0] else None
@@ -69,7 +70,7 @@ def add(sizes: Iterable[Size]) -> Size:
 
 
 def _merge_min_max(a: Size) -> Size:
-    """Simplify min(a, b) + max(a, b) to a + b, also with a common shift: min(2, n) + max(n - 2, 0) = n."""
+    """Simplify min(a, b) + max(a, b) to a + b, also after a common shift: min(2, n) + max(n - 2, 0) = n."""
     atoms = [(m, c, k, x) for m, c in a for k, x in enumerate(m) if not isinstance(x, str)]
     smaller, larger = ([t for t in atoms if t[3][0] == op] for op in ("min", "max"))
     for (m, c, i, low), (w, d, j, high) in product(smaller, larger):
@@ -86,7 +87,7 @@ def _merge_min_max(a: Size) -> Size:
 
 
 def multiply(sizes: Iterable[Size]) -> Size:
-    """Return a product; of no factors, 1."""
+    """Return a product; 1 if there are no factors."""
     result = ONE
     for a in sizes:
         terms: dict[tuple[Any, ...], int] = {}
@@ -109,7 +110,7 @@ def subtract(a: Size, b: Size) -> Size:
 
 
 def is_nonnegative(a: Size) -> bool:
-    """Tell whether a length is certainly nonnegative: all coefficients are, after the substitution n = 1 + (n - 1)."""
+    """Tell whether a length is certainly nonnegative: no coefficient is negative after substituting n = 1 + (n - 1)."""
     above: dict[tuple[Any, ...], int] = {}
     for m, c in a:
         if not all(isinstance(x, str) or _atom_has(x, is_nonnegative) for x in m):
@@ -125,7 +126,7 @@ def is_nonnegative(a: Size) -> bool:
 
 
 def _atom_has(atom: Any, holds: Callable[[Size], bool]) -> bool:
-    """Tell whether a maximum, a minimum or a rounded quotient has a property that larger lengths have, too."""
+    """Tell whether a maximum, a minimum or a rounded quotient has a property that every larger length also has."""
     if atom[0] == "ceil":
         return holds(atom[1])
     known = (holds(atom[1]), holds(atom[2]))
@@ -133,7 +134,7 @@ def _atom_has(atom: Any, holds: Callable[[Size], bool]) -> bool:
 
 
 def _clamp_argument(a: Size) -> Size | None:
-    """Return p if a length is max(p, 0), else None."""
+    """Return p if a length is max(p, 0), otherwise None."""
     if len(a) == 1 and a[0][1] == 1 and len(a[0][0]) == 1:
         (atom,) = a[0][0]
         if not isinstance(atom, str) and atom[0] == "max" and atom[2] == ZERO:
@@ -239,7 +240,7 @@ def _apply_operator(operator: str, left: Size | _Quotient, right: Size | _Quotie
 
 
 def empty_axis_condition(length: int | str) -> str:
-    """Return the condition on the names under which an axis has no entries, as text; "" if it always has entries.
+    """Return as text the condition on the names under which an axis has no entries; "" if it always has entries.
 
     Example:
         >>> [empty_axis_condition(n) for n in ("n", "max(n - 1, 0)", "max(2*n - 7, 0)", "max(n - m, 0)")]
@@ -252,7 +253,7 @@ def empty_axis_condition(length: int | str) -> str:
     names = [m[0] for m, _ in inner if len(m) == 1 and isinstance(m[0], str)]
     factor = dict(inner).get((names[0],), 0) if len(names) == 1 else 0
     if factor > 0 and {m for m, _ in inner} <= {(), (names[0],)}:
-        least = -((dict(inner).get((), 0) - 1) // factor)  # the smallest with an entry
+        least = -((dict(inner).get((), 0) - 1) // factor)  # the smallest value for which there is an entry
         return f"{names[0]} = 1" if least == 2 else f"{names[0]} < {least}"
     return f"{length} < 1"
 

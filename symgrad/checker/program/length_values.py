@@ -17,7 +17,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = ["length_value", "length_names", "postfix", "resolve_lengths"]
 
-_Code: TypeAlias = "tuple[str | Fraction, ...]"  # postfix
+_Code: TypeAlias = "tuple[str | Fraction, ...]"  # postfix notation
 
 # A subset of Python's expressions: no comments, no line breaks, no numbers in other bases.
 _LENGTH_TEXT = re.compile(r"(?:(?:[0-9]+|[^\W\d]\w*)(?!\w)|[-+*/(),]| )*")
@@ -38,13 +38,15 @@ def postfix(text: str) -> _Code:
         (Fraction(2, 1), 'n', '*')
     """
     try:
-        # Python normalises names to NFKC; refuse other names, so that a length is read as it is printed.
+        # Python normalises names to NFKC; refuse names that this changes, so that a length is read as it is printed.
         plain = _LENGTH_TEXT.fullmatch(text) and unicodedata.is_normalized("NFKC", text)
         todo: list[ast.AST | str] = [ast.parse(text, mode="eval").body if plain else ""]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         todo = [""]
     code: list[str | Fraction] = []
-    while todo:  # a stack: the operator lies below its operands, so that it is popped after them
+    while (
+        todo
+    ):  # the loop below is a stack: an operator lies under its operands, so that it is popped after them
         match todo.pop():
             case str(symbol) if symbol:
                 code.append(symbol)

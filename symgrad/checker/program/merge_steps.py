@@ -1,8 +1,8 @@
 """Merge equal steps by the laws of arithmetic that change no domain (value numbering).
 
-x + 0, x*1, x/1, x**1, -(-x) are x, and so is stop_gradient(x), as derivatives are steps already. Sums, products, maxima
-and minima are associative and commutative, and the maximum of x and x is x. These laws keep the domain: each side is
-defined where its operands are.
+x + 0, x*1, x/1, x**1 and -(-x) are x. So is stop_gradient(x), because derivatives are steps already. Sums, products,
+maxima and minima are associative and commutative, and the maximum of x and x is x. These laws keep the domain: each
+side is defined where its operands are.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def merge_steps(program: ProofProgram, order: Sequence[int], outputs: Sequence[i
 
     Args:
         program: the steps.
-        order: positions of the steps to merge, each after its arguments; other arguments stay as they are.
-        outputs: those that must not be absorbed into a longer sum or product.
+        order: positions of the steps to merge, each after its arguments; steps that are not listed stay as they are.
+        outputs: positions of steps that must not be absorbed into a longer sum or product.
     """
     steps = program.steps
     inner = _chain_links(steps, order, outputs)
@@ -80,7 +80,7 @@ def _chain_links(steps: Sequence[ProofStep], order: Sequence[int], outputs: Sequ
 def _step_key(
     steps: Sequence[ProofStep], i: int, inner: set[int], found: dict[int, int]
 ) -> _Key | int | None:
-    """Return the key of a step; or the position of an equal step; or None for a link of a longer chain."""
+    """Return the key of a step; or the position of an equal step; or None for a step inside a longer chain."""
     step = steps[i]
     args = [found.get(a, a) for a in step.args]
     if step.op == "stop_gradient":

@@ -1,4 +1,4 @@
-"""Valid names, and text of a proof file for a terminal: characters that could mislead the reader are escaped."""
+"""Valid names, and text of a proof file for a terminal: characters that could mislead a reader are escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["is_name", "terminal_text"]
 _CONSTANTS = frozenset({"pi", "π"})
 _LETTERS_AND_DIGITS = re.compile(
     r"[^\W\d][\w\u0300-\u036f]*"
-)  # identifiers of newer Unicode may contain joiners
+)  # identifiers of newer Unicode versions may contain joiners
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd", "No"})
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0")  # letters that are invisible
 _FORWARD = frozenset({"L", "EN", "ES", "ET", "CS", "ON", "WS"})
@@ -45,7 +45,7 @@ def terminal_text(text: str, most: int | None = None) -> str:
         x\x1b[2J a\u202eb \u05d0 σ² aa...
     """
     cut = text if most is None or len(text) <= most else text[:most]
-    # The fast path for nearly all text.
+    # This is the fast path for nearly all text.
     plain = cut if cut.isascii() and cut.isprintable() else "".join(map(_character, cut))
     return plain if cut is text else f"{plain}..."
 

@@ -16,7 +16,8 @@ from symgrad.support.errors import UsageError
 __all__ = ["PIECEWISE_OPS", "LOCALLY_CONSTANT_OPS", "SCALAR_DERIVATIVES", "FormulaTerm", "piecewise_tangent"]
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, int], int | None]"
-"""Map a builder, the position of a function, its step and the tangent of one argument to a summand of the tangent."""
+"""A function that maps a builder, the position of a function, its step and the tangent of one argument to a summand of
+the tangent."""
 
 _TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
 _INTEGER_VALUED = ("sign", "floor", "ceil", "round", "argmax", "argmin", "one_hot", "iota", "eye")
@@ -25,7 +26,7 @@ LOCALLY_CONSTANT_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "stop_gradient"})
 
 
 class FormulaTerm:
-    """A step with operators, so that formulas read as in mathematics."""
+    """A step with operators, so that formulas look as in mathematics."""
 
     def __init__(self, into: StepBuilder, at: int) -> None:
         self.into, self.at = into, at
@@ -84,7 +85,7 @@ def _sqrt_pi(x: FormulaTerm) -> FormulaTerm:
     return x.constant("pi")("sqrt")
 
 
-# f is the value of the function, x its argument.
+# f is the value of the function, and x its argument.
 _UNARY_DERIVATIVES: dict[str, Callable[[FormulaTerm, FormulaTerm], FormulaTerm]] = {
     "sqrt": lambda f, x: 1 / (2 * f),
     "cbrt": lambda f, x: 1 / (3 * f**2),
@@ -225,12 +226,12 @@ def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
 
 
 def _with_order(slope: Callable[[FormulaTerm, FormulaTerm, FormulaTerm], FormulaTerm]) -> tuple[_Rule, _Rule]:
-    """Return the rules of a function of an order and x: only the derivative by x exists."""
+    """Return the rules of a function of an order and x: only the derivative with respect to x exists."""
     return _no_rule, _binary(slope)
 
 
 def _zeta(_f: FormulaTerm, s: FormulaTerm, x: FormulaTerm) -> FormulaTerm:
-    """Return -s*zeta(s + 1, x); at s = 0, where that has only a limit, zeta(0, x) = 1/2 - x has the derivative -1."""
+    """Return -s*zeta(s + 1, x); where this has only a limit, at s = 0, zeta(0, x) = 1/2 - x has the derivative -1."""
     if s.into.value(s.at) == 0:
         return s.number(-1)
     return -s * _call("zeta", s + 1, x)
@@ -252,7 +253,7 @@ def _call(name: str, x: FormulaTerm, y: FormulaTerm) -> FormulaTerm:
 
 
 def _ellipkinc_by_parameter(f: FormulaTerm, phi: FormulaTerm, m: FormulaTerm) -> FormulaTerm:
-    """Return the derivative of the elliptic integral of the first kind by m, DLMF 19.4.5."""
+    """Return the derivative of the elliptic integral of the first kind with respect to m, DLMF 19.4.5."""
     s = phi("sin")
     tail = s * phi("cos") / (2 * (1 - m) * (1 - m * s**2)("sqrt"))
     return _call("ellipeinc", phi, m) / (2 * m * (1 - m)) - f / (2 * m) - tail
@@ -277,7 +278,7 @@ SCALAR_DERIVATIVES: dict[str, Sequence[_Rule]] = {
     "kv": _bessel(-1, -1),
     "ive": _with_order(lambda f, v, x: (_call("ive", v - 1, x) + _call("ive", v + 1, x)) / 2 - x("sign") * f),
     "spherical_jn": _with_order(_spherical),
-    # DLMF 8.19.13, 8.8.13, 8.8.14, 25.11.17; d/dx of a polylogarithm by its series
+    # DLMF 8.19.13, 8.8.13, 8.8.14, 25.11.17; d/dx of a polylogarithm from its series
     "expint": _with_order(lambda f, n, x: -_call("expint", n - 1, x)),
     "uppergamma": _with_order(lambda f, a, x: -(x ** (a - 1)) * (-x)("exp")),
     "lowergamma": _with_order(lambda f, a, x: x ** (a - 1) * (-x)("exp")),
@@ -300,7 +301,7 @@ PIECEWISE_OPS = frozenset({"where", "maximum", "minimum", "relu", "clip"})
 
 
 def piecewise_tangent(into: StepBuilder, step: ProofStep, moving: Sequence[int | None]) -> int | None:
-    """Return the tangent of a piecewise op, by the same conditions; None if it is zero."""
+    """Return the tangent of a piecewise op, with the same conditions; None if it is zero."""
 
     def choose(condition: int, x: int | None, y: int | None) -> int:
         zero = into.number(0)

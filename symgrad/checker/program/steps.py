@@ -1,6 +1,6 @@
 """Programs of the checker: lists of steps that read earlier steps, with plain data that maps to JSON.
 
-The checker does not use the graph of `symgrad.ir`, whose ops come with derivative rules.
+The checker does not use the graph of `symgrad.ir`, because its ops come with derivative rules.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Symbol:
     Args:
         name: the name.
         kind: ``"real"``, ``"int"``, ``"bool"`` or ``"complex"``.
-        low, high: the excluded ends of the interval of values; None is infinite.
-        ends: for an integer, excluded ends that are lengths; the number in ``low`` or ``high`` is then None.
+        low, high: the ends of the interval of values, which are excluded; None is infinite.
+        ends: for an integer, excluded ends that are lengths; then ``low`` or ``high`` is None.
         shape: the shape.
-        symmetric: whether it is a symmetric matrix.
-        drawn: the distribution of a random variable, whose support is the interval.
+        symmetric: whether the variable is a symmetric matrix.
+        drawn: the distribution of a random variable; its support is the interval.
     """
 
     name: str
@@ -50,7 +50,9 @@ class Symbol:
     shape: tuple[Length, ...] = ()
     symmetric: bool = False
     drawn: ProofDistribution | None = None
-    ends: tuple[str | None, str | None] = field(default=(None, None), repr=False)  # the repr is a random seed
+    ends: tuple[str | None, str | None] = field(
+        default=(None, None), repr=False
+    )  # the repr serves as a random seed
 
 
 def resolve_ends(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
@@ -110,7 +112,10 @@ class ProofProgram:
         return tuple(length_names(dict.fromkeys(x for x in atoms if isinstance(x, str))))
 
     def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
-        """Return the outputs and the steps that they read, in order; not ``frozen``: not through ``stop_gradient``."""
+        """Return the outputs and the steps that they read, in order.
+
+        If not ``frozen``, without steps read only by ``stop_gradient``.
+        """
         found = bytearray(len(self.steps))
         for i in outputs:
             found[i] = 1
@@ -138,7 +143,7 @@ def _from_json(value: Any) -> Any:
 
 
 def _interval(values: Sequence[Any]) -> tuple[list[Fraction | None], tuple[str | None, ...]]:
-    """Read the ends of an interval: return those that are numbers, and those that are lengths."""
+    """Read the ends of an interval: return those that are numbers, then those that are lengths."""
     lengths = tuple(v if isinstance(v, str) and not NUMERAL.fullmatch(v) else None for v in values)
     numbers = [
         None if v is None or end is not None else number_from_json(v)
@@ -224,9 +229,9 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
         if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
             raise UsageError(f"'{name}' is declared symmetric and is no square matrix")
         if s.ends != (None, None) and s.kind != "int":
-            raise UsageError(f"'{name}' lies between lengths, and is no integer")
+            raise UsageError(f"'{name}' has lengths as bounds, but is not an integer")
         if s.kind in ("bool", "complex") and interval[1:] != (None, None):
-            raise UsageError(f"'{name}' has bounds, and is no real number and no integer")
+            raise UsageError(f"'{name}' has bounds, but is neither a real number nor an integer")
         if s.drawn is not None and (support(s.drawn) != interval or s.ends != (None, None)):
             raise UsageError(f"'{name}' may have other values than its distribution, {s.drawn.family}, has")
     if len({s.name for s in symbols}) < len(symbols):
@@ -234,7 +239,7 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
 
 
 def _check_names(program: ProofProgram) -> None:
-    """Refuse names that no program can declare, and a name of both a variable and a size."""
+    """Refuse names that no program can declare, and a name that both a variable and a size have."""
     variables, sizes = {s.name for s in program.symbols}, set(program.sizes)
     strange = next((n for n in sorted(variables | sizes) if not is_name(n)), None)
     if strange is not None:
@@ -254,4 +259,4 @@ def _check_steps(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> N
         if step.op == "symbol":
             symbol = symbols.get(step.params[0]) if len(step.params) == 1 else None
             if symbol is None or (symbol.shape, symbol.kind) != (step.shape, step.kind):
-                raise UsageError(f"step {i} reads a variable that is declared otherwise")
+                raise UsageError(f"step {i} reads a variable whose declaration is different")

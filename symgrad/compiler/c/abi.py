@@ -1,4 +1,4 @@
-"""Functions of kernels in C: what they are called and their arguments, and for elementwise ones their code."""
+"""The names and arguments of the functions of kernels in C, and the code of elementwise ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Abi:
     """The names and types of the functions of an elementwise kernel in C.
 
     Args:
-        contiguous, strided, point: the three functions.
-        inputs, outputs: their arguments.
+        contiguous, strided, point: the names of the three functions.
+        inputs, outputs: the names of their arguments.
         types: of the elements of inputs, then outputs.
         length: the argument with the number of points.
     """
@@ -31,7 +31,7 @@ class Abi:
     length: str
 
     def prototypes(self) -> tuple[str, str, str]:
-        """Return the declarations of the three, without semicolons."""
+        """Return the declarations of the three functions, without semicolons."""
         nin = len(self.inputs)
         ins = list(zip(self.types[:nin], self.inputs, strict=True))
         outs = list(zip(self.types[nin:], self.outputs, strict=True))
@@ -56,8 +56,8 @@ class ArrayAbi:
     """The names and types of the function of an array program in C.
 
     Args:
-        name: the function.
-        inputs, sizes, outputs: its arguments.
+        name: the name of the function.
+        inputs, sizes, outputs: the names of its arguments.
         types: of the elements of inputs, then outputs.
     """
 
@@ -68,7 +68,7 @@ class ArrayAbi:
     types: Sequence[str]
 
     def prototype(self) -> str:
-        """Return its declaration, without a semicolon."""
+        """Return the declaration of the function, without a semicolon."""
         arrays = [f"{t} *{x}" for t, x in zip(self.types, (*self.inputs, *self.outputs), strict=True)]
         nin = len(self.inputs)
         parameters = [*(f"const {x}" for x in arrays[:nin]), *(f"int64_t {n}" for n in self.sizes)]

@@ -31,10 +31,10 @@ HEAD = """\
 #include <string.h>
 
 #if defined(__FAST_MATH__)
-#error "compile this file without -ffast-math: its functions count on every rounding"
+#error "compile this file without -ffast-math: its functions rely on every rounding"
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
-/* No product is rounded together with a sum but where fma() says so; errno and exceptions are nobody's concern. */
+/* A product and a sum are rounded together only where fma() says so; nothing reads errno or exceptions. */
 #pragma GCC optimize ("fp-contract=off", "no-math-errno", "no-trapping-math")
 #elif defined(_MSC_VER)
 #pragma fp_contract (off)

@@ -1,7 +1,7 @@
 """Turn names into distinct identifiers that every compiler of C and C++ accepts, after any headers.
 
-Parameters of a prototype may have the names of functions, but not those of keywords, nor of macros, which a header of
-the library may define. Macros are in capitals by convention; the exceptions are listed here.
+The parameters of a prototype may have the names of functions, but not the names of keywords or of macros that a header
+of the library may define. Macros are in capitals by convention; the exceptions are listed here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NO_SYMBOLS = """
     min minor offsetof setjmp sigmask signbit signbitf signbitl sigsetjmp std strdupa strndupa timeradd timerclear
     timercmp timerisset timersub toascii_l unreachable va_arg va_copy va_end va_start
 """
-"""Macros with arguments in headers that are no functions of libraries."""
+"""Macros with arguments that headers define and that are not functions of a library."""
 
 _LATER = """
     acospi asinpi atan2pi atanpi compoundn cospi exp10 exp10m1 exp2m1 fmaximum fmaximum_mag fmaximum_mag_num

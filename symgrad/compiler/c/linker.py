@@ -28,7 +28,7 @@ def shared_library(code: bytes, libraries: Sequence[str]) -> bytes:
     linker = next(filter(None, map(shutil.which, _LINKERS)), None)
     if linker is None:
         raise KernelError(
-            "there is no linker on this machine, which a shared library needs",
+            "a shared library needs a linker, and there is none on this machine",
             expected=f"one of {', '.join(_LINKERS)} among the programs of PATH",
             cure="write an object (.o), and link that elsewhere",
         )

@@ -3,12 +3,14 @@
     NAME          the C function on contiguous arrays
     NAME_strided  on arrays of any strides, in elements
     NAME_point    on numbers
-    NAME_formula  the equations of one chunk at one point; of several, NAME_chunk_K at a few points
-    NAME_block    up to BLOCK points in local buffers, so that an output may be an input
+    NAME_formula  the equations at one point, if there is one chunk
+    NAME_chunk_K  chunk K of several, at the points of a block
+    NAME_block    up to BLOCK points in local buffers, so that an output may be written to the array of an input
     NAME_exp ...  mathematical functions (`symgrad/compiler/llvm/maths/`)
 
 Code for rare numbers (an exponential that overflows, the sine of a large number) is in branches, which would prevent
-vectorisation. So a block is first computed without it, and once more with it if a point was rare. Bits are the same.
+vectorisation. So a block is first computed without this code, and computed again with it if a number was rare. The bits
+are the same.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ _FILE = """\
 /* ${about}
 
    ISO C99, which needs nothing but its own library (link with -lm). Every assignment rounds: options that let
-   a compiler reorder arithmetic (-ffast-math) are refused below, as the results would be other ones. */
+   a compiler reorder arithmetic (-ffast-math) are refused below, since they would change the results. */
 ${head}
 enum { BLOCK = ${block} };
 ${code}
@@ -174,7 +176,7 @@ class _Writer:
         return ["\n".join(formula), fill_template(_CAREFULLY if flags else _PLAINLY, parts)]
 
     def _many(self, chunks: Sequence[Sequence[str | Instruction]], names: Mapping[str, str]) -> list[str]:
-        """Return the chunks on a block each, and the function that calls them one after the other."""
+        """Return one function for each chunk, which computes a block, and the function that calls them in turn."""
         abi, name, real = self._abi, self._abi.contiguous, self._real.c
         nin, nout = len(abi.inputs), len(abi.outputs)
         places = {f"%in.{k}": f"in[{k}][j]" for k in range(nin)}
@@ -247,7 +249,7 @@ ${calls}}
 
 
 def _prefix(abi: Abi) -> str:
-    """Return a prefix of variables that no argument has."""
+    """Return a prefix for variables with which no argument begins."""
     prefix = "v"
     while any(re.match(rf"{prefix}\d", name) for name in (*abi.inputs, *abi.outputs)):
         prefix += "v"

@@ -93,7 +93,7 @@ class Statements:
         places: the names of inputs, outputs and slots in C, by their names in the instructions.
         functions: the names of mathematical functions in C, by their names in the instructions.
         prefix: the prefix of variables, which no place has.
-        flagged: whether code for rare numbers runs only if ``careful`` is set, and else sets ``*rare``.
+        flagged: whether code for rare numbers runs only if ``careful`` is set; if not, rare numbers set ``*rare``.
     """
 
     def __init__(
@@ -270,7 +270,7 @@ def _numbered(label: str) -> tuple[str, str]:
 
 
 def _literal(kind: str, digits: str) -> str:
-    """Write a literal of LLVM."""
+    """Write a literal of LLVM as C."""
     if kind in ("double", "float"):
         value = struct.unpack("<d", struct.pack("<Q", int(digits, 16)))[0]
         return number(value, kind == "float")

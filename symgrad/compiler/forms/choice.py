@@ -12,7 +12,8 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 __all__ = ["SMALL", "cheaper", "cost", "evidently_fine"]
 
 SMALL = 160
-"""Number of equations up to which a reader would see the difference, and all forms are compared."""
+"""Derivatives with at most this many equations are small: a reader would see the difference, so all forms are
+compared."""
 
 _EVERYWHERE = frozenset((add, mul, neg, OPS["stop_gradient"]))
 """Ops that have a value wherever their arguments have one."""
@@ -33,7 +34,7 @@ def evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:
 
     Args:
         direct: the derivatives.
-        primal: the nodes that are computed beside them.
+        primal: the nodes that the kernel computes beside the derivatives.
     """
     order = topological(direct)
     own = set(primal)

@@ -149,7 +149,10 @@ class _Forms:
         return _Scaled(a.number * b.number, self._times(a.core, b.core))
 
     def _times(self, a: Node, b: Node, written: Node | None = None) -> Node:
-        """Return the product of two cores, one node for all orders of factors; a new product is `written`, if set."""
+        """Return the product of two cores: the same node for all orders of factors.
+
+        A new product is `written`, if that is set.
+        """
         place = self._place
         if place.setdefault(b, len(place)) < place.setdefault(a, len(place)):
             a, b = b, a
@@ -193,7 +196,10 @@ class _Forms:
         return _Scaled(found.number * number, found.core)
 
     def _terms_of_both(self, a: _Scaled, b: _Scaled) -> _Terms:
-        """Return the terms of a sum by their places; none if there are many, or long numbers, or if terms cancel."""
+        """Return the terms of a sum by their places.
+
+        The result is empty if there are many terms or long numbers, or if terms cancel.
+        """
         terms: dict[int, Number] = {}
         for part in (a, b):
             for place, number in self._terms.get(part.core) or ((self._place[part.core], 1),):

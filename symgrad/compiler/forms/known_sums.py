@@ -38,7 +38,7 @@ _Key = frozenset[tuple[tuple[Node, ...], Number]]
 
 @gc_paused()
 def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
-    """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
+    """Return pointwise nodes that equal the outputs in exact arithmetic and take fewer operations; else the outputs.
 
     Args:
         outputs: derivatives.
@@ -87,7 +87,7 @@ class _Sums:
         self._place = {n: i for i, n in enumerate(order)}
         self.known: dict[_Key, tuple[Node, Number]] = {}
         self._term_of: dict[Node, _Term | None] = {}
-        self._terms: set[tuple[Node, ...]] = set()  # of the known sums, to reject others quickly
+        self._terms: set[tuple[Node, ...]] = set()  # of the known sums, to reject other sums quickly
         for node in steps("arrange", "reading sums", order):
             if node in nodes and node.op is add and node.dtype == "real":
                 terms = [self._term(a) for a in node.args]
@@ -98,7 +98,7 @@ class _Sums:
                     self._terms.update(t.factors for t in found)
 
     def regroup(self, node: Node, readers: Counter[Node]) -> list[_Term] | None:
-        """Return one or two products with known sums, which add up to the node; None if none are found."""
+        """Return one or two products with known sums that add up to the node; None if there are no such products."""
         terms = [self._term(a) for a in node.args]
         given = [t for t in terms if t is not None]
         if len(given) != 2:

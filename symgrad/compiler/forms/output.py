@@ -17,9 +17,9 @@ class Output:
 
     Args:
         node: the value.
-        origins: the nodes that it is a derivative of; empty for a value that the user wrote.
+        origins: the nodes whose derivative it is; empty for a value that the user wrote.
         traces: the backward passes that produced it.
-        slope: its record as a derivative of a scalar, if known.
+        slope: the record of the output as a derivative of a scalar, if known.
     """
 
     node: Node
@@ -38,7 +38,7 @@ class Arrangement(NamedTuple):
 
     Attributes:
         nodes: a node for each output, equal to the output in exact arithmetic.
-        fusable: nodes whose products and sums may be fused multiply-adds, as the user did not write them.
+        fusable: nodes whose products and sums may become fused multiply-adds, since the user did not write them.
     """
 
     nodes: list[Node]

@@ -27,7 +27,7 @@ from symgrad.support.logs import info
 __all__ = ["arrange", "derivative_forms"]
 
 _CANONICAL_UP_TO = 400
-"""Number of equations up to which derivatives are rewritten; for more, rewriting would dominate compile time."""
+"""Derivatives with at most this many equations are rewritten; for more, rewriting would dominate compile time."""
 
 
 @gc_paused()
@@ -116,8 +116,8 @@ def derivative_forms(
             size,
         )
         return direct
-    # A value that has lost digits is not shared if another form keeps them. Values without stand-ins show whether one
-    # does.
+    # A value that has lost digits is not shared if another form keeps the digits. Values without stand-ins show whether
+    # another form does.
     shared, sums = shareable(stand_ins)
     # The rules find more in the form of the chain rule than in `direct`, where coefficients have moved.
     short = canonical(substitute(derived, sums), drop_stops=True).nodes
@@ -153,7 +153,7 @@ def derivative_forms(
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
     """Return many derivatives with fewer multiplications by constants, as far as linear time allows."""
-    with suppress(NumberTooLargeError):  # too long numbers stay where they are
+    with suppress(NumberTooLargeError):  # numbers that are too long stay where they are
         # Sums are recognised in the form of the program, so before any coefficient is factored out of them.
         grouped = regrouped(derived, primal)
         # With coefficients in front, products that differ only in a coefficient become one; `rescaled` needs this form.

@@ -52,7 +52,7 @@ class _Anew:
         self._pushes: dict[Node, Pushforward] = {}
 
     def of(self, output: Output) -> Iterator[Node]:
-        """Yield derivatives of the stable form that are equal to this one; the first is as good as any."""
+        """Yield derivatives of the stable form that are equal to this output; the first is as good as any."""
         for trace in output.traces:
             if len(trace.outputs) == 1 and output.node in trace.gradients:
                 ((y, seed),) = trace.outputs

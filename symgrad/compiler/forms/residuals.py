@@ -18,9 +18,9 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
     """Return stand-ins for values of an array program that its derivatives and its outputs both compute.
 
     The canonical form of a derivative may write a matrix product or a tanh differently from the user's program, and the
-    kernel would compute both. If a symbol stands for the forward value, it is computed once. Slopes of tanh and sigmoid
-    are not computed from their values: 1 - tanh(x)**2 has no correct digit where it is small, and a quotient by it may
-    be a gradient's only term.
+    kernel would compute both. If a symbol stands for the forward value, it is computed once. Derivatives of tanh and
+    sigmoid are not computed from the values of tanh and sigmoid: 1 - tanh(x)**2 has no correct digit where it is small,
+    and a quotient by it may be the only term of a gradient.
 
     Args:
         forward: the user's own expressions.

@@ -4,7 +4,7 @@ If only ``3*(a + 2*b)`` is used, ``3*a + 6*b`` may cost one operation less: a fu
 of a plain term of a sum, but the coefficient of a product needs its own multiplication. A sum can be stored times any
 number, and its readers divide the number out. The factor of a product follows from the factors of its operands; any
 other factor costs a multiplication. Each value in turn gets the factor that minimises the operations of the value and
-of the sums that read it. The result is exact up to rounding; nothing is reordered.
+of the sums that read it. The result is equal up to rounding; nothing is reordered.
 
 With x = a + 2*b, take the outputs
 
@@ -56,10 +56,10 @@ from symgrad.support.progress import steps
 __all__ = ["rescaled"]
 
 _REACH = 48
-"""Largest number of readers of a value and of its products; the factor of a value with more stays as it is."""
+"""Largest number of readers of a value and of its products. If a value has more, its factor stays as it is."""
 
 _CANDIDATES = 4
-"""Number of factors that are tried for a value."""
+"""How many factors are tried for a value."""
 
 _LARGEST = 10.0
 """Factors lie between 2**-10 and 2**10: larger ones could make values near the ends of the float range overflow."""
@@ -68,7 +68,7 @@ _SAME = 1e-9
 """Factors are compared by their logarithms, up to this difference; the factors themselves are exact."""
 
 _DIGITS = 256
-"""Most bits of a factor: along a chain of quotients of decimals the bits grow without bound."""
+"""The most bits of a factor; without a limit they would grow along a chain of quotients of decimals."""
 
 _GIVEN, _PRODUCT, _QUOTIENT, _SUM, _CHOICE = range(5)
 _KINDS = {mul: _PRODUCT, div: _QUOTIENT, add: _SUM, where: _CHOICE}
@@ -76,7 +76,7 @@ _KINDS = {mul: _PRODUCT, div: _QUOTIENT, add: _SUM, where: _CHOICE}
 
 @gc_paused()
 def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]:
-    """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
+    """Return pointwise nodes that equal the outputs in exact arithmetic and take fewer operations; else the outputs.
 
     Args:
         outputs: the nodes to rewrite, with numbers in front of products (`compiler/forms/coefficients.py`).
@@ -105,11 +105,11 @@ class _Core:
 
     Args:
         node: the original node.
-        kind: how it is computed.
+        kind: the kind of operation that computes it.
         free: whether any factor costs nothing: true for sums and choices.
         args: its operands, each as a number times a core (for a choice without its condition).
         readers: cores computed from it through which a constant factor can be moved.
-        asked: factors that the other readers (outputs, and ops that are not linear) need, as logarithms.
+        asked: the factors that all other readers (outputs, and ops that are not linear) need, as logarithms.
         scale: the factor with which it is stored.
         own: the part of `scale` that costs a multiplication; 1 for sums and choices, whose coefficients absorb the
             scale.
@@ -239,7 +239,7 @@ class _Scales:
         return True
 
     def _reached(self, v: int) -> list[int]:
-        """Return a core and the products and quotients that contain it, in order; none if there are many."""
+        """Return a core and the products and quotients that contain it, in order; empty if there are many."""
         found = {v}
         queue = [v]
         size = 0
@@ -291,7 +291,7 @@ class _Scales:
     ) -> float:
         """Count the multiplications by constants around a core, if its scale changed by a factor (as a logarithm).
 
-        Infinity if they are not fewer than `most`, or if a factor would be too large.
+        Return infinity if the count is not below `most`, or if a factor would be too large.
         """
         cores, literal = self.cores, self._literal
         core = cores[v]
@@ -301,7 +301,8 @@ class _Scales:
         total = 0 if core.free else int(abs(_size(core.own) + factor) > _SAME)
         for j, power in powers.items():
             other = cores[j]
-            # A core with its own multiplication also exists without it: such a reader costs nothing.
+            # A core that is stored with a multiplication also exists without it: a reader of the bare core costs
+            # nothing.
             if other.asked and (core.free or j != v):
                 scale = other.size + power * factor
                 for number in other.asked:
@@ -323,7 +324,7 @@ class _Scales:
     def rebuilt(self, outputs: Sequence[Node]) -> list[Node]:
         """Return the outputs, computed from the scaled cores."""
         made: list[Node] = []
-        bare: list[Node] = []  # without their own multiplication
+        bare: list[Node] = []  # the cores before their own multiplication
 
         def value(node: Node) -> Node:
             number, j = self._read[node]
@@ -345,7 +346,7 @@ class _Scales:
                 if core.kind == _CHOICE:
                     node = where(value(core.node.args[0]), *terms)
                 else:
-                    # The plain term first: a fused multiply-add absorbs the other with its coefficient.
+                    # The plain term comes first: a fused multiply-add absorbs the other term and its coefficient.
                     node = add(*(reversed(terms) if abs(numbers[0]) != 1 == abs(numbers[1]) else terms))
             elif core.kind == _GIVEN:
                 args = tuple([value(a) for a in core.node.args])

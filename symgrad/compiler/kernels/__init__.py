@@ -1,1 +1,1 @@
-"""Kernels: NumPy ufuncs around machine code, and files of it. Open `compile.py` first."""
+"""Kernels: NumPy ufuncs around machine code, and files that contain the code. Open `compile.py` first."""

@@ -43,7 +43,7 @@ __all__ = ["ArrayKernel"]
 _FLOAT64 = np.dtype(np.float64)
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _MANY = 2**13
-"""Elements of an input above which the outputs may be large, so that a pool of outputs pays."""
+"""If an input has more elements than this, outputs may be so large that a pool of outputs pays."""
 
 
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
@@ -125,8 +125,8 @@ class ArrayKernel(Kernel):
 
         Raises:
             OutOfMemoryError: for more than 2**63 bytes.
-            ShapeError: for a name that is missing or unknown, and where an axis would have a negative length or an
-                array too many entries.
+            ShapeError: for a name that is missing or unknown, and if an axis would have a negative length or an array
+                too many entries.
 
         Example:
             >>> import symgrad as sg
@@ -239,7 +239,7 @@ class ArrayKernel(Kernel):
             check_position(position, values[position.index], sizes)
 
     def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
-        """Return the error of the formula for an error of NumPy."""
+        """Translate an error of NumPy to one that names the inputs of the formula."""
         try:
             fit = self._shapes.fit(arrays)
             check_arrays(self._code.arrays, fit.sizes)
@@ -260,10 +260,10 @@ class ArrayKernel(Kernel):
                     expected="an array of the output's shape",
                 )
         if isinstance(error, ValueError) and "read-only" not in str(error):
-            return ShapeError(f"the kernel cannot be called so: {error}")
+            return ShapeError(f"the kernel cannot be called with these arguments: {error}")
         kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}",
+            f"the kernel cannot be called with these arguments: {error}",
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 
@@ -274,7 +274,7 @@ class ArrayKernel(Kernel):
             if k >= len(arrays):
                 needed += math.prod(shape) * kind.itemsize
             elif self._code.read[k] and not np.asarray(arrays[k]).flags.c_contiguous:
-                # Each entry of the batch is copied.
+                # Every entry of the batch is copied.
                 needed += math.prod(shape[len(shape) - len(node.shape) :]) * kind.itemsize
         try:
             return out_of_memory(f"a call of kernel '{self.name}'", needed + self.scratch_bytes(**fit.sizes))
@@ -314,12 +314,12 @@ class ArrayKernel(Kernel):
 
 
 def _scalars(found: np.ndarray | tuple[np.ndarray, ...]) -> Any:
-    """Return results as ufuncs do: those without axes as scalars."""
+    """Return results as ufuncs do: a result without axes becomes a scalar."""
     if isinstance(found, tuple):
         return tuple([a if a.ndim else a[()] for a in found])
     return found if found.ndim else found[()]
 
 
 def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
-    """Return the symbols of the outputs: those that they read, and arrays, whose shapes give sizes."""
+    """Return the symbols of the outputs: those that the outputs read, and arrays whose shapes give the sizes."""
     return [s for s in symbols if s.shape or s in set(symbols_of(outputs))]

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
 
 Keeper: TypeAlias = "Callable[[bytes], None]"
-"""Caches code for other processes."""
+"""A function that caches code for other processes."""
 
 _ARRAYS = b"arrays\n"
-"""The first line of cached code of an array program; that of an elementwise one begins with a number."""
+"""The first line of cached code of an array program; the first line for an elementwise program begins with a number."""
 
 
 def compile_nodes(
@@ -54,32 +54,33 @@ def compile_nodes(
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
-    Elementwise equations whose outputs have the shape of all inputs together become a NumPy ufunc, all others (a matrix
-    product, a sum, a size as a number, outputs of different shapes) a generalised ufunc.
+    Elementwise equations become a NumPy ufunc, if their outputs have the shape to which all inputs broadcast. All other
+    equations (a matrix product, a sum, a size as a number, outputs of different shapes) become a generalised ufunc.
 
     Args:
-        outputs: what to compute, at least one node.
-        inputs: the symbols in the order of the kernel's arguments; None for all that occur, in order of
+        outputs: the nodes to compute, at least one.
+        inputs: the symbols in the order of the kernel's arguments; None for all symbols that occur, in order of
             appearance.
-        declared: symbols that the user could add to the inputs: what a message names.
+        declared: symbols that the user could add to the inputs; messages name them.
         dtype: float64 or float32, for every number. Booleans stay booleans.
         name: the kernel's name.
-        threads: in how many threads a call with large arrays runs.
-        fusable: nodes of an elementwise program whose products and sums may be rounded once together; what the user
-            wrote is not among them.
-        fast: whether functions need only be within four units of the last place.
-        effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
-            code at once; array programs are compiled with all effort.
-        save: writes the kernel to a file; by default in all formats but Python.
-        keep: caches the code, of an elementwise program the optimised code, for `kept_kernel`.
+        threads: the number of threads of a call with large arrays.
+        fusable: nodes of an elementwise program whose products and sums may become fused multiply-adds. Values that the
+            user wrote are not among them.
+        fast: whether an accuracy of four units in the last place is enough for functions.
+        effort: for elementwise programs, ``auto`` (quick code first, and better code when it pays) or ``high`` (better
+            code at once). Array programs are always compiled with all optimisations.
+        save: a function that writes the kernel to a file; by default in all formats but Python.
+        keep: a function that caches the code for `kept_kernel`; for an elementwise program it caches the optimised
+            code.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
             input has.
         NumberTooLargeError: if a constant is too large for the dtype.
         UnsupportedError: if an operation has no native code.
-        UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype is
-            another one, or for a number of threads that cannot be.
+        UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype or the number of
+            threads is invalid.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -96,15 +97,15 @@ def compile_nodes(
     used = symbols_of(outputs, order)
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
-    # Custom derivatives have no effect after differentiation: only values remain.
+    # After differentiation custom derivatives have no effect: only values remain.
     written, outputs = outputs, tuple(as_computed(outputs, order))
     order = order if outputs == written else topological(outputs)
     real = float_type(dtype)
     options = KernelOptions(name, checked_threads(threads), compile_nodes, save or save_native, fast, effort)
-    # Elementwise programs have one loop, and code generators of their own.
+    # Elementwise programs have a single loop, and code generators of their own.
     if _elementwise(outputs, inputs, order):
         with gc_paused(), reports_progress("lower", "ordering equations"):
-            # One schedule, in functions of bounded size, for quick and for optimised code.
+            # Quick and optimised code have the same schedule, in functions of bounded size.
             plan = schedule(outputs, inputs, fusable=fusable, fast=fast, order=order)
         # LLVM IR (`emit`), and its machine code (`Engine`): quick code first, optimised code when it pays.
         measure = measured(outputs, inputs, order)
@@ -143,13 +144,13 @@ def kept_kernel(
     effort: Effort,
     save: Saver,
 ) -> Kernel:
-    """Rebuild a kernel of code that `keep` of `compile_nodes` cached; derive its nodes on first use.
+    """Rebuild a kernel from code that `keep` of `compile_nodes` cached; derive its nodes on first use.
 
     Args:
-        kept: the code.
-        forms: returns the nodes that it computes, and those that may be fused.
+        kept: the cached code.
+        forms: a function that returns the nodes that the kernel computes, and the nodes that may be fused.
         inputs: the symbols in the order of the kernel's arguments.
-        dtype: as of `compile_nodes`, like all other options.
+        dtype: as for `compile_nodes`, like all other options.
         name: the kernel's name.
         threads: the number of threads of a call with large arrays.
         fast: whether an accuracy of four units in the last place is enough for functions.
@@ -159,7 +160,7 @@ def kept_kernel(
     Raises:
         KernelError: if the C library lacks a function that it calls.
         UsageError: for an invalid number of threads.
-        ValueError: if it is no such code.
+        ValueError: if ``kept`` is not such code.
     """
     options = KernelOptions(name, checked_threads(threads), compile_nodes, save, fast, effort)
     real = float_type(dtype)
@@ -187,10 +188,10 @@ def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any
     Args:
         outputs: the outputs.
         inputs: the symbols in the order of the kernel's arguments.
-        how: dtype, name, fusable and fast, as of `compile_nodes`.
+        how: dtype, name, fusable and fast, as for `compile_nodes`.
 
     Raises:
-        MissingInputError, UsageError: as `compile_nodes`.
+        MissingInputError, UsageError: as for `compile_nodes`.
         UnsupportedError: for an array program, and for functions that symgrad has no code for.
     """
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel  # most kernels are for the CPU
@@ -291,7 +292,7 @@ def _check_sizes(outputs: Sequence[Node], inputs: Sequence[Node], declared: Sequ
             if name not in known:
                 owner = next((s.name for s in declared if name in s.shape), None)
                 raise MissingInputError(
-                    f"the outputs read the size {name}, and no input has an axis of this size",
+                    f"the outputs need the size {name}, but no input has an axis of this size",
                     expected=f"an input declared with an axis {name}",
                     cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs"
                     if owner is None

@@ -43,17 +43,18 @@ __all__ = ["ElementwiseKernel", "Amount", "measured"]
 _FLOAT64 = np.dtype(np.float64)
 _ARRAY = np.ndarray
 _ASK_EVERY = 16
-"""Calls of quick code after which is asked whether better code pays: asking takes a tenth of a small call."""
+"""Whether better code pays is checked once in this many calls of quick code, since a check takes a tenth of the time of
+a small call."""
 
 _EQUATION_S = 0.2e-3
 """Seconds that one equation takes to compile (`python -m benchmarks.run --only chain` measures it)."""
 
 _NUMBER_S = 0.2e-6
-"""Seconds that a call with numbers saves where it runs code for one point."""
+"""Seconds that a call with numbers saves if it runs code for one point."""
 
 
 def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
-    """Tell whether a direct call may take an input."""
+    """Tell whether a value may be an input of a direct call."""
     if type(value) is np.ndarray:
         placed = value.flags.c_contiguous or value.ndim == 1
         return placed and value.dtype is kind and value.shape == shape and value.flags.aligned
@@ -61,11 +62,11 @@ def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
 
 
 class Amount(NamedTuple):
-    """How much a program computes, which is known of kept code, too.
+    """How much a program computes. It is stored with cached code, so that it is also known without the program.
 
     Args:
-        work: nanoseconds that one element takes, a low estimate.
-        equations: how many there are.
+        work: a low estimate of the nanoseconds for one element.
+        equations: the number of equations.
     """
 
     work: float
@@ -73,17 +74,17 @@ class Amount(NamedTuple):
 
 
 def measured(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> Amount:
-    """Return how much a program computes; `order` is what `topological` gives for it, where it is at hand."""
+    """Return how much a program computes; `order` is the result of `topological` for it, if available."""
     order = topological(outputs) if order is None else order
     return Amount(work_of(outputs, inputs, order), len(order))
 
 
 @final
 class ElementwiseKernel(Kernel):
-    """The kernel of a program that computes every element by itself.
+    """The kernel of an elementwise program: each element of the results depends only on the same element of the inputs.
 
     Attributes:
-        measure: how much it computes.
+        measure: how much the program computes.
     """
 
     __slots__ = (
@@ -136,14 +137,15 @@ class ElementwiseKernel(Kernel):
         self.measure = measure or measured(self.outputs, inputs)
         work = self.measure.work
         self._large = worthwhile(work, len(kinds)) if threads > 1 and self._ufunc else math.inf
-        # No method of this object is kept in it: the code would wait for the collector of cycles.
+        # Store no bound method in an attribute: the reference cycle would keep the machine code in memory until the
+        # garbage collector runs.
         self._plain = bool(inputs) and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = None
         self._cut: Callable[..., Any] | None = None
         self._cut_from = 2 * piece(work) if threads > 1 else math.inf
         self._settled: Callable[..., Any] | None = None
         self._called = self._declined = False
-        # Calls with numbers: around the loop, and by code of their own once there have been many.
+        # Calls with numbers first go through a wrapper of the inner loop; after many calls they get code for one point.
         self._numbers: Callable[..., Any] | None = None
         self._sharp: Callable[..., Any] | None = None
         self._numbers_left = -1
@@ -160,9 +162,7 @@ class ElementwiseKernel(Kernel):
 
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         try:
-            numbers = (
-                self._sharp
-            )  # first, and with no more looks than it needs: each takes a tenth of the call
+            numbers = self._sharp  # this path is first, with few checks: each check takes a tenth of the call
             if (
                 numbers is not None
                 and not by_name
@@ -246,7 +246,7 @@ class ElementwiseKernel(Kernel):
         return signature_of([()] * len(self.inputs), [()] * (len(self.kinds) - len(self.inputs)))
 
     def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
-        """Say in the formula's words what NumPy refused."""
+        """Translate an error of NumPy to one that names the inputs of the formula."""
         large = self._too_large(arrays, memory=isinstance(error, MemoryError))
         if large is not None:
             return large
@@ -268,12 +268,12 @@ class ElementwiseKernel(Kernel):
             )
         kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}",
+            f"the kernel cannot be called with these arguments: {error}",
             expected=f"out: {len(self.kinds) - len(arrays)} arrays ({kinds})",
         )
 
     def _too_large(self, arrays: tuple[Any, ...], *, memory: bool) -> SymgradError | None:
-        """Return the error of results that are too large, or for which memory is too short."""
+        """Return the error for results that are too large, or larger than the free memory."""
         try:
             shape = common_shape(arrays)
             check_arrays([shape], {})
@@ -301,7 +301,7 @@ class ElementwiseKernel(Kernel):
 
     @property
     def ufunc(self) -> np.ufunc:
-        # Whoever calls it calls around this object, and is not asked whether better code pays.
+        # Calls of the bare ufunc bypass this object, which then cannot switch to better code; so it switches now.
         if self._ufunc is not None and self._quick:
             self._improve()
         return super().ufunc
@@ -311,7 +311,7 @@ class ElementwiseKernel(Kernel):
         return self._quick
 
     def _pays(self, arrays: tuple[Any, ...]) -> bool:
-        """Tell whether better code should compute this call: it has been called so much, or has so much to do now."""
+        """Tell whether to switch to better code: the kernel has computed so many elements, or this call has so many."""
         self._unasked -= 1
         if self._unasked <= 0:
             self._unasked, self._left = _ASK_EVERY, self._code.left
@@ -323,20 +323,23 @@ class ElementwiseKernel(Kernel):
     def _improve(self) -> None:
         with reports_progress("kernel", "compiling better code"):
             self._code.improve()
-        info("kernel", "'%s' has optimised code from now on: so many elements pay for it", self.__name__)
+        info("kernel", "'%s' has optimised code from now on: enough elements pay for it", self.__name__)
         self._quick = False
         self._direct = None
         self._settle()
 
-    # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
+    # Direct calls (without the ufunc), calls in several threads, and calls of kernels that have no ufunc
 
     def _directly(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
+        """Call without the ufunc, with whole arrays of the same shape.
+
+        Return None if the arguments are not of this kind.
+        """
         if self.threads > 1 and self._much(arrays):
             call = self._cut or self._first_cut
         elif self._called:
             call = self._direct or self._first
-        else:  # what is called once need not wait for the code of direct calls
+        else:  # a first call, perhaps the only one, does not wait for the code of direct calls
             self._called = True
             return None
         return self._into_new(call, arrays) if out is None else call(arrays, out)
@@ -349,14 +352,15 @@ class ElementwiseKernel(Kernel):
                     return None
                 found = call(arrays, self._spares.alike(array.shape, array.size))
                 if found is None:
-                    # An input is not plain, or a result was changed itself before it was dropped.
+                    # An input is not plain, or a caller changed the shape or layout of an earlier result before
+                    # dropping it.
                     self._declined = True
                     self._spares.clear()
                 return found
         return self._of_numbers(arrays)
 
     def _of_numbers(self, arrays: tuple[Any, ...]) -> Any:
-        """Make the call with numbers, which stands in `__call__` from then on: first around the loop that there is."""
+        """Call with numbers. The first call also makes the function for them, a wrapper of the current inner loop."""
         if self._sharp is not None:
             return self._sharp(*arrays)
         if self._numbers_left < 0:
@@ -365,7 +369,7 @@ class ElementwiseKernel(Kernel):
         return None if self._numbers is None else self._numbers(*arrays)
 
     def _sharpen(self) -> None:
-        """Let calls with numbers run code of their own, now that there have been so many."""
+        """After many calls with numbers, make code for one point, which such calls run from then on."""
         point = self._code.point()
         if point is not None:
             self._sharp = self._numbers_by(point.functions[POINT], 0)
@@ -381,7 +385,7 @@ class ElementwiseKernel(Kernel):
         return self._code.point()
 
     def _first(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        """Make the direct call, which stands here from then on, or until better code has a better loop."""
+        """Build the function for direct calls, store it until better code brings a better loop, and call it."""
         code = self._code
         loop = code.loop if self._quick else code.better_loop()
         made = self._direct = direct_call(loop, code.cell, self.kinds)
@@ -390,12 +394,12 @@ class ElementwiseKernel(Kernel):
         return None if made is None else made(arrays, out)
 
     def _settle(self) -> None:
-        """Let calls go to the direct call at once, once nothing else is to be decided."""
+        """As soon as nothing is left to decide, let `__call__` use the function for direct calls immediately."""
         decided = self._called and not self._quick and self.threads == 1
         self._settled = self._direct if decided else None
 
     def _first_cut(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        """Make the direct call in several threads, which stands here from then on."""
+        """Build the function for direct calls in several threads, store it, and call it."""
         least = int(self._cut_from) // 2
         made = call_in_team(self._code.loop, self._code.cell, self.kinds, least=least, threads=self.threads)
         if made is None:
@@ -405,14 +409,14 @@ class ElementwiseKernel(Kernel):
         return made(arrays, out)
 
     def _much(self, arrays: tuple[Any, ...]) -> bool:
-        """Tell whether a call is worth cutting, by its first array: in a direct call all have one shape."""
+        """Tell whether a call is worth cutting, by its first array: in a direct call all arrays have the same shape."""
         for array in arrays:
             if type(array) is np.ndarray:
                 return array.size >= self._cut_from
         return False
 
     def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
-        """Do what the ufunc would do, with large arrays in pieces; None if the ufunc itself should be called."""
+        """Call the ufunc on pieces of large arrays; return None if the ufunc should be called on whole arrays."""
         shape = common_shape((*arrays, where))
         if math.prod(shape) < self._large:
             return None
@@ -424,7 +428,7 @@ class ElementwiseKernel(Kernel):
         made = targets((*arrays, where), outs, shapes, kinds, order=order, new=where is True)
         if made is None:
             return None
-        assert self._ufunc is not None  # or nothing would be large
+        assert self._ufunc is not None  # without a ufunc `_large` is infinite
         in_pieces(self._ufunc, arrays, made, shape, [0] * len(self.kinds), self.threads, where)
         return made[0] if len(made) == 1 else made
 

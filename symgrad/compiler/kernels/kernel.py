@@ -30,17 +30,18 @@ __all__ = ["Forms", "Kernel", "KernelOptions", "Saver", "as_tuple"]
 
 
 Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
-"""Writes a kernel to a file; passed in, because it imports more than a kernel needs."""
+"""A function that writes a kernel to a file. It is passed in, since its module imports more than a kernel needs."""
 
 Forms: TypeAlias = "Callable[[], tuple[Sequence[Node], Collection[Node]]]"
-"""Returns the nodes that a kernel computes, and those that may be fused; called on first use."""
+"""A function that returns the nodes that a kernel computes, and the nodes that may be fused. It is called on first
+use."""
 
 _LOADED = 8
 """Size of the cache of unpickled kernels: schedulers unpickle one for every task."""
 
 
 _INTERNAL = frozenset(("about", "called", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
-"""Attributes for other packages, most of them nodes."""
+"""Attributes for other packages; most of them are nodes."""
 
 
 class KernelOptions(NamedTuple):
@@ -48,10 +49,10 @@ class KernelOptions(NamedTuple):
 
     Attributes:
         name: the kernel's name.
-        threads: in how many threads a call with large arrays runs.
-        rebuild: compiles an unpickled kernel.
-        save: writes the kernel to a file.
-        fast: whether functions need only be within four units of the last place.
+        threads: the number of threads of a call with large arrays.
+        rebuild: a function that compiles an unpickled kernel.
+        save: a function that writes the kernel to a file.
+        fast: whether an accuracy of four units in the last place is enough for functions.
         effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
     """
 
@@ -69,17 +70,17 @@ class Kernel(Reported, AtPoints, ABC):
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
     are NumPy's own. A kernel of an array program is a generalised ufunc: its inputs have the declared shapes, and
     further axes in front of these are batch axes, which broadcast. Calling the Kernel checks the inputs first and
-    reports mistakes in the words of the formula.
+    reports mistakes with the names of the formula.
 
     Attributes:
         inputs: names of the inputs, in order.
-        outputs: the nodes that it computes.
+        outputs: the nodes that the kernel computes.
         symbols: the nodes of the inputs.
         kinds: NumPy dtype of every argument, inputs then outputs.
         dtype: NumPy dtype of all numbers.
         name: the kernel's name.
-        threads: in how many threads a call with large arrays runs.
-        fast: whether functions need only be within four units of the last place.
+        threads: the number of threads of a call with large arrays.
+        fast: whether an accuracy of four units in the last place is enough for functions.
         effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
 
     Example:
@@ -152,11 +153,11 @@ class Kernel(Reported, AtPoints, ABC):
 
     @property
     def fusable(self) -> frozenset[Node]:
-        """Nodes whose products and sums may be rounded once together."""
+        """Nodes whose products and sums may become fused multiply-adds."""
         return self._arranged()[1]
 
     def _arranged(self) -> tuple[tuple[Node, ...], frozenset[Node]]:
-        """Return the outputs and the nodes that may be fused; cached code derives them on first use."""
+        """Return the outputs, and the nodes that may be fused. A kernel from cached code derives both on first use."""
         if callable(self._forms):
             outputs, fusable = self._forms()
             self._forms = tuple(outputs), frozenset(fusable)
@@ -164,16 +165,16 @@ class Kernel(Reported, AtPoints, ABC):
 
     @property
     def ufunc(self) -> np.ufunc:
-        """The NumPy ufunc itself; it stays valid when the Kernel is gone.
+        """The NumPy ufunc itself; it stays valid after the Kernel is freed.
 
         Raises:
-            KernelError: if the kernel has no input, or more arguments than a ufunc can have, or NumPy's ufuncs are not
-                laid out as known.
+            KernelError: if the kernel has no input, or more arguments than a ufunc can have, or the layout of NumPy's
+                ufuncs is unknown.
         """
         if self._ufunc is None:
             if not ufuncs_are_known(of_arrays=True):
                 raise KernelError(
-                    f"NumPy {np.__version__} lays out ufuncs otherwise than symgrad knows",
+                    f"NumPy {np.__version__} has a layout of ufuncs that symgrad does not know",
                     cure="call the kernel itself, which gives the same",
                 )
             raise KernelError(
@@ -186,12 +187,12 @@ class Kernel(Reported, AtPoints, ABC):
 
     @property
     def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
-        """The kernel's name, as functions have one. It has no hyphens, because Dask splits names at them."""
+        """The kernel's name as a function. Hyphens are replaced, because Dask splits names at them."""
         return self.name.replace("-", "_")
 
     @property
     def quick(self) -> bool:
-        """Whether it still runs quick code, which optimised code will replace when that pays."""
+        """Whether the kernel still runs quick code, which optimised code will replace when that pays."""
         return False
 
     @property
@@ -202,7 +203,7 @@ class Kernel(Reported, AtPoints, ABC):
     @property
     @abstractmethod
     def needs(self) -> tuple[str, ...]:
-        """The functions that the module calls and does not define."""
+        """The functions that the module calls but does not define."""
 
     @property
     def asm(self) -> str:
@@ -218,22 +219,22 @@ class Kernel(Reported, AtPoints, ABC):
         cpu: str = "host",
         triple: str | None = None,
     ) -> tuple[Path, ...]:
-        r"""Write the kernel to a file, in the format that its suffix says.
+        r"""Write the kernel to a file, in the format that the suffix of its name says.
 
-        ``.c`` is C99 and needs nothing but ``<math.h>``; ``.o`` an object; ``.so`` a shared library, where there is a
-        linker: each with a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s`` assembly, and
-        ``.py`` readable NumPy equations. Elementwise programs also have ``.ptx``, for NVIDIA's GPUs, and ``.wasm``, a
-        WebAssembly object. A file is written in full or not at all. An existing file of that name is replaced, an
-        existing header only if symgrad wrote it; a link is never replaced.
+        ``.c`` is C99 source, which needs only ``<math.h>``; ``.o`` is an object; ``.so`` is a shared library, for which
+        a linker is needed. Each gets a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s``
+        assembly, and ``.py`` readable NumPy equations. Elementwise programs also have ``.ptx``, for NVIDIA's GPUs, and
+        ``.wasm``, a WebAssembly object. A file is written in full or not at all. An existing file of the same name is
+        replaced, but an existing header only if symgrad wrote it; a link is never replaced.
 
         Args:
             path: where.
-            name: of the functions, by default that given to ``compile``, else the name of the file. A name that is
-                reserved in C is changed (`int` becomes ``int_``); the header has the changed name.
+            name: the name of the functions; by default that passed to ``compile``, else the name of the file. A name
+                that is reserved in C is changed (`int` becomes ``int_``); the header has the changed name.
             outputs: names of the outputs in the header, by default ``output_names``.
-            cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one
-                (``sm_80`` for PTX).
-            triple: LLVM's name of another kind of machine, as ``aarch64-linux-gnu``, by default this one.
+            cpu: for machine code, ``host`` for this machine's processor, ``baseline`` for every processor of its kind,
+                or LLVM's name of a processor (``sm_80`` for PTX).
+            triple: LLVM's name of another kind of machine, such as ``aarch64-linux-gnu``; by default this machine.
 
         Returns:
             The paths written.
@@ -243,7 +244,7 @@ class Kernel(Reported, AtPoints, ABC):
                 symgrad did not write.
             KernelError: for a shared library without a linker.
             UnsupportedError: if the kernel calls functions of SciPy.
-            UsageError: for another suffix, cpu or triple, or if outputs has the wrong length.
+            UsageError: for an unknown suffix, cpu or triple, or if outputs has the wrong length.
 
         Example:
             >>> import tempfile
@@ -266,25 +267,26 @@ class Kernel(Reported, AtPoints, ABC):
         """Compute the outputs.
 
         Args:
-            arrays: the inputs in order: numbers, arrays, or what NumPy makes an array of. Those of an elementwise
-                program broadcast. Those of an array program have the declared shapes, with a batch before them.
-                Arrays of other libraries in the memory of the host (DLPack, the array interfaces) are not copied.
+            arrays: the inputs in order: numbers, arrays, or values that NumPy converts to arrays. Inputs of an
+                elementwise program broadcast. Inputs of an array program have the declared shapes, after the axes of a
+                batch. Arrays of other libraries in the memory of the host (DLPack, the array interfaces) are not
+                copied.
             out: an array for the only output, or a tuple with an array or None for each; may be an input.
             where: boolean array, for elementwise programs: compute only there. Elsewhere ``out`` keeps its values,
                 and new arrays have NaN (or False).
             by_name: inputs by their names.
 
         Returns:
-            The output, or a tuple of the outputs if there are several. They are always as in NumPy: a
-            scalar if all inputs are scalars. If one of the arrays is from torch, JAX or TensorFlow, all outputs are
-            arrays of that library, scalars included.
+            The output, or a tuple of the outputs if there are several. As in NumPy, an output is a scalar if all inputs
+            are scalars. If one of the arrays is from torch, JAX or TensorFlow, all outputs are arrays of that library,
+            scalars included.
 
         Raises:
             ArrayTypeError: if an input is not numeric, or would lose precision; if it is not in the memory of the
                 host, requires grad, or there are arrays of two libraries.
             ComplexInputError: if an input is complex.
             IndexRangeError: if a position is outside its axis.
-            MissingInputError: if an input is missing or there is one too many.
+            MissingInputError: if an input is missing, or there are too many.
             NumberTooLargeError: if a bare number is too large for the kernel's dtype.
             ShapeError: if shapes do not broadcast or are not the declared ones.
             UnsupportedError: for ``where`` with an array program.
@@ -295,7 +297,7 @@ class Kernel(Reported, AtPoints, ABC):
         """Return the interface for callers without Python; compile optimised code if there is only quick code."""
 
     def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
-        """Call with arrays of another library, and return the result in a tuple; None if there are none."""
+        """Call with arrays of another library, and return the result in a tuple; None if there are no such arrays."""
         library = library_of((*arrays, *as_tuple(out)))
         if library is None:
             return None
@@ -307,9 +309,9 @@ class Kernel(Reported, AtPoints, ABC):
     def _blockwise(self, arrays: Sequence[Any]) -> Any:
         """Return the Dask arrays of a call with Dask arrays; this kernel computes their blocks.
 
-        NumPy would pass on the ufunc, which cannot be pickled.
+        NumPy would pass the ufunc to Dask, and a ufunc cannot be pickled.
         """
-        da = cast("Any", sys.modules["dask.array"])  # one of the arrays is Dask's, so Dask is there
+        da = cast("Any", sys.modules["dask.array"])  # one of the arrays is Dask's, so Dask is imported
         kinds = self.kinds[len(self.inputs) :]
         # Unify the chunks of batch axes, which are aligned from the end; core axes keep their chunks.
         labelled: list[Any] = []
@@ -324,10 +326,10 @@ class Kernel(Reported, AtPoints, ABC):
     @property
     @abstractmethod
     def _declared(self) -> Signature:
-        """The shapes of every argument without a batch."""
+        """The shapes of all arguments without a batch."""
 
     def _admit(self, k: int, value: Any) -> Any:
-        """Return input k as something the ufunc takes without loss, or raise."""
+        """Return input k as a value that the ufunc converts without loss; raise an error if there is none."""
         return admitted(self.symbols[k], self.kinds[k], self._real, value)
 
     # A Kernel is immutable, so a copy is itself. Machine code cannot be pickled, so a pickle holds the graph.

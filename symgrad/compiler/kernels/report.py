@@ -19,7 +19,7 @@ def kernel_report(kernel: Kernel) -> Report:
     """Return a kernel as a report."""
     subject = None if kernel.about is None else kernel.about(kernel)
     blocks: list[Block] = [] if subject is None else list(subject.blocks)
-    if subject is None:  # one that was unpickled, or compiled from nodes
+    if subject is None:  # the kernel was unpickled, or compiled from nodes
         texts = [one_line(n) or "a long formula" for n in kernel.outputs]
         blocks.append(Code("\n".join(texts), "symgrad", "What it computes, in the form that runs"))
     rows: list[tuple[Prose, ...]] = [

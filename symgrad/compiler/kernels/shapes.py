@@ -22,7 +22,7 @@ class Fit:
     """The result of matching the shapes of inputs.
 
     Args:
-        shapes: of the inputs.
+        shapes: the shapes of the inputs.
         batch: the shape of the batch.
         sizes: the value of every named size.
         outputs: the shapes of the outputs, computed on first use.
@@ -35,7 +35,7 @@ class Fit:
 
 
 class Shapes:
-    """The declared shapes of one program. It caches the last call, because consecutive calls often have equal shapes.
+    """The declared shapes of a program. The last result is cached, because consecutive calls often have equal shapes.
 
     Args:
         inputs: the symbols.
@@ -51,10 +51,10 @@ class Shapes:
         self._fitted: Fit | None = None
 
     def fit(self, arrays: Sequence[Any]) -> Fit:
-        """Match the shapes of inputs, with a fast path for those of the last call.
+        """Match the shapes of inputs, with a fast path for the shapes of the last call.
 
         Raises:
-            ShapeError: with the inputs that disagree.
+            ShapeError: if shapes disagree, with the inputs that have them.
         """
         shapes = [a.shape if type(a) is np.ndarray else np.shape(a) for a in arrays]
         found = self._fitted

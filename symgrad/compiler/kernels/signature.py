@@ -18,7 +18,7 @@ class Signature:
     """The core dimensions of a program's arrays.
 
     Args:
-        text: in NumPy's notation.
+        text: the signature in NumPy's notation.
         sizes: the core dimensions: the distinct sizes, in order of appearance.
         axes: for every argument the core dimension of each axis.
         nin: how many arguments are inputs.
@@ -31,7 +31,7 @@ class Signature:
 
     @property
     def frozen(self) -> tuple[int, ...]:
-        """The sizes that are numbers in the text, -1 for the others."""
+        """The size of every core dimension that is a number in the text; -1 for all others."""
         return tuple(size if isinstance(size, int) and size else -1 for size in self.sizes)
 
 

@@ -1,9 +1,9 @@
 """Create NumPy ufuncs around machine code, through NumPy's C API with ctypes, without a compiler.
 
-``PyUFunc_FromFuncAndDataAndSignature`` is a slot of the table in the capsule ``_UFUNC_API``; another slot is the type
-``numpy.ufunc``, by which the table is recognised. A ufunc borrows its buffers and the machine code; a reference to
-their owner goes to its field ``obj``, which NumPy releases with the ufunc. If the layout of ufuncs is unknown, none are
-created, and kernels call their inner loops themselves.
+``PyUFunc_FromFuncAndDataAndSignature`` is a slot of the table in the capsule ``_UFUNC_API``; another slot, the type
+``numpy.ufunc``, serves to recognise the table. A ufunc borrows its buffers and the machine code. A reference to their
+owner is stored in its field ``obj``, which NumPy releases with the ufunc. If the layout of ufuncs is unknown, no ufuncs
+are created, and kernels call their inner loops themselves.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Core(NamedTuple):
     """The core dimensions of a generalised ufunc.
 
     Args:
-        signature: in NumPy's notation, as ``(n,5),(5)->(n)``.
-        axes: the numbers of the core dimensions of all axes of all arguments.
+        signature: the signature in NumPy's notation, such as ``(n,5),(5)->(n)``.
+        axes: the index of the core dimension of each axis, for all arguments one after the other.
         frozen: the size of every core dimension in the signature, or -1.
-        process: address of ``int(PyUFuncObject *, intp *core_dim_sizes)``, which checks sizes and fills in those
-            that are -1, or 0.
+        process: address of ``int(PyUFuncObject *, intp *core_dim_sizes)``, which checks sizes, and fills in sizes that
+            are -1; 0 for no such function.
     """
 
     signature: str
@@ -83,7 +83,8 @@ def _constructor() -> Any:
 class _Buffers:
     """The memory that a ufunc points to and does not own.
 
-    It is one piece: ctypes creates a type for every length of array, which takes as long as everything else here.
+    All buffers are one piece of memory, because ctypes creates a type for every length of array, which takes as long as
+    everything else here.
     """
 
     __slots__ = ("_memory", "code", "datas", "doc", "functions", "name", "signature", "types")
@@ -132,14 +133,14 @@ class _Buffers:
 
 @cache
 def ufuncs_are_known(*, of_arrays: bool = False) -> bool:
-    """Tell whether the layout of ufuncs agrees with the table of fields, by a ufunc with known fields.
+    """Tell whether the layout of ufuncs agrees with the table of fields; a ufunc with known fields shows it.
 
     Args:
         of_arrays: whether to test also the fields of generalised ufuncs, which have core dimensions.
     """
     if sys.implementation.name != "cpython":
         return False
-    python_ufunc = np.frompyfunc(max, 2, 1)  # its field for the function is ours for the buffers
+    python_ufunc = np.frompyfunc(max, 2, 1)  # its field for the function is our field for the buffers
     if _constructor() is None or read_field("ufunc.obj", python_ufunc) != id(max):
         return False
     core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
@@ -180,7 +181,7 @@ def ufunc_of_arrays(
         kinds: dtype name of every argument, inputs then outputs.
         name: the ufunc's name.
         inputs: the names of the inputs.
-        code: owner of the machine code; it lives as long as the ufunc.
+        code: the owner of the machine code; the ufunc keeps it alive.
     """
     if not inputs or len(kinds) > MAX_ARGS or sum(map(len, found.axes[len(inputs) :])) > _MAX_AXES:
         return None
@@ -204,12 +205,12 @@ def ufunc_from_loop(
 
     Args:
         loop: address of ``void(char **args, intp *dimensions, intp *steps, void *data)``.
-        data: address that is passed to it.
+        data: the address that is passed to the loop.
         kinds: dtype name of every argument, inputs then outputs.
         nin: number of inputs, at least 1.
         name: the ufunc's name.
         doc: its docstring.
-        code: owner of the machine code; it lives as long as the ufunc.
+        code: the owner of the machine code; the ufunc keeps it alive.
         core: the core dimensions of a generalised ufunc.
 
     Returns:

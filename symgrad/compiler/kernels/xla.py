@@ -1,8 +1,8 @@
 """Calls of a kernel from XLA, for arrays of given shapes: a native function that XLA calls with its own buffers.
 
-What follows from the shapes is decided here, once: how the batch is walked through, and what must hold of sizes. The
-rest is `symgrad/compiler/llvm/call_stubs/xla_handler.py`. XLA never forgets a function that it was told, so all that
-is made here lives as long as the process; equal calls have one function.
+Everything that follows from the shapes is determined here, once: the order in which the batch is traversed, and whether
+the sizes are valid. The rest is in `symgrad/compiler/llvm/call_stubs/xla_handler.py`. XLA never forgets a registered
+function, so everything that is made here lives as long as the process; equal calls share a function.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["Handler", "layout_fits", "needs_python", "xla_handler"]
 
 _TYPES = {"bool": 1, "int64": 5, "float32": 11, "float64": 12}  # XLA_FFI_DataType
 _LONG = 64
-"""Elements of the last axis from which on the loop runs along it; else along the longest."""
+"""If the last axis has at least this many elements, the loop runs along it; otherwise along the longest axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Handler:
     """A native function for one kernel and the shapes of one call.
 
     Args:
-        name: the same for equal kernels and shapes, in every process, and no other's.
-        address: of the function.
-        kept: what must live as long.
+        name: a name that is the same for equal kernels and shapes in every process, and different for all others.
+        address: the address of the function.
+        kept: objects that must live as long as the function.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Handler:
 
 
 def needs_python(kernel: Kernel) -> str | None:
-    """Say why calls of a kernel must go through Python, or None if they need not."""
+    """Return the reason why calls of a kernel must go through Python, or None if they need not."""
     native = kernel.native()
     if native.symmetric:
         names = ", ".join(kernel.inputs[k] for k in native.symmetric)
@@ -84,7 +84,7 @@ def xla_handler(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> Handler:
         ShapeError: if the shapes do not fit the declarations.
         IndexRangeError: if a position that is a number is outside its axis.
     """
-    # The code, and what is said of it in words.
+    # The code, and the facts about the kernel that it does not contain.
     guards = kernel.native().guards
     said = (
         kernel.llvm_ir,
@@ -123,7 +123,7 @@ _seen = (ctypes.c_int64 * len(QUERY_LOG))()
 
 
 def layout_fits() -> bool:
-    """Tell whether XLA, when it asked for the version, spoke of structures that are known; it asks before any call."""
+    """Tell whether the structures of XLA are known, by the sizes that XLA passed when it asked for the version."""
     seen: dict[str, int] = dict(zip(QUERY_LOG, _seen, strict=True))
     return seen["calls"] > 0 and all(seen[name] >= size for name, size in MINIMUM_SIZES.items())
 
@@ -187,7 +187,7 @@ _LEAST, _LARGEST = -(2**63), 2**63 - 1
 
 
 def _checks(kernel: Kernel, guards: Guards, sizes: dict[str, int]) -> list[tuple[int, int, int, str]]:
-    """Check what follows from sizes; return what is to be checked of inputs: which, the limits, what is said."""
+    """Check the sizes; return the checks of inputs, each as the index of the input, the two limits and the message."""
     check_lengths(guards.lengths, sizes)
     check_filled(guards.filled, sizes)
     found: list[tuple[int, int, int, str]] = []
@@ -210,7 +210,7 @@ def _checks(kernel: Kernel, guards: Guards, sizes: dict[str, int]) -> list[tuple
 
 
 def _core_steps(kernel: Kernel, native: Native, declared: Sequence[tuple[int, ...]]) -> list[int]:
-    """The strides of the core axes of all arguments, in bytes."""
+    """Return the strides of the core axes of all arguments, in bytes."""
     return [
         step
         for axes, shape, kind in zip(native.axes, declared, kernel.kinds, strict=True)
@@ -224,14 +224,14 @@ def _contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
 
 
 class _Walk:
-    """The way through all elements that the loop is called for: axes around it, and the one along which it runs.
+    """The traversal of all elements: the axes around the loop, and the axis along which the loop runs.
 
     Attributes:
         batches: the batch of every argument.
-        lengths: of the axes around.
-        strides: of these, for every argument, in bytes.
-        length: of the loop.
-        steps: of the loop, for every argument.
+        lengths: the lengths of the axes around the loop.
+        strides: the strides of these axes for every argument, in bytes.
+        length: the length of the loop.
+        steps: the stride of the loop for every argument.
     """
 
     def __init__(
@@ -245,7 +245,8 @@ class _Walk:
         nin = len(shapes)
         self.batches = [s[: len(s) - len(d)] for s, d in zip(shapes, declared, strict=False)]
         self.batches += [fit.batch] * (len(declared) - nin)
-        # Of an elementwise program the loop has no core: its declared axes are walked through, too.
+        # The loop of an elementwise program has no core axes, so its declared axes are traversed like those of the
+        # batch.
         loose = [d[: len(d) - len(axes)] for d, axes in zip(declared, native.axes, strict=True)]
         depth = max(map(len, loose))
         together = fit.batch + np.broadcast_shapes(*loose)

@@ -29,7 +29,7 @@ class KnownArgument:
         plain: its metadata.
 
     Attributes:
-        declaration: itself.
+        declaration: the argument itself, since it also has the attributes of a declaration.
     """
 
     __slots__ = ("_domain", "declaration", "distribution", "dtype", "name", "shape", "symmetric", "text")
@@ -46,7 +46,7 @@ class KnownArgument:
 
     @property
     def domain(self) -> KnownDomain:
-        """Its domain, if calls check it."""
+        """The domain of the argument, if calls check it."""
         return KnownDomain(self._domain)
 
     @property

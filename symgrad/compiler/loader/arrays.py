@@ -30,7 +30,7 @@ __all__ = ["LoadedArrayKernel"]
 
 
 class _LoadedProgram:
-    """The program for the loop, see `RunnableProgram`."""
+    """The program that the loop runs; see `RunnableProgram`."""
 
     def __init__(self, plain: Mapping[str, Any], addresses: tuple[int, int]) -> None:
         self.names: tuple[str, ...] = tuple(plain["names"])
@@ -56,14 +56,14 @@ class _Index:
 class LoadedArrayKernel(Loaded):
     """A kernel of an array program from a file: an `ArrayKernel` without formulas.
 
-    Positions that the program computes are not checked: one out of range reads NaN.
+    Positions that the program computes are not checked: a position out of range reads NaN.
 
     Args:
-        code: owner of the machine code.
+        code: the owner of the machine code.
         note: the metadata of the file.
 
     Attributes:
-        signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
+        signature: the shapes of its arguments in NumPy's notation, such as ``(n,5),(5)->()``.
         sizes: the names of sizes, in order of appearance.
     """
 

@@ -16,7 +16,7 @@ from symgrad.support.errors import ArrayTypeError, KernelError, ShapeError, Symg
 if TYPE_CHECKING:
 
     class OwnedCode(Protocol):
-        """Machine code in memory, as long as this object lives."""
+        """Machine code, which stays in memory as long as this object lives."""
 
         def address(self, name: str) -> int:
             """Return the address of a function."""
@@ -40,7 +40,7 @@ class Loaded(AtPoints):
         kinds: NumPy dtype of every argument, inputs then outputs.
         dtype: NumPy dtype of all numbers.
         name: the kernel's name.
-        threads: 1: a loaded kernel runs in the thread that calls it.
+        threads: always 1, since a loaded kernel runs in the thread that calls it.
     """
 
     __slots__ = (
@@ -64,7 +64,7 @@ class Loaded(AtPoints):
         arguments = [KnownArgument(plain) for plain in (*note["inputs"], *note["outputs"])]
         nin = len(note["inputs"])
         self.inputs: tuple[str, ...] = tuple(a.name for a in arguments[:nin])
-        # Checks of inputs read only attributes that these share with symbols.
+        # Checks of inputs read only the attributes that these objects share with symbols.
         self.symbols = cast("Any", tuple(arguments[:nin]))
         self.outputs = cast("Any", tuple(arguments[nin:]))
         self.output_names = tuple([p["name"] for p in note["outputs"]])
@@ -83,7 +83,7 @@ class Loaded(AtPoints):
 
     @property
     def ufunc(self) -> np.ufunc:
-        """The NumPy ufunc itself; it stays valid when the kernel is gone.
+        """The NumPy ufunc itself; it stays valid after the kernel is freed.
 
         Raises:
             KernelError: if the kernel has no input, or more arguments than a ufunc can have.
@@ -98,14 +98,14 @@ class Loaded(AtPoints):
 
     @property
     def __name__(self) -> str:
-        """The kernel's name, as a function has one."""
+        """The kernel's name, as for a function."""
         return self.name.replace("-", "_")
 
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         """Compute the outputs.
 
         Args:
-            arrays: the inputs in order: numbers, arrays, or what NumPy makes an array of.
+            arrays: the inputs in order: numbers, arrays, or values that NumPy converts to arrays.
             out: an array for the only output, or a tuple with an array or None for each.
             where: boolean array, for elementwise programs: compute only there.
             by_name: inputs by their names.
@@ -117,7 +117,7 @@ class Loaded(AtPoints):
             ArrayTypeError: if an input is not numeric, or would lose precision.
             ComplexInputError: if an input is complex.
             DomainError: if a whole number is outside its declared domain.
-            MissingInputError: if an input is missing or there is one too many.
+            MissingInputError: if an input is missing, or there are too many.
             ShapeError: if shapes do not broadcast or are not the declared ones.
             UnsupportedError: for ``where`` with an array program.
         """
@@ -139,7 +139,7 @@ class Loaded(AtPoints):
             raise self._explained(error, arrays) from error
 
     def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
-        """Call with arrays of another library, and return the result in a tuple; None if there are none."""
+        """Call with arrays of another library, and return the result in a tuple; None if there are no such arrays."""
         # for start-up time
         from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
 
@@ -158,7 +158,7 @@ class Loaded(AtPoints):
         return tuple([admitted(symbol, kind, real, value) for symbol, kind, value in arguments])
 
     def _explained(self, error: Exception, arrays: Sequence[Any]) -> SymgradError:
-        """Return the error of the declarations for an error of NumPy."""
+        """Translate an error of NumPy to one that names the declared inputs."""
         if isinstance(error, ValueError) and "read-only" not in str(error):
             named = zip(self.inputs, arrays, strict=True)
             shapes = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
@@ -169,13 +169,13 @@ class Loaded(AtPoints):
             )
         kinds = ", ".join(map(str, self.kinds[len(self.inputs) :]))
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}",
+            f"the kernel cannot be called with these arguments: {error}",
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 
     @abstractmethod
     def _computed(self, arrays: Sequence[Any], out: Any, where: Any) -> Any:
-        """Compute the outputs of values that convert to the dtypes of the inputs without loss."""
+        """Compute the outputs from values that convert to the dtypes of the inputs without loss."""
 
     def __copy__(self) -> Loaded:
         return self
@@ -185,7 +185,7 @@ class Loaded(AtPoints):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise UnsupportedError(
-            f"kernel '{self.name}' was loaded from a file, and machine code does not travel",
+            f"kernel '{self.name}' was loaded from a file, and machine code cannot be pickled",
             expected="a kernel that was compiled here, whose pickle holds the formulas",
             cure="load the file where the kernel is needed",
         )

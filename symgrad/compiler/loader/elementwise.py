@@ -20,7 +20,7 @@ __all__ = ["LoadedKernel"]
 
 
 class _Point:
-    """The functions of one point, with the owners of their code."""
+    """The functions that compute one point, with the owners of their code."""
 
     def __init__(self, functions: Mapping[str, int], *code: OwnedCode) -> None:
         self.functions = functions
@@ -29,11 +29,11 @@ class _Point:
 
 @final
 class LoadedKernel(Loaded):
-    """A kernel from a file that computes each element by itself: as `Kernel`, but without formulas.
+    """A kernel of an elementwise program from a file: like `Kernel`, but without formulas.
 
     Args:
-        code: owner of the machine code.
-        note: what was saved with it.
+        code: the owner of the machine code.
+        note: the metadata of the file.
     """
 
     __slots__ = ("_called", "_cell", "_direct", "_point_address", "_special")
@@ -86,12 +86,12 @@ class LoadedKernel(Loaded):
                 check_domain(symbol, array, sizes)
 
     def _directly(self, arrays: Sequence[Any], out: Any) -> Any:
-        """Make the call around NumPy's machinery; None if the arguments are not plain arrays of one shape."""
+        """Call without the ufunc; return None if the arguments are not plain arrays of the same shape."""
         if not self.inputs:
             return None
         if self._direct is None:
             from symgrad.compiler.kernels.calls.direct import (
-                direct_call,  # what is called once need not wait for it
+                direct_call,  # a first call, perhaps the only one, does not wait for it
             )
 
             made = direct_call(self._addresses[0], ctypes.addressof(self._cell), self.kinds)
@@ -110,7 +110,7 @@ class LoadedKernel(Loaded):
         return _Point({POINT: self._addresses[0], NUMBERS: self._point_address}, self._code)
 
     def as_lowlevel(self, use: Use = "integrand") -> Any:
-        # A file has no functions of SciPy's kind: they are made around the one that C calls.
+        # A file has no functions with the signatures that SciPy needs: they are made here, around the function for C.
         from symgrad.compiler.kernels.points.functions import low_level  # for start-up time
         from symgrad.compiler.llvm.call_stubs.point_functions import FILTER, INTEGRAND, scipy_callbacks
         from symgrad.compiler.llvm.engine.jit import Engine

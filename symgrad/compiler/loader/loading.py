@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["load"]
 
 _FILE_BYTES = 2**30
-"""Largest size of a file, in bytes: machine code of a million equations has a tenth."""
+"""The largest size of a file, in bytes; machine code of a million equations has a tenth of it."""
 
 
 class _Library:
-    """A shared library. It stays loaded, because callers may hold addresses in it."""
+    """A shared library. It is never unloaded, because callers may hold addresses in it."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -38,21 +38,22 @@ class _Library:
 def load(path: str | os.PathLike[str]) -> LoadedKernel | LoadedArrayKernel:
     """Load a kernel that `Kernel.save` wrote: an object (``.o``), a shared library (``.so``), LLVM's text (``.ll``).
 
-    It is called as the kernel that was saved, with the same bits. To load a file is to run what is in it: the checksum
-    at its end tells damage, not malice, so load only what you would run as a program.
+    The loaded kernel is called like the kernel that was saved, and gives the same bits. Loading a file runs the code in
+    it. The checksum at its end detects accidental damage, but not malice, so load only files that you would run as a
+    program.
 
     Args:
-        path: of the file.
+        path: the path of the file.
 
     Returns:
-        A kernel: call it with arrays, by position or by name, with ``out=``, and of elementwise programs ``where=``. It
-        has `scalar`, `address`, `c_signature` and `ufunc` too, and knows nothing of the formulas.
+        A kernel: call it with arrays, by position or by name, with ``out=``, and for elementwise programs with
+        ``where=``. It also has `scalar`, `address`, `c_signature` and `ufunc`, but no formulas.
 
     Raises:
-        FileError: if there is no such file, it is damaged or cut short, or is none that a kernel was saved as, or by a
-            version of symgrad that writes another format.
-        KernelError: if it is for another kind of machine, or for a processor with features that this one lacks; or if
-            it calls functions that this system has not.
+        FileError: if there is no such file, if it is damaged or cut short, if it is not a file of a kernel, or if it
+            was saved by a version of symgrad with another format.
+        KernelError: if the file is for another kind of machine, or for a processor with features that this processor
+            lacks, or if it calls functions that this system does not have.
 
     Example:
         >>> import tempfile
@@ -79,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> LoadedKernel | LoadedArrayKernel:
     code = _machine_code(content, note, path)
     if "array" not in note:
         return LoadedKernel(code, note)
-    from symgrad.compiler.loader.arrays import LoadedArrayKernel  # which needs more of the package
+    from symgrad.compiler.loader.arrays import LoadedArrayKernel  # this module imports more of the package
 
     return LoadedArrayKernel(code, note)
 
@@ -114,7 +115,7 @@ def _machine_code(content: bytes, note: Mapping[str, Any], path: Path) -> OwnedC
         _provide(needs)
         return Engine(content.decode())
     raise FileError(
-        f"'{path.name}' has a note of symgrad's, and no code that this machine could run",
+        f"'{path.name}' has a note of symgrad, but no code that this machine could run",
         expected="an object (.o), a shared library (.so) or LLVM's text (.ll)",
     )
 
@@ -132,7 +133,7 @@ def _is_shared(content: bytes) -> bool:
 
 
 def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
-    """Load a library from a copy of the checked content: the system would reuse a library of the same path."""
+    """Load a library from a copy of the checked content: the system would reuse a loaded library with the same path."""
     import tempfile  # most kernels are objects
 
     handle, copy = tempfile.mkstemp(prefix="symgrad-", suffix=path.suffix)
@@ -144,10 +145,10 @@ def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
     except OSError as error:
         raise KernelError(
             f"the system does not load '{path.name}': {error}",
-            cure="install what it names, or save the kernel as an object (.o) and load that",
+            cure="install the missing library, or save the kernel as an object (.o) and load that",
         ) from None
     finally:
-        with suppress(OSError):  # Windows keeps a library that is loaded
+        with suppress(OSError):  # Windows does not delete a loaded library
             Path(copy).unlink()
 
 

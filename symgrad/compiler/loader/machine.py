@@ -22,7 +22,7 @@ def check_machine(note: Mapping[str, Any], name: str) -> None:
         name: the name of the file.
 
     Raises:
-        KernelError: with the kind of machine, or the features that the processor lacks.
+        KernelError: if it cannot, with the kind of machine, or the features that the processor lacks.
     """
     here = host()
     made_for, processor, features = str(note["triple"]), str(note["cpu"]), note["features"]
@@ -35,8 +35,8 @@ def check_machine(note: Mapping[str, Any], name: str) -> None:
     if features is None:
         if processor != here.cpu:
             raise KernelError(
-                f"'{name}' is for the processor {processor}, and this one is {here.cpu}: whether it has all that the "
-                "code uses is not known",
+                f"'{name}' is for the processor {processor}, and this one is {here.cpu}: it is not known "
+                "whether it has all features that the code uses",
                 expected=f"code for {here.cpu}, or for all processors of a level",
                 cure='save it with cpu="baseline", or a level as cpu="x86-64-v3"',
             )
@@ -46,7 +46,7 @@ def check_machine(note: Mapping[str, Any], name: str) -> None:
     if missing:
         raise KernelError(
             f"'{name}' is for processors with {', '.join(missing)}, which this one ({here.cpu}) lacks",
-            expected="code that uses what this processor has",
+            expected="code that uses only features of this processor",
             cure='save it with cpu="baseline", or compile it here',
         )
 

@@ -1,7 +1,7 @@
-"""Calls of array functions: convert the arguments of a text to those of a builder.
+"""Calls of array functions: convert the arguments in a text to arguments of a builder.
 
-The signature of a builder is the signature in programs. The name of a parameter is the kind of its argument: an array
-(``x``), an axis, a shape made of sizes, a literal.
+The signature of a builder is the signature of the function in programs. The name of a parameter tells the kind of its
+argument: an array (``x``), an axis, a shape that consists of sizes, a literal.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def _usage(name: str) -> str:
-    """Return how a function is called, as messages show it."""
+    """Return the form of a call of a function, as messages show it."""
     shown: list[str] = []
     for p in _parameters(name):
         if p.kind is p.VAR_POSITIONAL:
@@ -57,7 +57,7 @@ def _usage(name: str) -> str:
 
 
 def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: int, end: int) -> Term:
-    """Return the term of a call of an array function, or keep an error in the scope."""
+    """Return the term of a call of an array function, or record an error in the scope."""
     reading = _CallReading(scope, name, start, end)
     try:
         given, named = reading.bind(arguments)
@@ -78,7 +78,7 @@ def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: in
 
 
 def _with(value: Any, found: Mapping[Node, Node]) -> Any:
-    """Return an argument with other arrays in the place of some."""
+    """Return an argument in which some arrays are replaced."""
     if isinstance(value, list | tuple):
         items = [_with(item, found) for item in cast("Sequence[Any]", value)]
         return tuple(items) if isinstance(value, tuple) else items
@@ -86,7 +86,7 @@ def _with(value: Any, found: Mapping[Node, Node]) -> Any:
 
 
 def _integer(item: Item) -> int | None:
-    """Return the value of a literal integer; None for anything else."""
+    """Return the value of a literal integer; None for any other node."""
     value = item.node.value if isinstance(item, Term) and item.node.is_number() else None
     return value if isinstance(value, int) else None
 
@@ -99,7 +99,7 @@ class _CallReading:
         self.name = name
         self.start = start
         self.end = end
-        self.arrays: list[Term] = []  # for messages about shapes
+        self.arrays: list[Term] = []  # names of the arrays, for messages about shapes
         self.arguments: Sequence[Argument] = ()
 
     def bind(self, arguments: Sequence[Argument]) -> tuple[list[Any], dict[str, Any]]:
@@ -187,7 +187,7 @@ class _CallReading:
         )
 
     def check_axis(self, arguments: Sequence[Argument]) -> None:
-        """Refuse min(x, 1) of an x that has no axis 1: two values are compared by minimum."""
+        """Refuse min(x, 1) if x has no axis 1: two values are compared with minimum."""
         values = [a for a in arguments if isinstance(a, Term)]
         if self._extreme is None or len(values) != len(arguments) or len(values) < 2:
             return
@@ -205,7 +205,7 @@ class _CallReading:
 
     @property
     def _extreme(self) -> str | None:
-        """The function of two values that goes with one of the entries of an array."""
+        """The function of two values that corresponds to an extreme of the entries of an array."""
         return {"max": "maximum", "min": "minimum", "amax": "maximum", "amin": "minimum"}.get(self.name)
 
     def _said(self, item: Item) -> str:
@@ -235,7 +235,7 @@ class _CallReading:
         return item.node
 
     def _of_items(self, item: ItemList) -> str:
-        """Return the cure for values in one tuple or list."""
+        """Return the cure for values that are written in one tuple or list."""
         shown = ", ".join(map(self._said, item.values))
         if self._extreme is not None and len(item.values) > 1:
             return f"write {self._extreme}({shown})"
@@ -282,7 +282,7 @@ class _CallReading:
     def _widths(self, name: str, item: Item) -> Any:
         if isinstance(item, ItemList):
             return tuple(self._widths(name, value) for value in item.values)
-        return self._any_size(name, item)  # `pad` reports a negative size better
+        return self._any_size(name, item)  # the message of `pad` about a negative size is better
 
     def _flag(self, name: str, item: Item) -> bool:
         if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":

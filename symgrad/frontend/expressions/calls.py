@@ -1,4 +1,4 @@
-"""Calls: from a spelling and its arguments to nodes, with the conveniences of NumPy's and SymPy's spellings."""
+"""Calls: convert a name and its arguments to nodes; some conveniences of NumPy's and SymPy's spellings are allowed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _NOT_HERE = {
 
 
 def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> Term:
-    """Return the term of a call, or keep an error in the scope."""
+    """Return the term of a call, or record an error in the scope."""
     spelled = str(name)
     start, name_end = span_of(name)
     if spelled in ARRAYS:
@@ -180,7 +180,7 @@ def _apply(
 
 
 def _with_one_more(scope: Scope, spelled: str, terms: Sequence[Term]) -> str | None:
-    """Return the cure for a second argument that other notations accept: a root, a number of digits."""
+    """Return the cure for a second argument that other notations accept: a root, or a number of digits."""
     if spelled not in ("sqrt", "round") or len(terms) != 2:
         return None
     x, n = (scope.source.text[t.start : t.end] for t in terms)
@@ -189,7 +189,7 @@ def _with_one_more(scope: Scope, spelled: str, terms: Sequence[Term]) -> str | N
 
 
 def signature(op: Op, spelled: str) -> str:
-    """Return how an op is called, as messages show it."""
+    """Return the form of a call of an op, as messages show it."""
     letters = "cxyzw" if op.takes[:1] == ("bool",) and "number" in op.takes else "xyzwv"
     return f"{spelled}({', '.join((*op.parameters, *letters[: op.arity]))})"
 
@@ -270,14 +270,14 @@ def _unknown(
 
 
 def _renamed(scope: Scope, spelled: str, name_end: int, end: int) -> str | None:
-    """Return the call of the function of another name that takes the same arguments."""
+    """Return the call of a function that has another name here and takes the same arguments."""
     name, rest = name_here(spelled), scope.source.text[name_end:end]
     short = len(rest) <= 60 and "\n" not in rest
     return name and f"write {name}{argument_names(rest) if short else '(...)'}"
 
 
 def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
-    """log(x, b) is log(x)/log(b), as in SymPy."""
+    """Return log(x, b) as log(x)/log(b), as in SymPy."""
     if len(arguments) != 2 or not all(isinstance(a, Term) for a in arguments):
         return None
     logs = [scope.make(OPS["log"], (a,), start, end) for a in arguments if isinstance(a, Term)]
@@ -285,7 +285,7 @@ def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> T
 
 
 def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term | None]:
-    """A function that is defined by others."""
+    """Return a function that is defined by other functions."""
 
     def read(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
         terms = [a for a in arguments if isinstance(a, Term)]
@@ -298,7 +298,7 @@ def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term 
 
 
 def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
-    """Rational(1, 3) is the number 1/3."""
+    """Return Rational(1, 3) as the number 1/3."""
     values = [Fraction(a.node.value) for a in arguments if isinstance(a, Term) and a.literal]
     if len(values) != len(arguments) or not 1 <= len(values) <= 2 or 0 in values[1:]:
         return None
@@ -306,7 +306,7 @@ def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int)
 
 
 def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
-    """Piecewise((a, c), (b, True)) is where(c, a, b)."""
+    """Return Piecewise((a, c), (b, True)) as where(c, a, b)."""
     pairs = [
         (value, condition)
         for a in arguments
@@ -333,7 +333,7 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
 
 
 def _float(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
-    """float("-inf") is -oo."""
+    """Return float("-inf") as -oo."""
     if len(arguments) != 1 or not isinstance(arguments[0], Text):
         return None
     text = arguments[0].value.strip().lower()

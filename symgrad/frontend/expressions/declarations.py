@@ -27,10 +27,10 @@ __all__ = ["DeclarationRules"]
 
 
 class DeclarationRules(Intervals):
-    """The rules of lines."""
+    """The rules for lines."""
 
     def start(self, *_: object) -> None:
-        """The text as a whole: every line has done its work already."""
+        """Finish the text as a whole; the work for every line is already done."""
 
     def names(self, *names: Token) -> tuple[Token, ...]:
         self._begin()
@@ -43,7 +43,10 @@ class DeclarationRules(Intervals):
         return name
 
     def _begin(self) -> None:
-        """A definition begins, so the text is a program: a name it used without declaring it is unknown after all."""
+        """Begin a definition.
+
+        The text is then a program, so that a name which it used undeclared is an unknown name.
+        """
         self._only_last()
         self.strict = True
         for token in self.free.values():
@@ -106,7 +109,7 @@ class DeclarationRules(Intervals):
             self._define(name, self.stands_for(str(name), value.node))
 
     def stands_for(self, _name: str, node: Node) -> Node:
-        """Return the node of an assigned name for the following lines."""
+        """Return the node that stands for an assigned name in the following lines."""
         return node
 
     def bare(self, value: Term) -> None:
@@ -174,7 +177,7 @@ class DeclarationRules(Intervals):
         self.spans.setdefault(node, self.name_spans[str(name)])
 
     def declared_as(self, _name: str, node: Node) -> Node:
-        """Return the node of a declared name."""
+        """Return the node that stands for a declared name."""
         return node
 
     def _domain(self, name: Token, bounds: tuple[IntervalEnd, ...] | None) -> Domain:
@@ -235,7 +238,7 @@ class DeclarationRules(Intervals):
             self._symbol(name, shape=shape or (), distribution=distribution)
 
     def _parameters(self, family: Token, given: tuple[Argument, ...]) -> list[Term]:
-        """Return the parameters of a distribution in their order; a list is the array that it spells."""
+        """Return the parameters of a distribution in their order; a list becomes an array."""
         named: dict[str, Term] = {}
         terms: list[Term] = []
         for argument in given:
@@ -280,7 +283,7 @@ class DeclarationRules(Intervals):
         return [*terms, *(named[n] for n in rest if n in named)]
 
     def array_of(self, items: ItemList) -> Term:
-        """Return the array that a list spells."""
+        """Return the array that a list spells out."""
         raise InternalError(f"a list of {len(items.values)} is read by the rules of expressions")
 
     def shape(self, *sizes: int | str | None) -> Shape:
@@ -316,7 +319,7 @@ _DOMAIN_SPELLINGS = {
     "r": "real",
     "integer": "int",
     "integers": "int",
-    "range": "int(0, n - 1), to which both ends belong",
+    "range": "int(0, n - 1), which includes both ends",
     "ints": "int",
     "boolean": "bool",
     "pos": "positive",

@@ -1,7 +1,7 @@
-"""Functions that a program defines, g(t) = t**2 + 1: the body is expanded with the arguments at every call.
+"""Functions that a program defines, g(t) = t**2 + 1: every call is replaced by the body.
 
-A call is replaced by the body with the arguments substituted for the parameters (inlining). So arguments may be
-arrays, and the printed formula contains no calls.
+In the body, the arguments of the call are substituted for the parameters (inlining). So arguments may be arrays, and
+the printed formula contains no calls.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class UserFunction:
     """A function defined by a program.
 
     Args:
-        name: its name, where it is defined.
+        name: the token of its name in the definition.
         parameters: the names of its arguments.
-        body: the tokens of its formula, ended by a ``_NEWLINE``.
+        body: the tokens of its formula, with a ``_NEWLINE`` at the end.
     """
 
     name: Token
@@ -48,22 +48,22 @@ class UserFunction:
 
     @property
     def signature(self) -> str:
-        """How it is called."""
+        """The form of its calls."""
         return f"{self.name}({', '.join(self.parameters)})"
 
 
 class _SyntaxOnly:
-    """Semantic actions that build nothing: they check the syntax alone."""
+    """Semantic actions that build nothing: they are only used to check the syntax."""
 
     def __getattr__(self, rule: str) -> Any:
         return self._ignore
 
     def _ignore(self, *_: object) -> None:
-        """Check the syntax of the body; its meaning is checked at the calls."""
+        """Check the syntax of the body; its meaning is checked at each call."""
 
 
 class _Body:
-    """Builds the body of a function by the actions of the expression reader."""
+    """Builds the body of a function with the actions of the expression reader."""
 
     def __init__(self, reader: FunctionRules) -> None:
         self._reader = reader
@@ -76,11 +76,11 @@ class _Body:
         self.value = value
 
     def start(self, *_: object) -> None:
-        """The body as a whole is one expression."""
+        """Return the body as a whole, which is one expression."""
 
 
 class FunctionRules(DeclarationRules):
-    """The rules of functions."""
+    """The rules for functions."""
 
     functions: dict[str, UserFunction]
     local: dict[str, Term]
@@ -88,7 +88,7 @@ class FunctionRules(DeclarationRules):
     _read = 0
 
     def _claim(self, name: Token, node: Node | None = None) -> None:
-        """Refuse a name that is in use, also by a function."""
+        """Refuse a name that is in use, also as the name of a function."""
         taken = self.functions.get(str(name))
         if taken is not None:
             line, column = self.source.line_column(taken.name.start_pos)
@@ -102,7 +102,7 @@ class FunctionRules(DeclarationRules):
         super()._claim(name, node)
 
     def define(self, function: UserFunction) -> None:
-        """Take a function in: its name, its parameters, and every name in its body."""
+        """Store a function: its name, its parameters, and all names in its body."""
         name, spelled = function.name, str(function.name)
         self._begin()
         if is_function(spelled):
@@ -163,7 +163,10 @@ class FunctionRules(DeclarationRules):
         )
 
     def defined_below(self, token: Token) -> Term | None:
-        """Keep the error for the call of a function that is defined further down; None if it is not."""
+        """Record the error for a call of a function that is defined further down.
+
+        The result is None if the function is not defined there.
+        """
         later = re.compile(rf"^[ \t]*{re.escape(token)}[ \t]*\([^()\n]*\)[ \t]*=(?!=)", re.MULTILINE)
         found = None if is_function(str(token)) else later.search(self.source.text, token.end_pos)
         if found is None:
@@ -227,14 +230,14 @@ class FunctionRules(DeclarationRules):
 
 
 def is_function(name: str) -> bool:
-    """Tell whether a function or constant of the notation has a name."""
+    """Tell whether the notation has a function or constant with a name."""
     return name in OPS or name in FUNCTIONS or name in ARRAYS or name in CONSTANTS
 
 
 def without_functions(lexer: Lexer, reader: FunctionRules) -> Iterator[Token]:
-    """Give the tokens of a text but for the lines that define functions, which the reader receives.
+    """Yield the tokens of a text, except for lines that define functions; the reader receives these lines.
 
-    Tokens are held back no longer than they may be the head of such a line, so that errors come in the order of the
+    Tokens are held back only as long as they may be the head of such a line, so that errors come in the order of the
     text.
     """
     tokens = lexer.tokens()
@@ -258,7 +261,7 @@ def without_functions(lexer: Lexer, reader: FunctionRules) -> Iterator[Token]:
 
 
 def _may_begin(head: Sequence[Token]) -> bool:
-    """Tell whether tokens begin a line such as ``g(s, t) =``, and not yet all of it."""
+    """Tell whether tokens are the beginning, but not the whole, of the head of a line such as ``g(s, t) =``."""
     last = head[-1]
     if len(head) == 1:
         return last.type == "NAME"
@@ -270,7 +273,7 @@ def _may_begin(head: Sequence[Token]) -> bool:
 
 
 def _line(tokens: Iterator[Token], kept: list[Token]) -> Iterator[Token]:
-    """Give the tokens of a line, and keep them."""
+    """Yield the tokens of a line, and store them."""
     for token in tokens:
         kept.append(token)
         yield token

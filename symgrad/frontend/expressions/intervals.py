@@ -1,4 +1,4 @@
-"""The brackets after a domain: ends of intervals and parameters, which are numbers or formulas of sizes."""
+"""The brackets after a domain: ends of intervals, and parameters, which are numbers or formulas of sizes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class IntervalEnd:
 
     Args:
         value: a number, ``"oo"``, ``"-oo"``, or a formula of sizes.
-        token: its token.
-        names: the names in it.
+        token: the token of this end or parameter.
+        names: the names in the formula.
     """
 
     value: _Value
@@ -35,7 +35,7 @@ class IntervalEnd:
 
 
 class Intervals(Scope):
-    """The rules of bounds, and the domains that they make."""
+    """The rules for bounds, and for the domains that have bounds."""
 
     def interval(self, name: Token, domain: Domain, bounds: tuple[IntervalEnd, ...]) -> Domain:
         """Return a domain with two ends."""
@@ -67,7 +67,7 @@ class Intervals(Scope):
                 DeclarationError,
                 "the interval is empty",
                 name,
-                expected="low <= high, for both ends belong to it" if whole else "low < high",
+                expected="low <= high, because both ends are included" if whole else "low < high",
                 cure="exchange the ends",
             )
             return domain
@@ -96,7 +96,7 @@ class Intervals(Scope):
         return bound.value
 
     def name_of_size(self, token: Token) -> None:
-        """Note that a name is the size of an axis, or refuse it."""
+        """Record that a name is the size of an axis, or refuse the name."""
         if str(token) in self.defined or str(token) == "pi":
             self.wrong_token(
                 RedefinitionError,
@@ -178,7 +178,7 @@ class Intervals(Scope):
 
 
 def _is_shape(bounds: tuple[IntervalEnd, ...]) -> bool:
-    """Tell whether brackets look like the shape of an array: names of sizes, and optionally integers."""
+    """Tell whether brackets look like the shape of an array: they contain names of sizes, and perhaps integers."""
     sizes = [b.value for b in bounds]
     named = [s for s in sizes if isinstance(s, str) and s not in (*_INFINITE, "pi", "e")]
     return bool(named) and len(named) + sum(isinstance(s, int) and s > 0 for s in sizes) == len(sizes)
@@ -189,7 +189,7 @@ def _plain(value: Fraction) -> Number:
 
 
 def _is_empty(low: End, high: End, *, closed: bool) -> bool:
-    """Tell whether no value lies between two ends, whatever the sizes are."""
+    """Tell whether no value lies between two ends, for all values of the sizes."""
     if isinstance(low, int | Fraction) and isinstance(high, int | Fraction):
         return low > high if closed else low >= high
     if isinstance(low, Fraction) or isinstance(high, Fraction):

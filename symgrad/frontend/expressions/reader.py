@@ -1,4 +1,4 @@
-"""Semantic actions of expressions: each rule builds its node as written, nothing is evaluated."""
+"""Semantic actions for expressions: each rule builds its node as written; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": 
 
 
 class ProgramReader(FunctionRules):
-    """The state of one reading: names, lines, and here the rules of expressions."""
+    """The state while one text is read: names, lines, and here the rules for expressions."""
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
         super().__init__(source, given, strict)
@@ -116,7 +116,7 @@ class ProgramReader(FunctionRules):
             p, q = a.node.value, b.node.value
             if isinstance(p, int) and isinstance(q, int) and q != 0:
                 node = number(Fraction(p, q))
-                return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 folds once
+                return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 is folded only once
         return self.make(self._div, (a, b), a.start, b.end)
 
     def remainder(self, a: Term, b: Term) -> Term:
@@ -155,7 +155,7 @@ class ProgramReader(FunctionRules):
         return self._negative(a, span_of(sign)[0])
 
     def _negative(self, a: Term, start: int) -> Term:
-        """-2 is a number; -0 stays a negation, which alone has the sign of the floating-point zero."""
+        """-2 is a number; -0 stays a negation, because only a negation has the sign of the floating-point zero."""
         if a.literal and a.node.value != 0:
             return self.term(number(-a.node.value), start, a.end, True)
         negation = self.make(self._neg, (a,), start, a.end)
@@ -213,7 +213,7 @@ class ProgramReader(FunctionRules):
         base, power = text[a.start : a.end], text[b.start : b.end]
         if len(base) + len(power) > 40 or "\n" in base + power:
             return "write ** for powers"
-        if operand_before(base, len(base)) == "e" and "e" in self.free:  # the number, not a name
+        if operand_before(base, len(base)) == "e" and "e" in self.free:  # the text is a number, not a name
             whole = operand_before(power, len(power)) in (power, power[1:])
             return f"write {base[:-1]}exp({power})" if whole else "write exp(...) for powers of e"
         if power == "-1" and len(a.node.shape) == 2:

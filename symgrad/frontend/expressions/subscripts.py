@@ -1,4 +1,4 @@
-"""Subscripts: x[1:, None, ids], and the ends of slices."""
+"""Subscripts such as x[1:, None, ids], and the ends of slices."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def section_ends(scope: Scope, *parts: Item | None) -> tuple[Size | None, Size |
     """Return the start, stop and step of a slice.
 
     Raises:
-        DomainError: if an end is no size, or the step no literal number.
+        DomainError: if an end is not a size, or the step is not a literal number.
     """
     found: list[Any] = []
     for i, part in enumerate(parts):

@@ -1,1 +1,1 @@
-"""Formulas in LaTeX, read into the nodes that the program notation makes."""
+"""Read formulas in LaTeX into the same nodes that the program notation gives."""

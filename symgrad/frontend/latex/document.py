@@ -1,4 +1,4 @@
-r"""A text of LaTeX with its declarations: formulas in, a Listing of nodes and the readings out."""
+r"""Read a text of LaTeX with its declarations into a Listing, and record how ambiguous places were read."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["LatexListing", "latex_statements", "parse_latex_program"]
 
 @dataclass(frozen=True, slots=True)
 class LatexListing:
-    """What a text of LaTeX says.
+    """The result of reading a text of LaTeX.
 
     Args:
-        listing: symbols, assignments and the result; without a text, for it is none of the notation.
-        readings: how what is ambiguous was read, in the order of the text.
+        listing: symbols, assignments and the result; it has no text, because LaTeX is not the program notation.
+        readings: how ambiguous places were read, in the order of the text.
         source: the text.
-        defined: the names that its lines define.
+        defined: the names that the lines of the text define.
     """
 
     listing: Listing
@@ -41,10 +41,10 @@ class LatexListing:
 
 
 def latex_statements(source: Source) -> list[LatexLine]:
-    r"""Return the lines of a text as trees, with nothing known of their names.
+    r"""Return the lines of a text as trees; nothing is known about their names yet.
 
     Raises:
-        ProgramSyntaxError: for malformed LaTeX, with the place and what was expected.
+        ProgramSyntaxError: if the LaTeX is malformed; the message has the place and what was expected.
 
     Example:
         >>> (line,) = latex_statements(Source(r"y = \frac{x}{2}"))
@@ -67,15 +67,16 @@ def parse_latex_program(
 
     Args:
         text: one formula, or lines that define names.
-        options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
-        name: what messages call the text.
-        declared: declarations and definitions that come before it; without them names are real numbers.
-        symbols: more names that are known beforehand.
+        options: the result of `symgrad.frontend.latex.meaning.readings.checked_options`.
+        name: the name of the text in messages.
+        declared: declarations and definitions that precede the text; without them names are real numbers.
+        symbols: further names that are known beforehand.
         sizes: names of sizes that were declared.
-        differentiate: returns the derivative of one node by another; without it derivatives are refused.
+        differentiate: a function that returns the derivative of one node with respect to another; without it
+            derivatives are refused.
 
     Raises:
-        SymgradError: what is wrong with the text, with the place.
+        SymgradError: if the text is wrong; the message has the place.
 
     Example:
         >>> from symgrad.frontend.latex.meaning.readings import checked_options

@@ -1,4 +1,4 @@
-"""Translate syntax of other notations into this one, from the text at hand, so that a cure can be copied."""
+"""Translate syntax of other notations into this one, for the text at hand, so that the cure can be copied."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ _NAMES = {
     "cat": "concatenate",
 }
 _WRITTEN_TERMS = 8
-"""Terms of a sum over known numbers that a cure writes out."""
+"""The number of terms of a sum over known numbers that a cure writes out."""
 
 _OPENS = {")": "(", "]": "["}
 
 
 def name_here(name: str) -> str | None:
-    """Return the name of a function of another library with the same arguments."""
+    """Return the name that a function of another library has here, if it takes the same arguments."""
     return _NAMES.get(name)
 
 
@@ -110,7 +110,7 @@ def operand_before(text: str, end: int) -> str | None:
 
 
 def power_of_call(text: str, start: int) -> str | None:
-    """Return sin(x)**2 for sin^2(x) or sin**2(x) whose argument begins at a place; None for other texts.
+    """Return sin(x)**2 for sin^2(x) or sin**2(x), if the argument begins at a place; None for other texts.
 
     Example:
         >>> power_of_call("1 + sin^2(3*x)", 9)
@@ -135,7 +135,7 @@ def power_of_call(text: str, start: int) -> str | None:
 
 
 def argument_names(arguments: str) -> str:
-    """Return arguments of a call with torch's names of them as NumPy's.
+    """Return arguments of a call in which torch's names for them are replaced by NumPy's.
 
     Example:
         >>> argument_names("x, dim=1, keepdim=True")
@@ -147,8 +147,8 @@ def argument_names(arguments: str) -> str:
 def sum_over(text: str, start: int) -> str | None:
     """Translate a sum over a loop whose "for" is at a place; return None for other loops.
 
-    An index in a subscript runs over the axis of the array; other values come from a range or an array, and a few
-    numbers are unrolled.
+    An index in a subscript runs over the axis of the array; other values come from a range or an array; a few numbers
+    are written out.
 
     Example:
         >>> sum_over("y = sum(x[i]*i for i in range(n))", 15)
@@ -183,12 +183,12 @@ def sum_over(text: str, start: int) -> str | None:
 
 
 def _is_subscript(body: str, index: str) -> bool:
-    """Tell whether an index is a subscript of arrays, and alone in each of its subscripts."""
+    """Tell whether an index is a subscript of arrays, and the only name in each of these subscripts."""
     items = [item.strip() for inside in re.findall(r"\[([^\[\]]*)\]", body) for item in inside.split(",")]
     reads = [item for item in items if re.search(rf"\b{index}\b", item)]
     return bool(reads) and all(item == index for item in reads)
 
 
 def _replaced(body: str, index: str, values: str, form: str) -> str | None:
-    """Return a formula with an array in the place of an index; None where a subscript would be an array then."""
+    """Return a formula with an array in place of an index; None if a subscript would then be an array."""
     return None if "[" in body else form.format(re.sub(rf"\b{index}\b", values, body))

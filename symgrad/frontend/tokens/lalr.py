@@ -1,14 +1,16 @@
 """The parser: an automaton that runs the tables of `program.lark`, which `tools/grammar.py` computes.
 
-In `tables.json`, written as lark's LALR(1) engine has them:
+The format of `tables.json`, which holds the tables of lark's LALR(1) engine:
 
-- ``terminals``: from the spelling of operators and keywords to their names in the grammar.
-- ``rules``: the nonterminal, the action (null for a repetition, which makes a list, and for what only passes a value
-  on), how many symbols are replaced, what the action is passed (places among them; ``~place`` for all that a repetition
-  found; null for what is left out), and whether a single value stands for itself.
-- ``actions``: for each state what a terminal does, the number of the next state or ``~rule``.
-- ``gotos``: for each state where a nonterminal leads.
-- ``end``: the state in which a text may end. One begins in state 0.
+- ``terminals``: maps the spelling of operators and keywords to their names in the grammar.
+- ``rules``: a row of five for each rule. The first is the nonterminal. The second is the action, the method to call; if
+  it is null, the values become a list, or a single value is passed on. The third is the number of symbols that are
+  replaced. The fourth has the arguments of the method, as positions among these symbols (``~k``: insert the items of
+  the list at k; null: None for an optional part that is absent). The last tells whether a single argument is returned
+  without calling the method.
+- ``actions``: for each state, the effect of each terminal: the number of the next state, or ``~rule``.
+- ``gotos``: for each state, the next state for each nonterminal.
+- ``end``: the state in which a text may end. The parser begins in state 0.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ _END = "$END"
 
 
 class MisplacedError(Exception):
-    """A token in a place where the grammar takes others.
+    """A token at a place where the grammar allows only others.
 
     Args:
         token: the token.
-        expected: the terminals that the grammar takes there.
+        expected: the terminals that the grammar allows there.
     """
 
     def __init__(self, token: Token, expected: frozenset[str]) -> None:
@@ -55,10 +57,11 @@ class Tables:
 
 @cache
 def tables() -> Tables:
-    """Read the tables, once in a process."""
-    # From a zip archive as well; importlib.resources does the same, and takes longer to import than a text to read.
+    """Read the tables; this is done once in a process."""
+    # This works in a zip archive, too. importlib.resources would, too, but importing it takes longer than parsing a
+    # text.
     content = pkgutil.get_data("symgrad.frontend", "tables.json")
-    assert content is not None  # no other loader than one with data brought this module
+    assert content is not None  # the loader of this package can read data
     return Tables(**json.loads(content))
 
 
@@ -67,7 +70,8 @@ def parse(tokens: Iterable[Token], actions: object) -> None:
 
     Args:
         tokens: the tokens, with a final ``_NEWLINE``.
-        actions: the methods for the rules; they are called in the order of reductions, with the values of the symbols.
+        actions: an object with the methods for the rules; they are called in the order of reductions, with the values
+            of the symbols.
 
     Raises:
         MisplacedError: at the first token that the grammar does not accept.
@@ -94,7 +98,7 @@ def parse(tokens: Iterable[Token], actions: object) -> None:
                     found.append(None)
                 elif place >= 0:
                     found.append(values[start + place])
-                else:  # the list grows in place where it can: repetitions recur on the left
+                else:  # repetitions are left-recursive, so this list is usually extended in place
                     found = [*found, *values[start + ~place]] if found else values[start + ~place]
             del states[start + 1 :], values[start:]
             states.append(gotos[states[-1]][goal])

@@ -1,4 +1,4 @@
-"""The lexer of the program notation: one regular expression, lines joined within brackets, early errors."""
+"""The lexer of the program notation: one regular expression, lines joined inside brackets, early errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["KEYWORDS", "Lexer"]
 
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
-# Possessive quantifiers do not backtrack, and so need no memory for a million digits.
+# Possessive quantifiers do not backtrack, so they need no memory even for a million digits.
 _DIGITS = "[0-9]++(?:_[0-9]++)*+"
 
 _TOKEN = re.compile(
@@ -43,11 +43,11 @@ _CLOSES = {")": "(", "]": "["}
 
 
 class Lexer(LexerState):
-    """Splits one text into tokens, lazily, so that errors come in the order of the text.
+    """Splits a text into tokens, lazily, so that errors come in the order of the text.
 
     Args:
         source: the text.
-        names: from the spelling of operators and keywords to the terminals of the grammar.
+        names: maps the spelling of operators and keywords to the terminals of the grammar.
     """
 
     def __init__(self, source: Source, names: dict[str, str]) -> None:
@@ -55,12 +55,12 @@ class Lexer(LexerState):
         self.names = names
 
     def tokens(self) -> Iterator[Token]:
-        """Give the tokens; every line ends with a _NEWLINE."""
+        """Yield the tokens; every line ends with a _NEWLINE."""
         text, names, brackets = self.source.text, self.names, self.brackets
-        chains = [0]  # right-nested operators pending, at each level of brackets
+        chains = [0]  # for each level of brackets, the number of pending right-nested operators
         chain = 0
         operand = False  # whether the last token ended an operand: then - is a subtraction
-        fresh = True  # at the start of a line
+        fresh = True  # this is the start of a line
         start = 1 if text.startswith("\ufeff") else 0  # a byte order mark
         for match in _TOKEN.finditer(text, start):
             kind = match.lastgroup

@@ -1,4 +1,4 @@
-"""Errors of the lexer, each with its cure: words, characters and operators of other notations."""
+"""Errors of the lexer, each with its cure: words, characters and operators from other notations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OTHER_WORDS = """
     as assert async await break class continue del elif except finally global nonlocal pass raise try with yield
 """
 FORBIDDEN = {
-    "lambda": "as a name write lam; a function is written where it is used",
+    "lambda": "as a name write lam; in place of a function, write its formula where it is used",
     "import": "all functions are known without importing them",
     "from": "all functions are known without importing them",
     "def": "write the formula as an assignment: y = ...",
@@ -72,7 +72,7 @@ _SYMBOLS = {
     "∼": "write ~",
     "$": "write the formula without dollar signs",
     "?": "write a if c else b to choose",
-    "!": "write gamma(n + 1) for a factorial, not c for a negation",
+    "!": "write gamma(n + 1) for a factorial, or (not c) for a negation",
     "{": None,
     "}": None,
     ".": None,
@@ -91,7 +91,7 @@ _WRONG_OPERATORS = {
 
 
 def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
-    """Raise the error for a name that is a word of Python or not in plain letters."""
+    """Raise the error for a name that is a keyword of Python, or is not in plain letters."""
     if value in FORBIDDEN:
         total = sum_over(lexer.source.text, start) if value == "for" else None
         raise lexer.error(
@@ -233,7 +233,7 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
         return lexer.error(
             ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
         )
-    if "\ud800" <= value <= "\udfff":  # a surrogate for an undecodable byte
+    if "\ud800" <= value <= "\udfff":  # a surrogate that stands for an undecodable byte
         return lexer.error(
             ProgramSyntaxError, f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8"
         )
@@ -283,8 +283,8 @@ _FUNCTIONS = """
 _METHODS = {
     **{name: f"write {name}(x)" for name in _FUNCTIONS.split()},
     "transpose": "write x.T, or transpose(x, (1, 0, 2))",
-    "shape": "use the names of sizes: n of X : real[n, 5] is a number",
-    "size": "use the names of sizes: n of X : real[n, 5] is a number",
+    "shape": "use the name of the size: with X : real[n, 5], the name n is a number",
+    "size": "use the name of the size: with X : real[n, 5], the name n is a number",
     "ndim": "the number of axes is in the declaration",
     "flatten": "write reshape(x, (-1,))",
     "ravel": "write reshape(x, (-1,))",
@@ -322,7 +322,7 @@ def attribute(lexer: LexerState, start: int) -> SymgradError:
 
 
 def _as_function(text: str, start: int, name: str, arguments: str, *, opens: bool) -> str | None:
-    """Return the cure for the method whose dot is at a place, from the surrounding tokens."""
+    """Return the cure for the method whose dot is at a place, given the surrounding tokens."""
     array = operand_before(text, start)
     if name not in _FUNCTIONS.split() or array is None or not opens:
         return None
@@ -331,7 +331,7 @@ def _as_function(text: str, start: int, name: str, arguments: str, *, opens: boo
 
 
 def _digits(value: str) -> int:
-    """Return an upper bound of the digits of a number literal without its exponent."""
+    """Return an upper bound of the number of digits of a number literal without its exponent."""
     mantissa, _, exponent = value.lower().partition("e")
     digits = len(mantissa)
     if len(exponent) > 18:

@@ -16,7 +16,7 @@ class LexerState:
         source: the text.
 
     Attributes:
-        brackets: places of the brackets open so far.
+        brackets: the places of the open brackets.
         last, before_last: the last two tokens.
     """
 

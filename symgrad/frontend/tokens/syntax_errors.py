@@ -1,4 +1,4 @@
-"""Explain an unexpected token: from the state of the parser to an error with one cure."""
+"""Explain an unexpected token: convert the state of the parser to an error with one cure."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
     """Return the error for an unexpected token.
 
     Args:
-        lexer: the lexer that gave the token last.
+        lexer: the lexer that returned the last token.
         token: the token.
-        expected: the terminals that the grammar takes there.
+        expected: the terminals that the grammar allows there.
     """
     text = lexer.source.text
     start, end = span_of(token)
@@ -44,7 +44,7 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
     ) -> SymgradError:
         return lexer.error(cls, what, start, end, expected=expected, cure=cure)
 
-    # A bracket that stays open joins the next line to this one, and the fault shows only there.
+    # A bracket that stays open joins the next line to this one, and the fault becomes visible only there.
     opened = lexer.brackets[:-1] if value in "([" and lexer.brackets else lexer.brackets
     if opened and opened[-1] < line_start and not text[line_start:start].strip():
         bracket = text[opened[-1]]
@@ -89,7 +89,7 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
         )
     if token.type == "STRING":
         array = operand_before(text, start) if value[0] == "'" else None
-        array = None if array in ("f", "r", "b", "u") else array  # the prefixes of texts in Python
+        array = None if array in ("f", "r", "b", "u") else array  # the prefixes of strings in Python
         return refuse(
             "texts in quotes (and f-strings) are not part of formulas",
             cls=ForbiddenSyntaxError,
@@ -115,7 +115,7 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
         if power is not None:
             return refuse(
                 f"'(' follows '{before}' without an operator",
-                expected="the power behind the value: sin(x)**2",
+                expected="the power after the value: sin(x)**2",
                 cure=f"write {power}",
             )
         begun = text[line_start:start].strip()

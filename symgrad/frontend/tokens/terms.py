@@ -1,4 +1,4 @@
-"""Values of the parser's stack: operands, and other items of calls and subscripts."""
+"""Values on the parser's stack: operands, and other items of calls and subscripts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
 
 
 class Token(str):
-    """A piece of the text, in the words of the grammar.
+    """A piece of the text, classified by the grammar.
 
     Attributes:
-        type: its terminal.
-        start_pos, end_pos: its place.
+        type: the terminal.
+        start_pos, end_pos: the place.
     """
 
     __slots__ = ("end_pos", "start_pos", "type")
@@ -51,8 +51,8 @@ class Term:
     """An operand that has been read.
 
     Attributes:
-        node: its node.
-        start, end: its place.
+        node: the node of the operand.
+        start, end: the place.
         literal: whether it is a literal such as 3, -0.5 or 1/3.
         open: whether it is a product or negation without parentheses around it.
     """
@@ -88,7 +88,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class NoneLiteral:
-    """None."""
+    """The value None in the text."""
 
     start: int
     end: int
@@ -96,7 +96,7 @@ class NoneLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """start:stop:step in a subscript."""
+    """A slice start:stop:step in a subscript."""
 
     first: Term | None
     last: Term | None
@@ -110,7 +110,7 @@ class Dots:
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """An argument name=value."""
+    """An argument with a name: name=value."""
 
     name: Token
     value: Item

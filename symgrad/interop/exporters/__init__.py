@@ -1,1 +1,1 @@
-"""Export programs as functions of other frameworks: one module per framework, imported on demand."""
+"""Export programs as functions of other frameworks: one module for each framework, imported on demand."""

@@ -1,4 +1,4 @@
-"""Batch a program: arrays with axes before the declared ones, and the shapes that result."""
+"""Batch a program: arrays that have axes before the declared ones, and the shapes that result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.support.errors import ShapeError
 __all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "batch_program", "names_text"]
 
 KnownShape = tuple[Any, ...]
-"""Lengths of axes: numbers, None if unknown, or symbolic sizes of a framework."""
+"""Lengths of axes: numbers, None for an unknown length, or symbolic sizes of a framework."""
 
 
 def names_text(names: Iterable[str]) -> str:
@@ -26,10 +26,10 @@ def names_text(names: Iterable[str]) -> str:
 
 
 def broadcast(shapes: Sequence[KnownShape]) -> KnownShape:
-    """Return the shape that arrays broadcast to; None for lengths that are not known.
+    """Return the shape to which arrays broadcast; None for lengths that are not known.
 
     Raises:
-        ShapeError: if they do not.
+        ShapeError: if they do not broadcast.
 
     Example:
         >>> broadcast([(None, 1, 3), (4, 1), ()])
@@ -50,12 +50,12 @@ def broadcast(shapes: Sequence[KnownShape]) -> KnownShape:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Values of the named sizes; None for an unknown one."""
+    """The values of the named sizes; None for an unknown value."""
 
     known: Mapping[str, Any]
 
     def of(self, size: Size) -> Any:
-        """Return a size, None if it is not known."""
+        """Return a size; None if it is not known."""
         if isinstance(size, int):
             return size
         if isinstance(size, str):
@@ -66,12 +66,12 @@ class Lengths:
 
 
 def lengths(symbols: Sequence[Node], shapes: Sequence[KnownShape]) -> tuple[KnownShape, Lengths]:
-    """Return the axes before the declared ones, and the sizes, of arrays for symbols.
+    """Return the axes before the declared ones, and the sizes, of the arrays for some symbols.
 
     Arrays without such axes are the same for the whole batch.
 
     Raises:
-        ShapeError: for an array that is not of its declared shape, or batches that differ.
+        ShapeError: if an array does not have its declared shape, or batches differ.
     """
     lead: KnownShape = ()
     owner = ""
@@ -114,23 +114,24 @@ class SourceShapes:
 
     Args:
         outputs: the outputs of the program.
-        symbols: its inputs.
-        batched: the function that supports batches, for the error.
+        symbols: the inputs of the program.
+        batched: the name of the function that supports batches, for the error message.
     """
 
     def __init__(self, outputs: Sequence[Node], symbols: Sequence[Node], batched: str) -> None:
         self._symbols, self._batched = tuple(symbols), batched
         elementwise = is_elementwise(outputs)
         rank = max((len(s.shape) for s in symbols), default=0)
-        # Of numbers all arrays broadcast. Entry by entry, a batch before the axes of all is one too.
+        # In a program of numbers, all arrays broadcast. In an entry-by-entry program, a batch before the axes of all
+        # arrays is also allowed.
         self._any = elementwise and not rank
         self._aligned = frozenset(s for s in symbols if elementwise and len(s.shape) == rank)
 
     def check(self, shapes: Sequence[KnownShape | None]) -> None:
-        """Refuse arrays of other shapes; a shape that is None, or has None in it, is not known yet.
+        """Refuse arrays of other shapes; a shape that is None, or contains None, is not known yet.
 
         Raises:
-            ShapeError: naming the input.
+            ShapeError: if a shape is wrong; the message names the input.
         """
         if self._any:
             return
@@ -156,7 +157,7 @@ def batch_program(
 
     Args:
         outputs: the outputs of the program.
-        symbols: its inputs.
+        symbols: the inputs of the program.
         extra: the number of batch axes of each input: 0, or the same number for all.
         names: the names of intermediate values.
     """

@@ -1,8 +1,8 @@
-"""A program called by a framework: its kernel, and its derivatives as further programs.
+"""A program that a framework calls: its kernel, and its derivatives as further programs.
 
-A framework requests tangents or cotangents of a call, and then those of that call. Each is another program, derived
-symbolically and compiled on its first call. So derivatives of every order are exact, and the framework differentiates
-only the call itself.
+A framework asks for the tangents or cotangents of a call, and then for those of that second call. Each of these is
+another program, which is derived symbolically and compiled on its first call. So derivatives of every order are exact,
+and the framework differentiates nothing but the call itself.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Callee:
     """Outputs as a function of inputs, for calls from a framework.
 
     The arrays of a call have batch axes before the declared axes; batches broadcast, as in a call of a Kernel. Every
-    output and every cotangent has the whole batch: the caller sums the cotangent of an input with a smaller batch over
-    the axes `repeated_axes`.
+    output and every cotangent has the whole batch; if the batch of an input is smaller, the caller sums the cotangent
+    over the axes `repeated_axes`.
 
     Attributes:
         outputs: the outputs.
@@ -64,7 +64,7 @@ class Callee:
         self._ranks = tuple(len(e.shape) for e in self.inputs)
 
     def kernel(self, dtype: object = "float64") -> Kernel:
-        """Return the kernel for a dtype of all real numbers, compiled once."""
+        """Return the kernel for a dtype, which all real numbers have; it is compiled only once."""
         name = np.dtype(cast("Any", dtype)).name
         found = self._kernels.get(name)
         if found is None:
@@ -72,14 +72,14 @@ class Callee:
         return found
 
     def run(self, kernel: Kernel, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Compute the outputs for arrays in the dtypes of a kernel.
+        """Compute the outputs for arrays that have the dtypes of a kernel.
 
         An elementwise kernel takes arrays of the declared shapes unchanged. With a batch, axes of length 1 are inserted
         after the batch axes of inputs with fewer declared axes than others.
 
         Args:
             kernel: a result of `kernel`.
-            arrays: arrays of NumPy, in the order of the inputs.
+            arrays: NumPy arrays, in the order of the inputs.
 
         Raises:
             ShapeError: if the arrays do not fit the declarations, or each other.
@@ -119,7 +119,7 @@ class Callee:
         )
 
     def shapes(self, given: Sequence[Shape]) -> tuple[list[Shape], Shape, list[Shape]]:
-        """Infer shapes from those of the arrays of a call.
+        """Infer shapes from the shapes of the arrays of a call.
 
         Returns:
             The shapes of the outputs, including the batch; the batch; and the batch of each input.
@@ -135,7 +135,7 @@ class Callee:
     def aligned(self, shapes: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
         """Return the shapes in which the arrays of a call broadcast entry by entry, with the batch axes first.
 
-        In an array with a batch and fewer declared axes than others, axes of length 1 follow the batch axes.
+        If an array has a batch and fewer declared axes than others, axes of length 1 follow its batch axes.
 
         Example:
             >>> import symgrad as sg
@@ -151,18 +151,18 @@ class Callee:
         return placed
 
     def jvp(self, moving: Sequence[bool]) -> Callee:
-        """Return the program of the tangents of the real outputs; its inputs are these inputs, then their tangents.
+        """Return the program for the tangents of the real outputs; its inputs are these inputs, then their tangents.
 
         Args:
-            moving: for every input whether it has a tangent; only real inputs may.
+            moving: for every input, whether it has a tangent; only real inputs may have one.
         """
         return self._once("jvp", moving)
 
     def vjp(self, wanted: Sequence[bool]) -> Callee:
-        """Return the program of cotangents; its inputs are these inputs, then the cotangents of the real outputs.
+        """Return the program for cotangents; its inputs are these inputs, then the cotangents of the real outputs.
 
         Args:
-            wanted: for every input whether its cotangent is an output; only real inputs have one.
+            wanted: for every input, whether its cotangent is an output; only real inputs have a cotangent.
         """
         return self._once("vjp", wanted)
 
@@ -192,7 +192,7 @@ class Callee:
         return [e for e in self.outputs if e.dtype == "real"]
 
     def _new_inputs(self, exprs: Iterable[Expr], suffix: str) -> list[Expr]:
-        """Return new inputs with the shapes of expressions, under unused names."""
+        """Return new inputs with the shapes of expressions; their names are unused ones."""
         names = {s.name for s in known_symbols(self.outputs)} | {e.node.name for e in self.inputs}
         new: list[Expr] = []
         for k, e in enumerate(exprs):
@@ -203,7 +203,7 @@ class Callee:
 
 
 def _detached(exprs: Sequence[Expr]) -> list[Expr]:
-    """Detach expressions from their programs, which do not know the added inputs: tangents, and unread inputs."""
+    """Detach expressions from their programs, which do not know the added inputs, nor inputs that are not read."""
     return [Expr(e.node, traces=e.traces, origins=e.origins, sources=e.sources) for e in exprs]
 
 
@@ -231,7 +231,7 @@ def cast_for_kernel(array: np.ndarray, kind: np.dtype[Any], name: str) -> np.nda
         name: the name of the input.
 
     Raises:
-        ArrayTypeError: for integers that the dtype cannot represent.
+        ArrayTypeError: if the dtype cannot represent the integers of the array.
     """
     if array.dtype == kind:
         return array
@@ -248,14 +248,14 @@ def callee(outputs: object, inputs: object = None) -> Callee:
     """Return a program for calls from a framework.
 
     Args:
-        outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order of the arguments; None for all needed symbols, in the order of
-            the declarations.
+        outputs: an expression, or a list of expressions.
+        inputs: the symbols, or their names, in the order of the arguments; None for all symbols that the outputs need,
+            in the order of their declarations.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
-        NotInProgramError: for an unknown input.
-        UsageError: for a repeated input, or no outputs.
+        NotInProgramError: if an input is unknown.
+        UsageError: if an input is repeated, or there are no outputs.
 
     Example:
         >>> import symgrad as sg
@@ -285,7 +285,7 @@ def expressions(outputs: object) -> list[Expr]:
     """Return one expression, or a list of expressions, as a list.
 
     Raises:
-        UsageError: for an empty list.
+        UsageError: if the list is empty.
     """
     listed = cast("list[object]", outputs) if isinstance(outputs, list | tuple) else [outputs]
     if not listed:
@@ -294,11 +294,11 @@ def expressions(outputs: object) -> list[Expr]:
 
 
 def select_inputs(exprs: Sequence[Expr], inputs: object) -> list[Expr]:
-    """Return the symbols of inputs, which may be fewer than the outputs read.
+    """Return the symbols of inputs; the outputs may read further symbols.
 
     Raises:
-        NotInProgramError: for an unknown name.
-        UsageError: for an expression that is no symbol, or a repeated input.
+        NotInProgramError: if a name is unknown.
+        UsageError: if an expression is not a symbol, or an input is repeated.
     """
     known = {s.name: s for s in (*known_symbols(exprs), *inputs_of(exprs))}
     chosen: list[Expr] = []

@@ -1,4 +1,4 @@
-"""Sums over data as Dask graphs: the blocks and the tree of the single process, so that the bits are the same."""
+"""Sums over data as Dask graphs: the blocks and the tree are those of a single process, so the bits are the same."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from symgrad.support.errors import UsageError
 __all__ = ["LazyTotal", "to_dask"]
 
 _FAN_IN = 8
-"""Parts that one task adds. A power of two: so many neighbours are a whole branch of the tree."""
+"""The number of parts that one task adds. It is a power of two: then so many neighbours are a whole branch of the
+tree."""
 
 
 @final
 class LazyTotal:
-    """A function like an OverData that returns a Delayed of the loss and its gradient, created by `to_dask`.
+    """A function like an OverData, but it returns the loss and its gradient as a Delayed; `to_dask` creates it.
 
     Attributes:
         total: the OverData.
@@ -37,10 +38,10 @@ class LazyTotal:
         """Return the loss and its gradient as a Delayed, without reading or computing anything.
 
         Args:
-            data: as for the OverData, or Dask arrays by name. Tasks receive the file name of a complete
-                `numpy.memmap`, a function itself, and their rows of an array in memory.
+            data: the data, as for the OverData, or Dask arrays by name. A task receives the file name of a complete
+                `numpy.memmap`, or a function itself, or only its rows of an array in memory.
             count: the number of rows; not needed with arrays.
-            parameters: values of the other inputs, by name; they may be Delayed.
+            parameters: the values of the other inputs, by name; they may be Delayed.
 
         Raises:
             MissingInputError, ShapeError, UsageError: as for the OverData.
@@ -50,7 +51,7 @@ class LazyTotal:
         total.check(parameters)
         given = data if not isinstance(data, Mapping) else {n: _by_name(data[n]) for n in total.data}
         delayed = _delayed()
-        # Each is one task, whose result the others read: a worker compiles the kernel once.
+        # Each kernel is one task, whose result the other tasks read: a worker compiles it once.
         sends, values = delayed(total, traverse=False), delayed(parameters)
         call = delayed(_block, pure=False)
         parts: list[Any] = [
@@ -69,14 +70,14 @@ class LazyTotal:
 def to_dask(total: OverData) -> LazyTotal:
     """Return a sum over data as a function that builds its Dask graph, with the same bits.
 
-    The graph has a task for each block, and a tree of additions, as in a single process. Any scheduler of Dask runs it
+    The graph has a task for each block, and a tree of additions, as in a single process. Any scheduler of Dask runs it,
     with its own progress bar.
 
     Args:
         total: the result of `over_data`.
 
     Raises:
-        UsageError: without Dask, or for anything else.
+        UsageError: if Dask is not installed, or ``total`` is something else.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -106,7 +107,7 @@ def _delayed() -> Callable[..., Any]:
 
 @final
 class _File:
-    """A whole memory map, by the name of its file: it is opened where rows are read."""
+    """A whole memory map, represented by the name of its file: it is opened where rows are read."""
 
     __slots__ = ("how",)
 
@@ -117,7 +118,7 @@ class _File:
     def rows(self, axis: int, first: int, last: int) -> np.ndarray:
         path, dtype, shape, offset, order = self.how
         opened = np.memmap(path, dtype, "r", offset, shape, cast("Any", order))
-        return np.array(rows_of(opened, axis, first, last))  # and the map is closed again
+        return np.array(rows_of(opened, axis, first, last))  # afterwards the map is closed again
 
 
 def _by_name(array: Any) -> Any:

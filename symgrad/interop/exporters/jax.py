@@ -1,4 +1,4 @@
-"""Programs as functions of JAX, in two forms: a native kernel, and source code."""
+"""Programs as functions of JAX, in two forms: a native kernel, or source code."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _Form = Literal["kernel", "source"]
 
 
 def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", name: str = "f") -> JaxFunction:
-    r"""Export expressions as a function of JAX for jit, grad, jvp, vmap and their compositions.
+    r"""Export expressions as a function of JAX, for jit, grad, jvp, vmap and their compositions.
 
-    symgrad derives its derivatives of every order, and compiles a kernel for each on its first use.
+    Derivatives of every order are derived by symgrad, which compiles a kernel for each on its first use.
 
     Args:
-        outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order of the arguments; None for all needed symbols, in the order of
-            the program's declarations.
-        form: ``kernel`` for symgrad's native code, which XLA calls on the CPU without copies and without Python;
-            ``source`` for the formula in operations of JAX, with derivatives by JAX, on any device; the attribute
+        outputs: an expression, or a list of expressions.
+        inputs: the symbols, or their names, in the order of the arguments; None for all symbols that the outputs need,
+            in the order of the program's declarations.
+        form: ``kernel`` for symgrad's native code, which XLA calls on the CPU without copies and without Python.
+            ``source`` for the formula in operations of JAX, which JAX differentiates, on any device; the attribute
             ``source`` of the function is its text.
         name: the name of the function.
 
     Returns:
-        A function of the inputs, in order or by name: arrays of the declared shapes; in the form ``kernel``, batch axes
-        may precede these, and broadcast. Real numbers are float32 or float64, by the promotion rules of JAX. It returns
-        an array for one output, and a tuple for several. It can be pickled.
+        A function of the inputs, which are passed in order or by name: arrays of the declared shapes; in the form
+        ``kernel``, batch axes may precede these shapes, and broadcast. Real numbers are float32 or float64, by the
+        promotion rules of JAX. It returns an array for one output, and a tuple for several. It can be pickled.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
-        UsageError: for another form, or without JAX.
-        UnsupportedError: in source form, for operations that JAX does not have.
+        UsageError: if there is no such form, or JAX is not installed.
+        UnsupportedError: in the form ``source``, if JAX does not have an operation.
 
     Example:
         >>> import jax, symgrad as sg
@@ -55,7 +55,7 @@ def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", na
     if form not in ("kernel", "source"):
         raise UsageError(f"form={form!r}", expected="form='kernel' or form='source'")
     try:
-        import_module("jax")  # which starts slowly, and may be missing
+        import_module("jax")  # JAX starts slowly, and may be missing
     except ImportError as error:
         raise not_installed("jax", error) from error
     return JaxFunction(callee(outputs, inputs), form, name)
@@ -63,13 +63,13 @@ def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", na
 
 @final
 class JaxFunction:
-    """A program as a function of arrays, created by `to_jax`.
+    """A program as a function of arrays; `to_jax` creates it.
 
     A pickle contains the formulas; the loaded function returns the same bits.
 
     Attributes:
-        inputs: the names of its arguments.
-        source: its text in operations of JAX; None in the form ``kernel``.
+        inputs: the names of the arguments.
+        source: the text in operations of JAX; None in the form ``kernel``.
     """
 
     def __init__(self, program: Callee, form: _Form, name: str) -> None:
@@ -92,9 +92,9 @@ class JaxFunction:
             by_name: inputs by their names.
 
         Raises:
-            ArrayTypeError: for an argument that is no array of the declared kind.
-            MissingInputError: if an input is missing or there is one too many.
-            ShapeError: for arrays that do not have the declared shapes, or do not broadcast.
+            ArrayTypeError: if an argument is not an array of the declared kind.
+            MissingInputError: if an input is missing, or there is one too many.
+            ShapeError: if arrays do not have the declared shapes, or do not broadcast.
         """
         return self._compute(in_order(self.inputs, arrays, by_name))
 
@@ -112,7 +112,7 @@ def _loaded(outputs: list[Expr], inputs: list[Expr], form: _Form, name: str) -> 
 
 
 def _by_kernel(program: Callee, name: str) -> Callable[[Sequence[Any]], Any]:
-    from symgrad.interop.exporters import jax_call  # the form `source` needs none of it
+    from symgrad.interop.exporters import jax_call  # the form `source` needs none of this
 
     called = jax_call.TangentProgram(program, name)
     single = len(program.outputs) == 1

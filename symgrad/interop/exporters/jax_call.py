@@ -1,6 +1,6 @@
-"""The JAX primitive that calls a program, with its rules and its lowering; imported on demand.
+"""The JAX primitive that calls a program, with its rules and its lowering; it is imported on demand.
 
-The jvp rule calls the program of tangents, which is linear in the tangents; its transpose calls the program of
+The jvp rule calls the program for tangents, which is linear in the tangents; the transpose rule calls the program for
 cotangents. So jvp, grad, vmap, jit and their compositions work at every order, and calls are pure. On the CPU, XLA
 calls the kernel with its own buffers.
 """
@@ -40,7 +40,7 @@ def call_program(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
 
     Args:
         program: the program.
-        arrays: its inputs, in order.
+        arrays: the inputs, in order.
     """
     given, dtype = validate_arrays(program.called.inputs, arrays)
     return _call.bind(*given, program=program, dtype=dtype)
@@ -74,7 +74,7 @@ def _dtype(array: Any) -> Any:
 
 
 def _array(e: Expr, value: Any) -> Any:
-    """Check an argument; Python numbers are unchanged, because they take the dtype of the others."""
+    """Check an argument; Python numbers stay unchanged, because they take the dtype of the other arguments."""
     if isinstance(value, Expr):
         raise ArrayTypeError(f"input '{e}' is a formula", expected="an array")
     if not isinstance(value, bool | int | float):
@@ -96,7 +96,10 @@ def _array(e: Expr, value: Any) -> Any:
 
 @final
 class TangentProgram:
-    """The parameter of the primitive: a Callee with its derivatives; a tangent program refers to its primal."""
+    """The parameter of the primitive: a Callee with its derivatives.
+
+    A tangent program holds a reference to its primal.
+    """
 
     __slots__ = ("_derived", "called", "kinds", "label", "pushed")
 
@@ -122,14 +125,14 @@ class TangentProgram:
         return found
 
     def tangents(self, moving: tuple[bool, ...]) -> TangentProgram:
-        """Return the program of the tangents of the real outputs."""
+        """Return the program for the tangents of the real outputs."""
         label, primal = f"jvp of {self.label}", (self, moving)
         return self._once(
             "jvp", moving, lambda: TangentProgram(self.called.jvp(moving), label, primal, derived=True)
         )
 
     def cotangents(self, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> TangentProgram:
-        """Return the program of cotangents by ``wanted`` inputs, for the real outputs that have a cotangent."""
+        """Return the program for the cotangents of the ``wanted`` inputs; some real outputs have a cotangent."""
         part = self if all(given) else self._once("part", given, lambda: self._part(given))
         label = f"vjp of {self.label}"
         return part._once("vjp", wanted, lambda: TangentProgram(part.called.vjp(wanted), label, derived=True))
@@ -203,7 +206,7 @@ def _still(y: Any) -> Any:
 
 
 def _transpose(cotangents: Any, *arguments: Any, program: TangentProgram, dtype: str) -> Any:
-    """Pull cotangents back through a program of tangents, which is linear in the tangents."""
+    """Pull cotangents back through a program for tangents, which is linear in the tangents."""
     linear = [ad.is_undefined_primal(a) for a in arguments]
     if program.pushed is None:
         raise UnsupportedError(f"{program} is not linear: it has no transpose")
@@ -241,7 +244,7 @@ def _summed(cotangent: Any, shape: tuple[int, ...], e: Expr) -> Any:
 
 
 def _batched(arguments: Any, axes: Any, *, program: TangentProgram, dtype: str) -> Any:
-    """Move the new axis to the front of every batch; an argument without it broadcasts."""
+    """Move the new axis to the front of every batch; an argument without this axis broadcasts."""
     inputs = program.called.inputs
     owns = [
         np.ndim(a) - len(e.shape) - (axis is not None)
@@ -281,7 +284,7 @@ def _by_xla(
     handler = xla_handler(kernel, [a.shape for a in arrays])
     _register(handler.name, handler.address)
     nin = len(arrays)
-    with jax.enable_x64(True):  # positions are int64 in kernels, and may be int32 in JAX
+    with jax.enable_x64(True):  # positions are int64 in kernels, but may be int32 in JAX
         given = [jax.lax.convert_element_type(a, kind) for a, kind in zip(arrays, kernel.kinds, strict=False)]
         results = [
             jax.ShapeDtypeStruct(shape, kind) for shape, kind in zip(shapes, kernel.kinds[nin:], strict=True)
@@ -323,7 +326,7 @@ def _by_python(
 
 @cache
 def _native_failure() -> str | None:
-    """Test native calls once; return the reason why XLA cannot make them, None if it can."""
+    """Test once whether native calls work; return the reason why XLA cannot make them, or None if it can."""
     x, u = symbols("x u")
     program = TangentProgram(Callee([x * u, x + u], [x, u]), "probe")
     kernel = program.called.kernel("float32")

@@ -1,9 +1,10 @@
 """`to_keras`: a program as a layer of Keras 3, for its TensorFlow, torch and JAX backends.
 
 The layer holds only the text of the program, so that a saved model can be loaded on any backend; the text is parsed,
-never executed. The layer computes the source of `framework_source("keras")`, with the gradient that symgrad derives. A
-value with the gradient of another expression (`with_gradient`, `ignore_noise`) evaluates only the value in the forward
-pass, and is finite where the other expression overflows; its stop_gradient form would be NaN there.
+never executed. The layer computes the source of `framework_source("keras")`, with the gradient that symgrad derives.
+For a value that has the gradient of another expression (`with_gradient`, `ignore_noise`), the forward pass evaluates
+only the value. So it is finite even where the other expression overflows; in the stop_gradient form the value would be
+NaN there.
 """
 
 from __future__ import annotations
@@ -46,27 +47,27 @@ def to_keras(
     r"""Return a Keras layer that computes expressions.
 
     Random inputs of the program are noise: sampled in training (`keras.random`, with a seed that is saved with the
-    model), and fixed at their means otherwise. All other inputs are inputs of the layer.
+    model), otherwise fixed at their means. All other inputs are inputs of the layer.
 
     An input has the declared axes; batch axes may precede them. In an elementwise program of numbers all inputs
-    broadcast, and the noise of each entry is independent.
+    broadcast, and each entry has its own noise.
 
     Args:
-        outputs: an expression, or a list of them.
+        outputs: an expression, or a list of expressions.
         inputs: the symbols, or their names, in the order of the layer's arguments; None for all inputs that are not
-            random, in the order of the program. A listed random input is an argument, and not sampled.
-        local: whether the gradient is the one without noise, and where it is taken: see `ignore_noise`. None for the
-            gradient of the expressions.
+            random, in the order of the program. A random input in this list is an argument, and is not sampled.
+        local: whether the gradient is the gradient without noise, and where it is taken: see `ignore_noise`. None for
+            the gradient of the expressions.
         form: ``"source"`` for operations of Keras, which run on any device and in any floating dtype; ``"kernel"`` for
             the compiled kernel on the CPU, through `to_tensorflow`, `to_torch` or `to_jax`.
-        gradient: whether symgrad derives the gradient, and to which order; else the backend differentiates the
+        gradient: whether symgrad derives the gradient, and up to which order; otherwise the backend differentiates the
             operations.
         seed: the seed of the noise.
-        layer: arguments of every Keras layer: ``name=``, ``dtype=``, ...
+        layer: arguments that every Keras layer has: ``name=``, ``dtype=``, ...
 
     Raises:
-        UnsupportedError: for operations, dtypes or backends without support; for noise that Keras cannot sample.
-        NotInProgramError, UsageError: for unknown or missing inputs.
+        UnsupportedError: if operations, dtypes or the backend are not supported, or Keras cannot sample the noise.
+        NotInProgramError, UsageError: if inputs are unknown or missing.
 
     Example:
         >>> import symgrad as sg
@@ -124,7 +125,7 @@ def _calm(e: Expr, local: Literal["clean", "noisy"], inputs: Any) -> Expr:
 @final
 @keras.saving.register_keras_serializable(package="symgrad")
 class ProgramLayer(_Layer):
-    """A layer that computes the outputs of a program, created by `to_keras`.
+    """A layer that computes the outputs of a program; `to_keras` creates it.
 
     Args:
         program: the text of the program.
@@ -132,7 +133,7 @@ class ProgramLayer(_Layer):
         inputs: the names of the inputs, in order; the layer is called with one array, or a list of arrays.
         noise: the names of the sampled random inputs.
         form, gradient, seed: as for `to_keras`.
-        layer: arguments of every Keras layer.
+        layer: arguments that every Keras layer has.
 
     Attributes:
         program: the text of the program.
@@ -180,7 +181,7 @@ class ProgramLayer(_Layer):
         )
         self._functions: dict[Any, Callable[..., Any]] = {}
         self.seed_generator = keras.random.SeedGenerator(seed) if noise else None
-        self.source_of(training=bool(noise))  # raises now if there is no source
+        self.source_of(training=bool(noise))  # raise an error now if there is no source
 
     def _check_dtype(self) -> None:
         backend = keras.backend.backend()
@@ -212,7 +213,7 @@ class ProgramLayer(_Layer):
         return {**_Layer.get_config(self), **own, **written}
 
     def build(self, input_shape: Any) -> None:
-        """Check the shapes of inputs; they are not stored, so that the layer may be built again for others."""
+        """Check the shapes of inputs; they are not stored, so that the layer may be built again for other shapes."""
         self._result_shapes(self._listed(input_shape, shapes=True))
         self.built = True
 
@@ -228,7 +229,7 @@ class ProgramLayer(_Layer):
         return made[0] if self._single else made
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
-        """Compute the outputs: with noise that is drawn if it trains, at the means otherwise."""
+        """Compute the outputs: in training with sampled noise, otherwise with noise at its means."""
         arrays = [self._array(x, s) for x, s in zip(self._listed(inputs), self._given, strict=True)]
         self._result_shapes([tuple(x.shape) for x in arrays])
         noisy = bool(training) and bool(self._noise)
@@ -239,12 +240,12 @@ class ProgramLayer(_Layer):
         return found if self._single else list(found)
 
     def save_own_variables(self, store: Any) -> None:
-        """Save the state of the noise, which Keras does not save."""
+        """Save the state of the noise, because Keras does not save it."""
         if self.seed_generator is not None:
             store["noise"] = keras.ops.convert_to_numpy(self.seed_generator.state)
 
     def load_own_variables(self, store: Any) -> None:
-        """Take up the noise where it was."""
+        """Restore the state of the noise."""
         if self.seed_generator is not None:
             self.seed_generator.state.assign(store["noise"])
 
@@ -252,11 +253,11 @@ class ProgramLayer(_Layer):
 
     @property
     def source(self) -> str:
-        """The source that is run in training, of arrays of the declared shapes."""
+        """The source that is run in training, for arrays of the declared shapes."""
         return self.source_of(training=True)
 
     def source_of(self, *, training: bool) -> str:
-        """Return the source that is run, in training or not, of arrays of the declared shapes."""
+        """Return the source that is run, in training or otherwise, for arrays of the declared shapes."""
         return self._source(self._nodes(training=training), self._symbols(training=training), self._names)
 
     def _nodes(self, *, training: bool) -> tuple[Node, ...]:
@@ -271,7 +272,7 @@ class ProgramLayer(_Layer):
         )
 
     def _function(self, extra: tuple[int, ...], *, training: bool) -> Callable[..., Any]:
-        """The function of arrays with so many axes before the declared ones."""
+        """Return the function for arrays that have so many axes before the declared ones."""
         key = extra, training
         found = self._functions.get(key)
         if found is None:
@@ -301,7 +302,7 @@ class ProgramLayer(_Layer):
         return made
 
     def _listed(self, inputs: Any, *, shapes: bool = False) -> list[Any]:
-        """The inputs (or their shapes) one by one."""
+        """Return the inputs (or their shapes) one by one."""
         if isinstance(inputs, Mapping):
             table = cast("Mapping[str, Any]", inputs)
             names = [s.name for s in self._given]
@@ -337,7 +338,7 @@ class ProgramLayer(_Layer):
         return [(*lead, *(sizes.of(s) for s in e.shape)) for e in self._exprs]
 
     def _draw(self, arrays: Sequence[Any]) -> list[Any]:
-        """Sample noise for arrays: with their broadcast shape, or with the declared shape after the batch axes."""
+        """Sample noise for arrays: in their broadcast shape, or in the declared shape after the batch axes."""
         ops = keras.ops
         if self._free:
             total = arrays[0]

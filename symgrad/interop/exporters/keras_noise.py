@@ -1,4 +1,7 @@
-"""How Keras draws noise: values of a distribution, of a shape, a dtype and a seed. And Keras itself, if it is there."""
+"""Sample noise with Keras: values of a distribution, for a given shape, dtype and seed.
+
+The module also imports Keras, if it is installed.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from symgrad.support.errors import UnsupportedError
 __all__ = ["DRAWN", "draw_values", "keras"]
 
 try:
-    keras: Any = import_module("keras")  # its type information is wrong
+    keras: Any = import_module("keras")  # the type information of Keras is wrong
 except ImportError as error:
     raise not_installed("keras", error) from error
 
 
 DRAWN = ("Uniform", "Normal", "LogNormal", "Laplace", "Exponential", "Gamma", "Beta", "Bernoulli")
-"""The distributions that are drawn."""
+"""The distributions that can be sampled."""
 
 
 def draw_values(distribution: Distribution, shape: tuple[Any, ...], dtype: str, seed: Any) -> Any:

@@ -67,7 +67,7 @@ def source_of(program: Callee, framework: str, name: str, *, single: bool, gradi
         gradient: the number of orders with derivatives by symgrad.
 
     Raises:
-        UnsupportedError: for operations that the framework does not have.
+        UnsupportedError: if the framework does not have an operation.
     """
     nodes = [readable(e) for e in program.outputs]
     symbols = [e.node for e in program.inputs]
@@ -77,7 +77,7 @@ def source_of(program: Callee, framework: str, name: str, *, single: bool, gradi
 
 
 def _names_of(exprs: Sequence[Expr]) -> dict[Node, str]:
-    """Return the names of nodes in the programs of expressions; the first expression's take precedence."""
+    """Return the names of nodes in the programs of expressions; the names of the first expression take precedence."""
     return {n: t for e in reversed(exprs) for listing in e.listings for n, t in listing.name_of().items()}
 
 
@@ -98,13 +98,13 @@ def source_text(
 
 
 def execute_source(source: str, name: str, inputs: Sequence[str]) -> Callable[..., Any]:
-    """Return the function that a source defines, of the inputs in order.
+    """Return the function that a source text defines; its arguments are the inputs in order.
 
     Raises:
-        MissingInputError: if it needs a size that no input has.
+        MissingInputError: if the function needs a size that no input has.
     """
     space: dict[str, Any] = {}
-    exec(compile(source, f"<{name}, written by symgrad>", "exec"), space)  # symgrad's own text
+    exec(compile(source, f"<{name}, written by symgrad>", "exec"), space)  # the text is symgrad's own
     function = space[name]
     sizes = list(signature(function).parameters)[len(inputs) :]
     if sizes:
@@ -117,10 +117,10 @@ def execute_source(source: str, name: str, inputs: Sequence[str]) -> Callable[..
 
 
 def fix_noise_at_means(outputs: Sequence[Node], noise: Sequence[Node]) -> tuple[Node, ...]:
-    """Return outputs where random inputs are their means.
+    """Return outputs in which random inputs are replaced by their means.
 
     Raises:
-        UsageError: where they have no value there, such as a position that is half a number.
+        UsageError: if the outputs have no value there, such as at a position that is not an integer.
     """
     table: dict[Node, Node] = {}
     for s in noise:

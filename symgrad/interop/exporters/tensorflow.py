@@ -19,7 +19,7 @@ from symgrad.support.errors import ArrayTypeError, UsageError
 __all__ = ["TensorFlowFunction", "to_tensorflow"]
 
 try:
-    tf: Any = import_module("tensorflow")  # whose types a checker does not see
+    tf: Any = import_module("tensorflow")  # a type checker does not see the types of this module
 except ImportError as error:
     raise not_installed("tensorflow", error) from error
 
@@ -32,27 +32,28 @@ def to_tensorflow(
     r"""Export expressions as a function of TensorFlow, with the gradient that symgrad derives.
 
     The form ``source`` consists of operations of TensorFlow and a ``tf.custom_gradient``: it runs on any device, in a
-    ``tf.function``, under XLA, and can be saved in a SavedModel. It takes arrays of the declared shapes; numbers
-    broadcast.
+    ``tf.function``, under XLA, and can be saved in a SavedModel. It takes arrays of the declared shapes; a program of
+    numbers broadcasts.
 
     The form ``kernel`` calls compiled native code on the CPU through ``tf.numpy_function``; its derivatives of every
-    order are kernels, too. XLA (``jit_compile=True``) and SavedModel do not support it, and it runs only in this
+    order are also kernels. XLA (``jit_compile=True``) and SavedModel do not support this form, and it runs only in this
     process. Batch axes may precede the declared axes.
 
     Args:
-        outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order of the arguments; None for all needed symbols, in the order
-            of the program.
+        outputs: an expression, or a list of expressions.
+        inputs: the symbols, or their names, in the order of the arguments; None for all symbols that the outputs need,
+            in the order of the program.
         form: ``"source"`` or ``"kernel"``.
-        gradient: whether, and to which order, the source has derivatives by symgrad (see `Expr.framework_source`); a
-            kernel has all of them.
+        gradient: whether, and up to which order, symgrad derives the derivatives of the source (see
+            `Expr.framework_source`); a kernel has derivatives of all orders.
 
     Returns:
-        A function of tensors; a tuple of tensors for a list. `TensorFlowFunction.source` is its text.
+        A function of tensors; if a list was exported, it returns a tuple of tensors. `TensorFlowFunction.source` is the
+            text.
 
     Raises:
-        UnsupportedError: in the form ``source``, for operations that TensorFlow does not have.
-        NotInProgramError, UsageError: for unknown inputs.
+        UnsupportedError: in the form ``source``, if TensorFlow does not have an operation.
+        NotInProgramError, UsageError: if inputs are unknown.
 
     Example:
         >>> import symgrad as sg
@@ -78,11 +79,11 @@ def to_tensorflow(
 
 @final
 class TensorFlowFunction:
-    """A program as a function of tensors; `to_tensorflow` makes them.
+    """A program as a function of tensors; `to_tensorflow` creates it.
 
     Attributes:
-        source: its text in TensorFlow's operations; None in the form of a kernel.
-        inputs: the names of its arguments.
+        source: the text in operations of TensorFlow; None in the form ``kernel``.
+        inputs: the names of the arguments.
     """
 
     def __init__(self, program: Callee, *, single: bool, form: _Form, gradient: int) -> None:
@@ -93,7 +94,7 @@ class TensorFlowFunction:
             [e.node for e in program.outputs], [e.node for e in program.inputs], "tf.vectorized_map"
         )
         self.source: str | None = None
-        # tf.function copies the attributes of the wrapped object, and has its own _call.
+        # tf.function copies the attributes of the object that it wraps, and has its own _call.
         self._symgrad_call: Callable[..., Any]
         if form == "kernel":
             self._symgrad_call = _Kernel(program)
@@ -101,20 +102,21 @@ class TensorFlowFunction:
             self.source = source_of(program, "tensorflow", "f", single=single, gradient=gradient)
             self._symgrad_call = execute_source(self.source, "f", self.inputs)
 
-    # AutoGraph must not convert this: it has no control flow over tensors, and converting the compiler takes minutes.
+    # AutoGraph must not convert this method: there is no control flow over tensors in it, and converting the compiler
+    # takes minutes.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *arrays: Any, **by_name: Any) -> Any:
         """Compute the outputs.
 
         Args:
-            arrays: the inputs, in the order of `inputs`: tensors, or arrays and numbers. Numbers take the dtype of the
+            arrays: the inputs, in the order of `inputs`: tensors, arrays or numbers. Numbers take the dtype of the
                 tensors.
             by_name: inputs by their names.
 
         Raises:
-            ArrayTypeError: for an argument that is no tensor, and for real inputs of several dtypes.
-            MissingInputError: if an input is missing or there is one too many.
-            ShapeError: for arrays that do not have the declared shapes, or do not broadcast.
+            ArrayTypeError: if an argument is not a tensor, or real inputs have different dtypes.
+            MissingInputError: if an input is missing, or there is one too many.
+            ShapeError: if arrays do not have the declared shapes, or do not broadcast.
         """
         tensors = self._tensors(in_order(self.inputs, arrays, by_name))
         if self.source is None:
@@ -166,7 +168,7 @@ class TensorFlowFunction:
 
 
 class _Kernel:
-    """A program as a kernel behind ``tf.numpy_function``; every derivative is another one of the arguments."""
+    """A program as a kernel behind ``tf.numpy_function``; every derivative is another function of this kind."""
 
     def __init__(self, program: Callee) -> None:
         self.program = program
@@ -188,7 +190,7 @@ class _Kernel:
 
             def grad(*cotangents: Any) -> list[Any]:
                 kept = [c for c, real in zip(cotangents, self.results, strict=True) if real]
-                # Copy the tensors: TensorFlow cannot differentiate those of an outer graph again.
+                # Copy the tensors: TensorFlow cannot differentiate tensors of an outer graph again.
                 here = map(tf.identity, every)
                 pulled = _Kernel(self.program.vjp(self.real))(*here, *kept)
                 # A constant zero is an integer.
@@ -254,7 +256,7 @@ class _Kernel:
 
 
 def _summed(bar: Any, x: Any, e: Expr) -> Any:
-    """A cotangent of the whole batch, summed to the batch of its argument."""
+    """Sum a cotangent of the whole batch to the batch of its argument."""
     rank = len(e.shape)
     if bar.shape.is_fully_defined() and x.shape.is_fully_defined():
         own, whole = (tuple(a.shape)[: len(a.shape) - rank] for a in (x, bar))

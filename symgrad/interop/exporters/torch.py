@@ -24,18 +24,19 @@ def to_torch(
 ) -> TorchFunction:
     """Return expressions as a function of torch tensors, with derivatives of every order.
 
-    The form ``kernel`` runs native code on the CPU on the memory of the tensors, in their dtype, float32 or float64.
-    Every derivative is derived symbolically, and compiled on its first use, for ``backward``, double backward,
-    ``torch.func`` (grad, vmap, jvp, hessian, jacrev, jacfwd and their compositions), and
-    ``torch.compile(fullgraph=True)``. A compiled graph does not support forward mode, and raises an error for it.
+    The form ``kernel`` runs native code on the CPU, directly on the memory of the tensors and in their dtype, float32
+    or float64. Every derivative is derived symbolically, and compiled on its first use, for ``backward``, double
+    backward, ``torch.func`` (grad, vmap, jvp, hessian, jacrev, jacfwd and their compositions), and
+    ``torch.compile(fullgraph=True)``. A compiled graph does not support forward mode, and raises an error if it is
+    used.
 
-    The form ``source`` is Python code in operations of torch, to read, paste and run on any device; torch
+    The form ``source`` is Python code in operations of torch, to be read, pasted and run on any device; torch
     differentiates it.
 
     Args:
-        outputs: an expression, or a list of them for a function that returns a tuple.
-        inputs: the symbols, or their names, in the order of the arguments; by default all needed symbols, in the
-            order of the program's declarations.
+        outputs: an expression; or a list of expressions, for a function that returns a tuple.
+        inputs: the symbols, or their names, in the order of the arguments; by default all symbols that the outputs
+            need, in the order of the program's declarations.
         form: ``kernel`` or ``source``.
 
     Returns:
@@ -43,9 +44,9 @@ def to_torch(
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
-        NotInProgramError: for an unknown input.
-        UnsupportedError: in the form ``source``, for an operation that torch does not have.
-        UsageError: for another form, and without torch.
+        NotInProgramError: if an input is unknown.
+        UnsupportedError: in the form ``source``, if torch does not have an operation.
+        UsageError: if there is no such form, or torch is not installed.
 
     Example:
         >>> import torch, symgrad as sg

@@ -1,6 +1,6 @@
 """One operator of torch for all programs, with derivatives for autograd and for `torch.func`.
 
-A program is known to torch by its key. Derivatives are programs again, and called by the same operator.
+torch refers to a program by its key. Derivatives are programs, too, and are called with the same operator.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 __all__ = ["call"]
 
-torch: Any = import_module("torch")  # whose values are of any type here
+torch: Any = import_module("torch")  # the values of this module have any type here
 forward_ad = torch.autograd.forward_ad
 
-# A tensor, or where torch has none, None. Strict types end where torch begins.
+# A tensor; None if torch has no tensor. Beyond the calls of torch there are no strict types.
 _Tensors = Sequence[Any]
 
 
@@ -33,7 +33,7 @@ _INT = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def _validate_inputs(program: KeyedProgram, tensors: _Tensors) -> Any:
-    """Check the arguments; return the dtype to compute in."""
+    """Check the arguments; return the dtype in which to compute."""
     real: tuple[str, Any] | None = None
     for (e, kind), t in zip(program.inputs, tensors, strict=True):
         if t.layout is not torch.strided:
@@ -69,11 +69,11 @@ def _validate_inputs(program: KeyedProgram, tensors: _Tensors) -> Any:
 
 
 def _no_tangents(program: KeyedProgram, tensors: _Tensors) -> None:
-    """Refuse tangents, for which the operator has no rule: torch would take them for zeros without a word."""
+    """Refuse tangents: the operator has no rule for them, and torch would silently take them as zeros."""
     for (e, _), t in zip(program.inputs, tensors, strict=True):
         try:
             there = forward_ad.unpack_dual(t).tangent is not None
-        except RuntimeError:  # there is one, and torch is too far on to hand it out
+        except RuntimeError:  # there is a tangent, but at this point torch cannot return it
             there = True
         if there:
             raise UnsupportedError(
@@ -99,15 +99,15 @@ def _computed(inputs: list[Any], program: str, graph: bool) -> list[Any]:
 
 
 def _array(tensor: Any, kind: np.dtype[Any], name: str) -> Any:
-    """Return a tensor of the CPU as an array on its memory, of the dtype that the kernel takes."""
+    """Return a tensor on the CPU as an array that shares its memory, in the dtype that the kernel takes."""
     array = cast_for_kernel(
         tensor.numpy(force=True), kind, name
-    )  # `force` means detached, and no view that negates
+    )  # `force` detaches, and resolves views that negate
     return array if array.ndim else array[()]
 
 
 def _fake_outputs(inputs: list[Any], program: str, graph: bool) -> list[Any]:
-    """Return tensors of the shapes and dtypes of a call, without values; sizes may be symbols of torch's."""
+    """Return tensors of the shapes and dtypes of a call, without values; sizes may be symbols of torch."""
     del graph
     found = program_of(program)
     callee = found.callee
@@ -145,7 +145,7 @@ _Calls = Callable[..., Sequence[Any]]
 def _pulled(
     key: str, inputs: _Tensors, cotangents: _Tensors, wanted: Sequence[bool], calls: _Calls
 ) -> list[Any]:
-    """Return the cotangents of the inputs that are wanted, None where there is none."""
+    """Return the cotangents of the wanted inputs; None for an input without a cotangent."""
     program = program_of(key)
     given = [r and c is not None for r, c in zip(program.real, cotangents, strict=True)]
     into = [w and e.dtype == "real" for w, e in zip(wanted, program.callee.inputs, strict=True)]
@@ -169,21 +169,21 @@ _modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
 
 
 def _unobserved() -> bool:
-    """Tell whether nothing records the operators that are called, such as make_fx: then none need be called.
+    """Tell whether nothing records the called operators, as make_fx does: then the operator need not be called.
 
-    That takes half the time of a small call. Where a release of torch does not tell, the operator is called.
+    Skipping the operator halves the time of a small call. If a release of torch does not tell, the operator is called.
     """
     return _modes is not None and _modes() == 0
 
 
 def call(key: str, *inputs: Any) -> Any:
-    """Call a program as `torch.func` and forward mode see it, and return a tuple of its outputs."""
+    """Call a program in the way that `torch.func` and forward mode need, and return a tuple of its outputs."""
     return cast("Any", TorchCall).apply(key, *inputs)
 
 
 @final
 class TorchCall(Function):
-    """A call as `torch.func` and forward mode ask for it."""
+    """A call in the form that `torch.func` and forward mode require."""
 
     @staticmethod
     def forward(key: str, *inputs: Any) -> Any:
@@ -205,7 +205,7 @@ class TorchCall(Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        tangents = tangents[1:]  # the key has none
+        tangents = tangents[1:]  # the key does not have one
         program, inputs = program_of(ctx.key), ctx.saved_tensors
         moving = [
             t is not None and e.dtype == "real" for t, e in zip(tangents, program.callee.inputs, strict=True)
@@ -221,12 +221,12 @@ class TorchCall(Function):
         return call(key, *_aligned(program_of(key), in_dims[1:], inputs)), 0
 
 
-# torch looks at the signature in every call; found once, it is looked up.
+# torch inspects the signature in every call, so it is computed once.
 TorchCall.forward.__signature__ = inspect.signature(TorchCall.forward)
 
 
 def _aligned(program: KeyedProgram, in_dims: Sequence[int | None], inputs: _Tensors) -> list[Any]:
-    """Return inputs with the axis of a vmap as the first of the batch, before axes that others' batches have."""
+    """Return inputs in which the axis of a vmap is the first batch axis, before further batch axes of other inputs."""
     own = [
         t.dim() - len(e.shape) - (d is not None)
         for e, t, d in zip(program.callee.inputs, inputs, in_dims, strict=True)
@@ -247,7 +247,7 @@ _kernel: Any = torch.library.custom_op(
     mutates_args=(),
     schema="(Tensor[] inputs, str program, bool graph) -> Tensor[]",
 )
-"""The operator of all programs. In a compiled graph it must ask about tangents; `TorchCall` sees to them itself."""
+"""The operator of all programs. In a compiled graph it must check for tangents; elsewhere `TorchCall` handles them."""
 
 _kernel.register_fake(_fake_outputs)
 
@@ -279,7 +279,7 @@ torch.library.define("symgrad::call", "(Tensor[] inputs, str program) -> Tensor[
 
 @torch.library.impl("symgrad::call", "CompositeImplicitAutograd")
 def _call(inputs: list[Any], program: str) -> Any:
-    """Call the operator in a compiled graph, where a composite operator is traced before differentiation."""
+    """Call the operator in a compiled graph, in which a composite operator is traced before differentiation."""
     _no_tangents(program_of(program), inputs)
     return torch.ops.symgrad.kernel(inputs, program, True)
 

@@ -1,4 +1,4 @@
-"""A program as a function of tensors, and as a module with some of them as parameters."""
+"""A program as a function of tensors; also as a module in which some inputs are parameters."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ CallForm = Literal["kernel", "source"]
 
 @final
 class TorchFunction:
-    """Outputs as a function of tensors, created by `sg.to_torch`.
+    """Outputs as a function of tensors; `sg.to_torch` creates it.
 
-    It is immutable, and a copy is the object itself. A pickle contains the formulas; the loaded function returns the
-    same bits.
+    The object is immutable, and a copy of it is the object itself. A pickle contains the formulas; the loaded function
+    returns the same bits.
 
     Attributes:
         inputs: the names of the inputs, in order.
         form: ``kernel`` or ``source``.
-        source: the source code in the form ``source``; else None.
+        source: the source code in the form ``source``; otherwise None.
     """
 
     def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], single: bool, form: CallForm) -> None:
@@ -57,17 +57,18 @@ class TorchFunction:
 
         Args:
             tensors: the inputs in order. They have the declared shapes; in the form ``kernel``, batch axes may precede
-                these, and broadcast. A formula of scalars takes tensors of any shapes that broadcast. Numbers take the
-                dtype of the tensors.
+                these shapes, and broadcast. A formula of scalars takes tensors of any shapes that broadcast. Numbers
+                take the dtype of the tensors.
             by_name: inputs by their names.
 
         Returns:
-            A new tensor with the whole batch, or a tuple of them if a list was exported.
+            A new tensor with the whole batch; if a list was exported, a tuple of such tensors.
 
         Raises:
-            ArrayTypeError: for a dtype that is not float32 or float64 (int or bool where declared), or two of them.
-            MissingInputError: if an input is missing or there is one too many.
-            ShapeError: if shapes do not broadcast or are not the declared ones.
+            ArrayTypeError: if a dtype is not float32 or float64 (int or bool where declared), or there are two float
+                dtypes.
+            MissingInputError: if an input is missing, or there is one too many.
+            ShapeError: if shapes do not broadcast, or are not the declared ones.
             UnsupportedError: for tensors that are not on the CPU, and in forward mode under torch.compile.
         """
         if by_name or len(tensors) != len(self.inputs):
@@ -94,13 +95,13 @@ class TorchFunction:
         ]
 
     def module(self, **values: Any) -> TorchModule:
-        """Return a module with some inputs as parameters, or as buffers if they are not real.
+        """Return a module in which some inputs are parameters; inputs that are not real are buffers.
 
         Args:
             values: tensors by the names of inputs. The other inputs are the arguments of the module, in order.
 
         Raises:
-            MissingInputError: for a name that is not an input.
+            MissingInputError: if a name is not an input.
         """
         return TorchModule(self, values)
 
@@ -120,7 +121,7 @@ class TorchFunction:
 
 @final
 class TorchModule(torch.nn.Module):
-    """A module with some inputs of a function as parameters and buffers, created by `TorchFunction.module`.
+    """A module in which some inputs of a function are parameters and buffers; `TorchFunction.module` creates it.
 
     Args:
         function: the function.
@@ -148,7 +149,7 @@ class TorchModule(torch.nn.Module):
         """Compute the outputs from the parameters and the other inputs, in order or by name.
 
         Raises:
-            MissingInputError: if one is missing or there is one too many.
+            MissingInputError: if an input is missing, or there is one too many.
         """
         others = [name for name in self.function.inputs if name not in self._held]
         given = dict(zip(others, in_order(others, tensors, by_name), strict=True))
@@ -161,7 +162,7 @@ def _tensor(name: str, value: Any) -> Any:
     try:
         if isinstance(value, np.ndarray):
             array = cast("np.ndarray[Any, Any]", value)
-            value = array if array.flags.writeable else array.copy()  # torch warns of read-only arrays
+            value = array if array.flags.writeable else array.copy()  # torch warns about read-only arrays
         return torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArrayTypeError(

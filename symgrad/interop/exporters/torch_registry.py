@@ -1,6 +1,6 @@
-"""The registry of programs for torch: graphs of torch hold only the key of a program, a string.
+"""The registry of programs for torch: a graph of torch holds only the key of a program, which is a string.
 
-The key of a derivative is that of its program with a suffix for the derivative, such as ``3f2a/vjp10``. Derivatives
+The key of a derivative is the key of its program, with a suffix for the derivative, such as ``3f2a/vjp10``. Derivatives
 are programs, so they have derivatives of every order.
 """
 
@@ -19,10 +19,10 @@ from symgrad.support.errors import MissingInputError
 
 __all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]
 
-torch: Any = import_module("torch")  # whose values are of any type here
+torch: Any = import_module("torch")  # the values of this module have any type here
 
 REAL = {torch.float32: "float32", torch.float64: "float64"}
-"""The dtypes of torch's that kernels compute in."""
+"""The dtypes of torch in which kernels compute."""
 
 
 @final
@@ -30,10 +30,10 @@ class KeyedProgram:
     """A program that torch can call by its key.
 
     Attributes:
-        key: its key in graphs.
+        key: the key of the program in graphs.
         callee: the program.
-        real: for every output whether it has derivatives.
-        inputs: for every input its name and kind.
+        real: for every output, whether it is real, and so has derivatives.
+        inputs: the name and the kind of every input.
     """
 
     __slots__ = ("callee", "inputs", "key", "real")
@@ -45,30 +45,30 @@ class KeyedProgram:
         self.inputs = tuple((str(e.name), e.dtype) for e in callee.inputs)
 
     def kernel(self, dtype: Any) -> Kernel:
-        """Return the kernel for a dtype of torch's."""
+        """Return the kernel for a dtype of torch."""
         return self.callee.kernel(REAL[dtype])
 
     def only(self, outputs: Sequence[bool]) -> KeyedProgram:
-        """Return the program of some of the outputs."""
+        """Return the program for some of the outputs."""
         return self if all(outputs) else program_of(f"{self.key}/out{_bits(outputs)}")
 
     def vjp(self, wanted: Sequence[bool]) -> KeyedProgram:
-        """Return the program of the cotangents of some inputs."""
+        """Return the program for the cotangents of some inputs."""
         return program_of(f"{self.key}/vjp{_bits(wanted)}")
 
     def jvp(self, moving: Sequence[bool]) -> KeyedProgram:
-        """Return the program of tangents, where some inputs move."""
+        """Return the program for tangents, if some inputs have tangents."""
         return program_of(f"{self.key}/jvp{_bits(moving)}")
 
 
-# Entries stay forever: a compiled graph, or one that is saved for a backward pass, has only the key.
+# Entries stay forever, because a compiled graph, or a graph saved for a backward pass, has only the key.
 _PROGRAMS: dict[str, KeyedProgram] = {}
 
 
 def register_program(callee: Callee) -> KeyedProgram:
-    """Return the program of a callee; equal ones have one key, in every process."""
+    """Return the registered program of a callee; equal programs have the same key, in every process."""
     nodes = [*(e.node for e in callee.outputs), *(e.node for e in callee.inputs)]
-    derived = [e.derived for e in callee.outputs]  # decides how it is arranged
+    derived = [e.derived for e in callee.outputs]  # this decides how it is arranged
     content = pickle.dumps((flatten(nodes), len(callee.outputs), derived), protocol=5)
     key = hashlib.blake2b(content, digest_size=12).hexdigest()
     return _PROGRAMS.setdefault(key, KeyedProgram(key, callee))
@@ -78,7 +78,7 @@ def program_of(key: str) -> KeyedProgram:
     """Return the program of a key; derivatives are built lazily.
 
     Raises:
-        MissingInputError: for a program that this process does not have.
+        MissingInputError: if this process does not have the program.
     """
     program = _PROGRAMS.get(key)
     if program is None:

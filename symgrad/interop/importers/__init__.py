@@ -1,4 +1,4 @@
-"""Import functions of other frameworks as programs: one package per framework, imported on demand.
+"""Import functions of other frameworks as programs: one package for each framework, imported on demand.
 
-Open `program.py` first; `custom_pullback.py`, `refusals.py` and `specs.py` are shared by all frameworks.
+Open `program.py` first; all frameworks share `custom_pullback.py`, `refusals.py` and `specs.py`.
 """

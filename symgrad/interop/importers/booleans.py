@@ -30,14 +30,14 @@ def as_number(b: Expr) -> Expr:
 
 
 def original_boolean(n: Expr) -> Expr | None:
-    """Return the boolean below `as_number`; None for other numbers."""
+    """Return the truth value that `as_number` converted; None for other numbers."""
     node = n.node
     made = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return handle(node.args[0]) if made else None
 
 
 def as_boolean(n: Expr) -> Expr:
-    """Convert a number to a truth value: the original one if it was converted before, else whether it is nonzero."""
+    """Convert a number to a truth value: the one that was converted to this number, or whether it is nonzero."""
     if n.dtype == "bool":
         return n
     before = original_boolean(n)
@@ -45,7 +45,7 @@ def as_boolean(n: Expr) -> Expr:
 
 
 def select_value(condition: Expr, a: Any, b: Any) -> Expr:
-    """Return a where a condition holds and b elsewhere, be they numbers or truth values.
+    """Return a where a condition holds and b elsewhere, whether they are numbers or truth values.
 
     Example:
         >>> import symgrad as sg
@@ -59,7 +59,7 @@ def select_value(condition: Expr, a: Any, b: Any) -> Expr:
 
 
 def clip(x: Expr, low: Any, high: Any) -> Expr:
-    """Return x where it lies between two bounds, else the nearer one, with slope 0 at the bounds themselves.
+    """Return x if it is between two bounds, otherwise the nearer bound; at the bounds themselves the slope is 0.
 
     Example:
         >>> import symgrad as sg
@@ -71,12 +71,12 @@ def clip(x: Expr, low: Any, high: Any) -> Expr:
 
 
 def is_equal(a: Expr, b: Expr) -> Expr:
-    """Tell whether two values are one, be they numbers or truth values."""
+    """Tell whether two values are equal, whether they are numbers or truth values."""
     return fn.logical_not(fn.logical_xor(a, b)) if a.dtype == b.dtype == "bool" else a == b
 
 
 def unequal(a: Expr, b: Expr) -> Expr:
-    """Tell whether two values differ, be they numbers or truth values."""
+    """Tell whether two values differ, whether they are numbers or truth values."""
     return fn.logical_xor(a, b) if a.dtype == b.dtype == "bool" else a != b
 
 
@@ -86,17 +86,17 @@ def all_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
 
 
 def any_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
-    """Tell whether one of the truth values along axes holds."""
+    """Tell whether at least one of the truth values along axes holds."""
     return sum(as_number(b), axis=axis, keepdims=keepdims) > 0
 
 
 def is_finite(x: Expr) -> Expr:
     """Tell which entries are finite."""
-    return x - x == 0  # of an infinite x it is no number
+    return x - x == 0  # for an infinite x this is NaN
 
 
 def is_nan(x: Expr) -> Expr:
-    """Tell which entries are no numbers."""
+    """Tell which entries are NaN."""
     return fn.logical_not(x <= x)
 
 

@@ -20,12 +20,12 @@ __all__ = [
 ]
 
 CONSTANT_ENTRIES = 4096
-"""Entries of an array of numbers that a formula may hold."""
+"""The largest number of entries of a numeric array that a formula may contain."""
 
 
 def exact_decimals(values: np.ndarray) -> np.ndarray:
-    """Return numbers of fewer bits as the decimals that they print as: 0.1 of float32 is 0.1."""
-    if values.dtype.kind == "V":  # bfloat16 and its kin, which NumPy does not count among floats
+    """Return numbers of fewer bits as the decimals that they are printed as: 0.1 in float32 is read as 0.1."""
+    if values.dtype.kind == "V":  # bfloat16 and similar types, which NumPy does not count as floats
         values = values.astype(np.float32)
     if values.dtype.kind != "f" or values.dtype == np.float64:
         return values
@@ -34,7 +34,7 @@ def exact_decimals(values: np.ndarray) -> np.ndarray:
 
 
 def uniform_value(values: np.ndarray, *, decimal: bool = False) -> float | int | bool | None:
-    """Return the number that all entries are, or None; ``decimal`` as in `constant`."""
+    """Return the number that is equal to all entries, or None; ``decimal`` as in `constant`."""
     if not values.size or not (values == values.flat[0]).all():
         return None
     first = values.reshape(-1)[:1]
@@ -46,10 +46,11 @@ def constant(values: np.ndarray, *, decimal: bool = False) -> Expr:
 
     Args:
         values: the numbers.
-        decimal: whether numbers of lower precision are read as their shortest decimals, not exactly.
+        decimal: whether numbers of lower precision are read as their shortest decimals; otherwise they are read
+            exactly.
 
     Raises:
-        UnsupportedError: for an array that is too large for a formula, or has an entry that is not finite.
+        UnsupportedError: if an array is too large for a formula, or has an entry that is not finite.
 
     Example:
         >>> print(constant(np.full((2, 3), 0.5)), constant(np.tri(3, dtype=bool)), constant(np.arange(1, 7, 2)))
@@ -97,17 +98,17 @@ def broadcastable_constant(values: np.ndarray) -> Expr:
 
 
 def iota(count: int) -> np.ndarray:
-    """Return the whole numbers from 0 on, as an array of NumPy."""
+    """Return the integers from 0 on, as a NumPy array."""
     return np.arange(count)
 
 
 def _repeats(values: np.ndarray, axis: int) -> bool:
-    """Tell whether an array is one and the same along an axis."""
+    """Tell whether an array is constant along an axis."""
     return bool((values == values.take([0], axis)).all())
 
 
 def _mask(values: np.ndarray) -> Expr:
-    """Truth values: as a comparison of positions where they are those above or below a diagonal, as in causal masks."""
+    """Return truth values as a comparison of positions, if they are a triangle as in causal masks; otherwise None."""
     if values.ndim == 2:
         rows, columns = cast("list[np.ndarray]", list(np.indices(values.shape)))
         here, there = arange(values.shape[0])[:, None], arange(values.shape[1])[None, :]

@@ -20,8 +20,8 @@ def with_custom_pullback(value: Expr, pulled: Iterable[tuple[Expr, Any]], cotang
 
     Args:
         value: the value of the function.
-        pulled: each argument with the cotangent that is pulled back to it: an expression, or an array of zeros.
-        cotangent: the symbol of the cotangent of the value.
+        pulled: each argument with the cotangent that arrives at it: an expression, or an array of zeros.
+        cotangent: the symbol that stands for the cotangent of the value.
         what: ``"gradient"`` or ``"derivative"``, for messages.
 
     Raises:
@@ -31,13 +31,13 @@ def with_custom_pullback(value: Expr, pulled: Iterable[tuple[Expr, Any]], cotang
     for argument, p in pulled:
         if not isinstance(p, Expr):
             if np.any(p):
-                raise UnsupportedError(f"a {what} of its own that does not read the cotangent")
+                raise UnsupportedError(f"a {what} of its own that does not depend on the cotangent")
             continue
         try:
             node = with_pullback(node, argument.node, p.node, cotangent.node)
         except NotLinearError as error:
             part = str(handle(error.part))[:80]
             raise UnsupportedError(
-                f"a {what} of its own that is not seen to be linear in the cotangent, in '{part}'"
+                f"a {what} of its own that cannot be shown to be linear in the cotangent, in '{part}'"
             ) from None
     return handle(node)

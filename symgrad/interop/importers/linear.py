@@ -1,4 +1,4 @@
-"""Linear algebra as frameworks call it: of triangles, transposes and signs, of operations that an expression has."""
+"""Linear algebra as frameworks call it: with triangles, transposes and signs, built from existing ops."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["sign_and_logdet", "solve_matrix", "triangle"]
 
 
 def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> Expr:
-    """Return the entries of matrices on one side of a diagonal, zeros on the other.
+    """Return the entries of matrices on one side of a diagonal, and zeros on the other side.
 
     Args:
         a: matrices.
-        lower: whether it is the lower side.
+        lower: whether to keep the lower side.
         diagonal: the offset of the diagonal above the main diagonal.
         unit: whether the entries of the main diagonal are replaced by ones.
     """
@@ -42,5 +42,5 @@ def solve_matrix(a: Expr, b: Expr, *, left: bool = True, transpose: bool = False
 
 
 def sign_and_logdet(a: Expr) -> list[Expr]:
-    """Return the sign of the determinant, and the logarithm of its size."""
+    """Return the sign of the determinant, and the logarithm of its absolute value."""
     return [fn.sign(det(a)), logdet(a)]

@@ -15,7 +15,7 @@ __all__ = ["Named", "of_user", "watch_locals"]
 
 T = TypeVar("T")
 Named = dict[Any, str]
-"""By a value that a variable was bound to, the name that it had first."""
+"""For each value to which a variable was bound, the first name that it had."""
 
 _LIBRARIES = tuple(
     os.path.realpath(sysconfig.get_path(kind)) + os.sep
@@ -27,7 +27,7 @@ _OURS = str(Path(__file__).resolve().parents[2]) + os.sep
 
 @cache
 def of_user(file: str) -> bool:
-    """Tell whether a file is neither of a library nor ours."""
+    """Tell whether a file belongs neither to a library nor to symgrad."""
     if file.startswith("<") or not _INSTALLED.isdisjoint(Path(file).parts):
         return False
     return not os.path.realpath(file).startswith((*_LIBRARIES, _OURS))
@@ -43,9 +43,10 @@ def watch_locals(
 
     Args:
         call: the function.
-        file: the file of the function; code without a file, such as a doctest, counts only if it has this name.
-        value_of: maps the value of a local variable to the value to name, or None.
-        entered: is called for every entered function; optional.
+        file: the file of the function; if its code has no file, such as a doctest, its functions count only under this
+            name.
+        value_of: a function that returns, for the value of a local variable, the value to name, or None.
+        entered: an optional function that is called for every function that is entered.
 
     Returns:
         The result of the call, and the first name of each value.
@@ -73,7 +74,7 @@ def watch_locals(
         return line if known[file] else None
 
     before = sys.gettrace()
-    # A debugger or a coverage tool has precedence: then there are no names.
+    # A debugger or a coverage tool has precedence: if one is active, there are no names.
     if before is not None and entered is None:
         return call(), names
     sys.settrace(enter)

@@ -24,7 +24,7 @@ class ImportNote:
     """A note about a line of the imported function.
 
     Args:
-        what: the effect of the line, and its reading.
+        what: the effect of the line, and how it is read.
         place: the line.
         cure: the recommended replacement.
     """
@@ -43,8 +43,9 @@ class ImportedProgram(Program):
 
     Attributes:
         parameters: the names of inputs that are parameters of a module, or trainable variables.
-        values: the values of parameters and buffers at the time of the import, by the names of their inputs.
-        returned: the outputs, by name: the keys of the returned structure, else the variables, else ``out``.
+        values: the values that parameters and buffers have at the time of the import, by the names of their inputs.
+        returned: the outputs by name: by the keys of the returned structure, otherwise by the variables, otherwise
+            ``out``.
         findings: notes about lines such as ``.data``.
     """
 
@@ -90,7 +91,7 @@ class UniqueNames:
         self._names = set(names)
 
     def free(self, name: str) -> str:
-        """Allocate a valid unused name."""
+        """Allocate a valid name that is not used yet."""
         plain = re.sub(r"\W+", "_", name).strip("_") or "value"
         plain = plain if is_name(plain) else f"{plain}_" if is_name(f"{plain}_") else f"v_{plain}"
         candidates = chain([plain], (f"{plain}_{k}" for k in count(2)))
@@ -100,7 +101,7 @@ class UniqueNames:
 
 
 def mark_places(places: dict[Node, Place], value: Any, place: Place | None) -> None:
-    """Record the place of an expression and of its new nodes; nodes with a place keep it."""
+    """Record the place of an expression and of its new nodes; a node that has a place keeps it."""
     if not isinstance(value, Expr) or place is None or not place.file:
         return
     node = value.node

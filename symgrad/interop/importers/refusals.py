@@ -1,4 +1,4 @@
-"""Unsupported operations of an imported function: collected by its reader, reported in one error."""
+"""Unsupported operations of an imported function: its reader collects them and reports them in one error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACEHOLDER = "what_is_not_covered"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An unsupported operation and its place; an empty ``what`` marks a consequence of another problem."""
+    """An unsupported operation and its place; an empty ``what`` means that the problem follows from another one."""
 
     what: str
     place: Place
@@ -35,7 +35,7 @@ class Problem:
 
 
 def placeholder_name(*numbers: int) -> str:
-    """Return the name of an input that replaces an unsupported value, so that the reader can find more problems."""
+    """Return the name of an input that replaces an unsupported value, so that the reader can find further problems."""
     return "_".join(map(str, (_PLACEHOLDER, *numbers)))
 
 
@@ -45,35 +45,38 @@ def is_placeholder(value: Any) -> bool:
 
 
 def not_covered(name: str, problems: Sequence[Problem]) -> UnsupportedError:
-    """Return one error for all problems, each line once."""
+    """Return one error for all problems; each line is listed once."""
     lines: dict[str, None] = {}
     for p in problems:
         if p.what:
             lines[f"{p.place}: {p.what}" + (f" (try: {p.cure})" if p.cure else "")] = None
-    return UnsupportedError(f"{name} has operations that symgrad has not:\n  " + "\n  ".join(lines))
+    return UnsupportedError(f"{name} has operations that symgrad does not have:\n  " + "\n  ".join(lines))
 
 
 def depends_on_data(name: str, file: str, traceback: TracebackType | None, cure: str) -> UnsupportedError:
     """Return the error for a function that branches on a value."""
     return UnsupportedError(
-        f"{name} decides by a value that is not known while it is read{line_in(file, traceback)}",
+        f"{name} branches on a value that is not known while it is read{line_in(file, traceback)}",
         expected="control flow by shapes and Python's own values",
         cure=cure,
     )
 
 
 def needs_number(what: str, said: str, framework: str, at: Location | None = None) -> UnsupportedError:
-    """Return the error for a function that cannot be traced with a named size; ``said`` is its error."""
+    """Return the error for a function that cannot be traced with a named size.
+
+    ``said`` is the error of the framework.
+    """
     return UnsupportedError(
         f"{what} needs the number of a size that is a name: {framework} says '{said[:200]}'",
         at=at,
         expected="operations that are the same for all sizes",
-        cure="read it for the sizes that it has",
+        cure="import it with numbers as sizes",
     )
 
 
 def line_in(file: str, traceback: TracebackType | None) -> str:
-    """Return the last line of a file in a traceback, in brackets; empty if there is none."""
+    """Return the last line of a traceback that is in a given file, in brackets; empty if there is none."""
     place = ""
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == file:

@@ -1,4 +1,4 @@
-"""Sort, and compute running products and extremes, by comparing each entry with each.
+"""Sort, and compute running products and extremes, by comparing each entry with all others.
 
 There is no sort op. The rank of an entry is the number of entries before it, a sum of comparisons; the position of
 each rank is another sum, and the sorted array is a gather, with the derivative of a gather.
@@ -19,22 +19,22 @@ from symgrad.support.errors import UnsupportedError
 __all__ = ["cumulative", "sort_along", "sort_positions", "propagate_nan"]
 
 _ENTRIES = 1024
-"""Entries that are compared with each other."""
+"""The largest number of entries that are compared with each other."""
 
 _STEPS = 100
-"""Steps that are written out, as of a loop."""
+"""The largest number of steps that are written out, as for a loop."""
 
 
 def propagate_nan(found: Expr, x: Expr, axis: int, *, keepdims: bool = False) -> Expr:
-    """Return a result along an axis, NaN if an entry there is NaN."""
+    """Return a result along an axis; it is NaN if an entry along the axis is NaN."""
     return fn.where(any_of(is_nan(x), axis, keepdims), sum(x, axis=axis, keepdims=keepdims), found)
 
 
 def sort_positions(x: Expr, axis: int, *, descending: bool = False) -> Expr:
-    """Return the positions that sort along an axis: equal entries stay in order, and NaN counts as the largest.
+    """Return the positions that sort along an axis: equal entries keep their order, and NaN counts as the largest.
 
     Raises:
-        UnsupportedError: for an axis of very many entries.
+        UnsupportedError: if the axis has very many entries.
 
     Example:
         >>> import symgrad as sg
@@ -60,7 +60,7 @@ def sort_positions(x: Expr, axis: int, *, descending: bool = False) -> Expr:
 
 
 def sort_along(x: Expr, axis: int, *, descending: bool = False) -> tuple[Expr, Expr]:
-    """Return an array sorted along an axis, and the positions that do it, as `sort_positions` has them."""
+    """Return an array sorted along an axis, and the positions that sort it; see `sort_positions`."""
     places = sort_positions(x, axis, descending=descending)
     return take_along_axis(x, places, axis), places
 

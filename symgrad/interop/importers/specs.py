@@ -31,7 +31,7 @@ def argument_names(function: Callable[..., Any], count: int) -> list[str]:
     """Return the names of the first arguments of a function, one for each spec.
 
     Raises:
-        UsageError: for too few or too many specs.
+        UsageError: if there are too few or too many specs.
 
     Example:
         >>> argument_names(lambda x, *more: x, 3)
@@ -58,7 +58,7 @@ def parse_spec(name: str, said: str) -> Expr:
     """Parse the declaration of an input.
 
     Raises:
-        UsageError: for an invalid text, domain or size.
+        UsageError: if the text, the domain or a size is invalid.
 
     Example:
         >>> parse_spec("x", "Normal(0, 1)[3]").shape, parse_spec("x", "real[n, 3]").shape, parse_spec("x", "int").shape
@@ -74,12 +74,12 @@ def parse_spec(name: str, said: str) -> Expr:
 
 
 def declare_input(name: str, shape: Shape, domain: str = "real") -> Expr:
-    """Return an input of a shape; a number has none."""
+    """Return an input with a shape; a number has no shape."""
     return tensor(name, shape, domain) if shape else symbols(name, domain)
 
 
 def shape_matches(found: Shape, told: Shape) -> bool:
-    """Tell whether a shape matches that of a framework, which omits that sizes are not negative.
+    """Tell whether a shape matches a framework's shape, which omits that sizes are not negative.
 
     Example:
         >>> from symgrad.ir.sizes import size_max, size_sum
@@ -93,7 +93,7 @@ def shape_matches(found: Shape, told: Shape) -> bool:
 
 
 def is_shape(spec: Any) -> bool:
-    """Tell whether a spec is a tuple of sizes: numbers, or names, which are not those of domains.
+    """Tell whether a spec is a tuple of sizes: numbers, or names that are not names of domains.
 
     Example:
         >>> is_shape(("n", 3)), is_shape(("real", "int")), is_shape([3])
@@ -107,12 +107,12 @@ def is_shape(spec: Any) -> bool:
 
 
 def is_leaf(spec: Any) -> bool:
-    """Tell whether a spec is of one argument; a tuple of sizes is a shape."""
+    """Tell whether a spec is for one argument; a tuple of sizes is a shape."""
     return is_shape(spec) or not isinstance(spec, dict | list | tuple)
 
 
 def flatten(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[Any, ...], Any]]:
-    """Yield the leaves of dicts, lists and tuples with their paths, those of dicts in the order of TensorFlow."""
+    """Yield the leaves of dicts, lists and tuples with their paths; the order in dicts is that of TensorFlow."""
     if structure is None:
         return
     if isinstance(structure, dict):
@@ -128,7 +128,7 @@ def flatten(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[
 
 
 def repack(structure: Any, leaves: Any) -> Any:
-    """Return a structure with other leaves."""
+    """Return a structure in which the leaves are replaced."""
     if isinstance(structure, dict):
         found = cast("dict[Any, Any]", structure)
         made = {k: repack(found[k], leaves) for k in sorted(found)}

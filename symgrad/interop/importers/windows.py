@@ -16,7 +16,7 @@ Pair = tuple[int, int]
 
 
 def padded(x: Expr, axes: Sequence[int], padding: Sequence[Pair], value: float = 0) -> Expr:
-    """Return x with entries of one value before and after it along axes; negative counts take entries away."""
+    """Return x with entries of one value before and after it along axes; a negative number removes entries."""
     for axis, (before, after) in zip(axes, padding, strict=True):
         key: list[slice] = [slice(None)] * len(x.shape)
         key[axis] = slice(max(-before, 0), None if after >= 0 else after)
@@ -53,14 +53,14 @@ def windows(
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> Expr:
-    """Return the windows of x along axes: each axis becomes two, the windows' positions and the places in one.
+    """Return the windows of x along axes: each axis becomes two, one for the positions, one for the places in a window.
 
     Args:
-        x: an array whose sizes along the axes are whole numbers; padded already.
-        axes: ascending.
-        lengths: of a window, along each axis.
-        strides: between the first places of neighbouring windows.
-        dilations: between neighbouring places of one window.
+        x: an array, already padded, whose sizes along the axes are integers.
+        axes: the axes, in ascending order.
+        lengths: the length of a window along each axis.
+        strides: the distance between the first places of neighbouring windows.
+        dilations: the distance between neighbouring places of a window.
 
     Raises:
         ShapeError: if a window is longer than its axis.
@@ -78,7 +78,7 @@ def windows(
         if reach > size:
             raise ShapeError(f"a window over {reach} entries of an axis of {size}")
         count = (size - reach) // strides[k] + 1
-        if strides[k] == length and dilations[k] == 1:  # windows side by side are read where they lie
+        if strides[k] == length and dilations[k] == 1:  # windows that do not overlap are read without copying
             lead, rest = x.shape[:axis], x.shape[axis + 1 :]
             key = (*(slice(None),) * axis, slice(0, count * length))
             x = reshape(x if count * length == size else x[key], (*lead, count, length, *rest))
@@ -100,15 +100,15 @@ def convolved(
     dilations: Sequence[int] | None = None,
     groups: int = 1,
 ) -> Expr:
-    """Return the cross-correlation that deep learning calls convolution.
+    """Return the cross-correlation, which deep learning calls convolution.
 
     Args:
-        x: of shape (batch, channels, *space).
-        w: of shape (features, channels/groups, *window).
-        strides: of the windows, for each axis of space.
-        padding: zeros before and after, for each.
-        dilations: of the windows, for each; ones for None.
-        groups: into so many groups of equal size fall channels and features.
+        x: an array of shape (batch, channels, *space).
+        w: an array of shape (features, channels/groups, *window).
+        strides: the strides of the windows, for each axis of space.
+        padding: the numbers of zeros before and after, for each axis of space.
+        dilations: the dilations of the windows, for each axis of space; None for ones.
+        groups: the number of groups of equal size into which channels and features are divided.
 
     Returns:
         An Expr of shape (batch, features, *positions).
@@ -134,7 +134,7 @@ def convolved(
     return reshape(out, (out.shape[0], features, *out.shape[3:]))
 
 
-_LETTERS = "abdefhijk"  # but n, c, o and g
+_LETTERS = "abdefhijk"  # all letters except n, c, o and g
 
 
 def _counted(size: Size) -> int:

@@ -1,8 +1,8 @@
 """Program text of array ops: mathematical notation that parses to the same node.
 
 A spelling is a function of `ops/numpy/calls.py` or `ops/numpy/subscripts.py` that returns exactly this node for its
-operands. If there is none, the spelling is a literal one: einsum("ij,jk->ki", A, B), reshape(x, (n, 5)),
-slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
+operands. If there is none, the spelling has the name and the parameters of the op: einsum("ij,jk->ki", A, B),
+reshape(x, (n, 5)), slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def _call(name: str, *arguments: Node | str) -> Written:
 
 
 def truth_symbol(node: Node) -> Node | None:
-    """Return the symbol whose truth values a node has as 1 and 0: its subscripts apply to the symbol. Else None."""
+    """Return the symbol whose truth values a node has as 1 and 0, to which the subscripts of the node apply.
+
+    Return None otherwise.
+    """
     one_or_zero = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return node.args[0] if one_or_zero and node.args[0].op is SYMBOL else None
 
@@ -38,7 +41,7 @@ def _subscript(x: Node, items: Sequence[str | Node]) -> Written:
 
 
 def _axis(axes: Sequence[int], rank: int) -> list[str]:
-    """Return the argument axis=..., none for all axes."""
+    """Return the argument axis=...; nothing for all axes."""
     if tuple(axes) == tuple(range(rank)):
         return []
     return [f"axis={axes[0] if len(axes) == 1 else tuple_text(axes)}"]
@@ -71,7 +74,7 @@ def _literal(value: Any) -> str:
 
 
 def write_contraction(node: Node, _names: Named) -> Written:
-    """Write a contraction as a product, sum, transpose, trace or diagonal, else by einsum."""
+    """Write a contraction as a product, sum, transpose, trace or diagonal, or else with einsum."""
     labels, result = node.params
     if len(node.args) == 1:
         written = _of_one(node.args[0], labels[0], result)
@@ -116,7 +119,7 @@ def _of_two(node: Node) -> Written | None:
 
 
 def _transposed(node: Node) -> tuple[bool, ...] | None:
-    """Return for each operand of a matrix product whether it is transposed, None for other nodes."""
+    """Return for each operand of a matrix product whether it is transposed; None for any other node."""
     a, b = node.args
     for flags in product(*((False, True) if len(x.shape) == 2 else (False,) for x in node.args)):
         # The reader merges the transpose of an operand of @ into the contraction.
@@ -141,7 +144,7 @@ def is_transpose(node: Node) -> bool:
 
 
 def _matmul_params(p: int, q: int, turn_a: bool, turn_b: bool) -> tuple[Any, ...]:
-    """Return the params of matmul of arrays with p and q axes, either transposed first."""
+    """Return the params of matmul of arrays with p and q axes, each of which may be transposed first."""
     batch = max(p - 2, q - 2, 0)
     row, middle, column = batch, batch + 1, batch + 2
     left = [*range(batch - max(p - 2, 0), batch), *([row] if p > 1 else []), middle]
@@ -158,7 +161,7 @@ def _matmul_params(p: int, q: int, turn_a: bool, turn_b: bool) -> tuple[Any, ...
 
 
 def _reduced(node: Node) -> Sequence[int] | None:
-    """Return the axes that a reduction removes from its one operand, None for other nodes."""
+    """Return the axes that a reduction removes from its only operand; None for any other node."""
     if node.op.pointwise or len(node.args) != 1 or len(node.shape) >= len(node.args[0].shape):
         return None
     match node.op.parameters, node.params:
@@ -174,7 +177,7 @@ def _reduced(node: Node) -> Sequence[int] | None:
 
 
 def _keeping(node: Node) -> Written | None:
-    """Write a reshape of a reduction with keepdims=True; None for other reshapes."""
+    """Write a reshape of a reduction as the reduction with keepdims=True; return None for any other reshape."""
     reduced = node.args[0]
     axes = _reduced(reduced)
     if not axes:
@@ -182,7 +185,7 @@ def _keeping(node: Node) -> Written | None:
     x = reduced.args[0]
     if node.shape != tuple(1 if i in axes else s for i, s in enumerate(x.shape)):
         return None
-    # Of a vector, argmax(x, axis=0) is another node than argmax(x).
+    # For a vector, argmax(x, axis=0) and argmax(x) are different nodes.
     where = [f"axis={axes[0]}"] if reduced.params == (axes[0],) else _axis(list(axes), len(x.shape))
     name = "sum" if reduced.op.name == "einsum" else reduced.op.name
     return _call(name, x, *where, "keepdims=True")
@@ -192,7 +195,7 @@ def _keeping(node: Node) -> Written | None:
 
 
 def _inserted(few: Shape, many: Shape) -> list[int] | None:
-    """Return the axes of length 1 whose insertion turns one shape into the other, None if they differ otherwise."""
+    """Return the axes of length 1 whose insertion turns one shape into another; None if the shapes differ otherwise."""
     new: list[int] = []
     i = 0
     for axis, size in enumerate(many):
@@ -206,7 +209,7 @@ def _inserted(few: Shape, many: Shape) -> list[int] | None:
 
 
 def write_reshape(node: Node, names: Named) -> Written:
-    """Write a reshape with keepdims, as an entry, with new axes or with squeeze, else by its shape."""
+    """Write a reshape with keepdims, as an entry, with new axes or with squeeze; else with its shape."""
     x, shape = node.args[0], node.shape
     if x not in names:
         written = _keeping(node)
@@ -214,7 +217,7 @@ def write_reshape(node: Node, names: Named) -> Written:
             written = _entry(node)
         if written is not None:
             return written
-    # Subscripts and squeeze merge two reshapes, so for a reshape x they would give another node.
+    # Subscripts and squeeze merge two reshapes, so if x is a reshape, they would give another node.
     if x.op.name != "reshape" and x.op is not NUMBER:
         new = _inserted(x.shape, shape)
         if new:
@@ -227,7 +230,7 @@ def write_reshape(node: Node, names: Named) -> Written:
 
 
 def _entry(node: Node) -> Written | None:
-    """Write x[i, 1:, j] for a reshape that drops the axes of which a slice has one entry; None for others."""
+    """Write x[i, 1:, j] for a reshape that drops axes along which a slice has one entry; return None for any other."""
     sliced = node.args[0]
     x, triples = sliced.args[0], sliced.params[0]
     if not _is_normal(sliced):
@@ -244,7 +247,10 @@ def _entry(node: Node) -> Written | None:
 
 
 def _only(triple: Triple, size: Size) -> int | None:
-    """Return the position of the one entry of a slice as the reader makes it of a subscript by a number, else None."""
+    """Return the position in a slice of one entry, if the reader makes this slice from a number as subscript.
+
+    Return None otherwise.
+    """
     start, stop, step = triple
     if triple == _WHOLE or step != 1 or not isinstance(size, int):
         return None
@@ -267,7 +273,7 @@ def _slice_text(triple: Triple) -> str:
 
 
 def _is_normal(node: Node) -> bool:
-    """Tell whether a slice is as the reader makes it: without redundant ends, and not the full array."""
+    """Tell whether a slice is in the form that the reader produces: without redundant ends, and not the full array."""
     triples = node.params[0]
     return any(t != _WHOLE for t in triples) and not any(
         step > 0 and (start == 0 or stop == size)
@@ -293,7 +299,7 @@ def write_unslice(node: Node, _names: Named) -> Written:
 
 
 def _pad_widths(node: Node) -> list[tuple[Size, Size]] | None:
-    """Return the numbers of zeros before and after an array along each axis; None if it is not padded so."""
+    """Return the numbers of zeros before and after an array along each axis; None if the node is no such padding."""
     widths: list[tuple[Size, Size]] = []
     for size, triple, whole in zip(node.args[0].shape, node.params[0], node.shape, strict=True):
         before, stop, _ = triple
@@ -318,7 +324,7 @@ def write_broadcast(node: Node, _names: Named) -> Written:
 
 
 def _entries(node: Node, names: Named) -> list[Part] | None:
-    """Write an array as the nested lists that `array` takes; None for other nodes."""
+    """Write an array as the nested lists that `array` takes; return None for any other node."""
     if node.op.name != "concatenate" or node.params[0] != 0 or len(node.args) < 2:
         return None
     parts: list[Part] = ["["]
@@ -360,9 +366,9 @@ def write_gather(node: Node, names: Named) -> Written:
     axes: tuple[int, ...] = node.params[0]
     arrays = [i for i in indices if i.shape]
     together = tuple(range(axes[0], axes[0] + len(axes)))
-    # The axes of index arrays that are not adjacent come first, in NumPy and so in the reader.
+    # If index arrays are not adjacent, their axes come first, in NumPy and therefore in the reader.
     placed = axes == together or not arrays or axes[0] == 0
-    # The reader makes a slice of a number, unless the length is a name or there are index arrays as well.
+    # The reader turns a number into a slice, unless the length is a name or there are also index arrays.
     if not placed or any(not _stays(i, x.shape[a], bool(arrays)) for i, a in zip(indices, axes, strict=True)):
         return _call("gather", *node.args, f"axes={tuple_text(axes)}")
     items: list[Node | str] = [":"] * (axes[-1] + 1)
@@ -378,7 +384,7 @@ def _stays(index: Node, size: Size, arrays: bool) -> bool:
 
 
 def _numbers(index: Node) -> str | None:
-    """Write a stack of numbers as a list; None for other nodes."""
+    """Write a stack of numbers as a list; return None for any other node."""
     if index.op.name != "concatenate" or len(index.shape) != 1:
         return None
     entries = [x.args[0] for x in index.args if x.op.name == "reshape" and x.shape == (1,)]

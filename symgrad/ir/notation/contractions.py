@@ -1,7 +1,8 @@
 """Classify contractions: a matrix product, a trace, a sum, an outer product, ..., or index notation.
 
-LaTeX, NumPy source and explanations share this spelling of an einsum node. It may regroup: A B' v is one product for
-any order of the operands of the node. (Program text must parse to the same node: see `ir/notation/arrays.py`.)
+LaTeX, NumPy source and explanations share this spelling of an einsum node. The spelling may reorder operands: A B' v is
+the same product for any order of the operands of the node. (Program text must parse to the same node: see
+`ir/notation/arrays.py`.)
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Factor(NamedTuple):
     """One operand of a product.
 
     Attributes:
-        operand: its position among the arguments of the node.
-        transposed: whether it stands transposed (only matrices do).
+        operand: the position of the operand among the arguments of the node.
+        transposed: whether the operand is transposed (only matrices are).
     """
 
     operand: int
@@ -48,21 +49,21 @@ class ContractionSpelling:
     Attributes:
         form: its class:
 
-            - ``product``: a chain of matrix products, ``parts[0]``. A vector can stand first or last; as in NumPy's
-              ``@`` it is a row there and a column here.
-            - ``outer``: of two columns. ``parts`` are two chains, each of which ends in a vector: the result is
-              (first part)(second part) transposed.
-            - ``trace``: of the chain in ``parts``; of one operand of any rank, over its first two axes.
-            - ``sum``: of the operand over ``axes``.
+            - ``product``: a chain of matrix products, ``parts[0]``. A vector can be the first factor, as a row, or the
+              last factor, as a column, as in NumPy's ``@``.
+            - ``outer``: the outer product of two columns. ``parts`` are two chains, each of which ends in a vector; the
+              result is the first part times the transpose of the second part.
+            - ``trace``: the trace of the chain in ``parts``; for one operand of any rank, over its first two axes.
+            - ``sum``: the sum of the operand over ``axes``.
             - ``permute``: the operand with its axes in the order ``axes``, as in ``numpy.transpose``.
-            - ``diagonal``: of the square matrix that is the operand.
+            - ``diagonal``: the diagonal of the operand, a square matrix.
             - ``diag``: the matrix that has the first operand, a vector, on its diagonal; the second is an identity.
             - ``elementwise``: the product of all operands entry by entry, summed over ``axes``. ``parts[0]`` are the
-              operands in order; ``places`` are the axes of each one, which repeats along the others.
-            - ``index``: none of these: it has index notation alone.
+              operands in order; ``places`` are the axes of each operand, which is repeated along all other axes.
+            - ``index``: none of the above; it can only be written in index notation.
         parts: chains of factors.
-        axes: see ``form``.
-        places: for ``elementwise``, for each operand the axes of the product that it has.
+        axes: axes of an operand or of the result; see ``form``.
+        places: for ``elementwise``, the axes of the product that each operand has.
         labels: for each operand its index letters.
         result: the index letters of the result.
     """
@@ -111,11 +112,11 @@ def spell_labels(
 
     Args:
         labels: the labels of each operand, numbered by first occurrence.
-        result: those of the result.
+        result: the labels of the result.
         identity: whether there are two operands and the second is a square identity matrix.
     """
     count = 1 + max((label for own in labels for label in own), default=-1)
-    # NumPy's einsum has no more letters than these; text for readers alone may have others.
+    # NumPy's einsum accepts only these letters; text that is only for readers may have others.
     letters = _LETTERS if count <= len(_LETTERS) else "".join(map(chr, range(0x100, 0x100 + count)))
     texts = tuple("".join(letters[label] for label in own) for own in labels)
     out = "".join(letters[label] for label in result)
@@ -183,10 +184,10 @@ def _is_matmul(labels: tuple[Labels, ...], result: Labels) -> bool:
 
 
 def _chains(labels: tuple[Labels, ...], result: Labels) -> list[list[Factor]] | None:
-    """Return the chains of matrix products of a contraction, None for other contractions.
+    """Return the chains of matrix products of a contraction; None for any other contraction.
 
-    If every label occurs twice, in operands and result together, the operands as edges between labels form paths (and
-    cycles, which are traces).
+    If every label occurs twice, counting both operands and result, then the operands are edges of a graph on the labels
+    that consists of paths (and of cycles, which are traces).
     """
     places = [*(label for own in labels for label in own), *result]
     if any(len(own) not in (1, 2) or len(set(own)) != len(own) for own in labels) or len(result) > 2:
@@ -225,7 +226,10 @@ def _chains(labels: tuple[Labels, ...], result: Labels) -> list[list[Factor]] | 
 def _elementwise(
     labels: tuple[Labels, ...], result: Labels
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]] | None:
-    """Return the summed axes and the places of operands if one has all labels, and all keep its order; else None."""
+    """Return the summed axes and the places of operands, if one operand has all labels, in the order of all others.
+
+    Return None otherwise.
+    """
     full = max(labels, key=len)
     if len(set(full)) != len(full) or result != tuple(label for label in full if label in result):
         return None
@@ -245,11 +249,11 @@ def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Ite
 
     Args:
         node: a slice or a reshape.
-        named: nodes with a name; a reshape of a slice among them is a subscript of the name.
+        named: nodes with a name; a reshape of a named slice is a subscript of the name.
 
     Returns:
-        x and the items: a slice's (start, stop, step), the int that drops an axis, or None for a new one. None if the
-        node is no subscript.
+        x and the items: for each, (start, stop, step) for a slice, an int that drops an axis, or None for a new axis.
+        None if the node is not a subscript.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -271,7 +275,7 @@ def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Ite
     rest = iter(triples)
     for k, (mine, wanted) in enumerate(zip(before, after, strict=True)):
         group = [next(rest) for _ in range(mine)]
-        # Of several axes of length 1, those of length 1 by a slice are dropped first.
+        # If there are several axes of length 1, those that a slice has shortened are dropped first.
         dropped = sorted(range(mine), key=lambda i: group[i] == _WHOLE)[: max(mine - wanted, 0)]
         for i, triple in enumerate(group):
             start, _, step = triple
@@ -285,7 +289,7 @@ def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Ite
 
 
 def _units(shape: Shape) -> list[int]:
-    """Return the number of axes of length 1 before each other axis, and after the last."""
+    """Return the number of axes of length 1 before each axis of another length, and after the last one."""
     counts = [0]
     for size in shape:
         if size == 1:

@@ -10,7 +10,8 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, SizeAtom, polynomial_text
 from symgrad.ir.types import Number
 
-# Python's precedence, loosest first. An operand of a comparison is no comparison: a < b < c is a chain.
+# Python's precedence, with the loosest first. An operand of a comparison may not be a comparison, since a < b < c is
+# a chain.
 ANY, OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(10)
 
 INFIX: Mapping[str, tuple[str, int, int, int]] = {
@@ -27,9 +28,10 @@ INFIX: Mapping[str, tuple[str, int, int, int]] = {
     "and_": (" and ", AND, AND, NOT),
     "or_": (" or ", OR, OR, AND),
 }
-"""The sign of each op, its precedence, and the precedences that its operands need to have no parentheses."""
+"""The sign of each op, its precedence, and the precedences that operands must have to be written without
+parentheses."""
 
-# An operand: the node, the precedence it needs, and whether a literal number needs parentheses in any case.
+# An operand: the node, the precedence that it needs, and whether a literal number always gets parentheses.
 Operand: TypeAlias = tuple[Node, int, bool]
 Part: TypeAlias = "str | Operand"
 
@@ -47,7 +49,7 @@ def number_text(value: Number, *, decimal: bool = False) -> str:
 
     Args:
         value: the number.
-        decimal: whether to prefer a decimal to a quotient of small numbers, 0.5 to 1/2.
+        decimal: whether to prefer a decimal to a quotient of small numbers: 0.5 to 1/2.
 
     Example:
         >>> from fractions import Fraction
@@ -83,7 +85,7 @@ def _positional_length(text: str) -> int:
 
 
 def significant_digits(value: Number) -> int | None:
-    """Return the number of significant digits of a positive decimal; None for other numbers.
+    """Return the number of significant digits of a positive decimal; None for any other number.
 
     Example:
         >>> from fractions import Fraction

@@ -1,8 +1,8 @@
 """Print graphs in program notation, which parses to the same nodes.
 
-Parentheses are the fewest that Python's precedence allows, with one convention of the reader: -2 and 1/3 are literal
-numbers, so the negation of two is -(2). The printer does not recurse. `str_text` and `program_text` name long common
-subexpressions t1, t2, ...
+The text has as few parentheses as Python's precedence allows. By a convention of the reader -2 and 1/3 are literal
+numbers, so the negation of two is written -(2). The printer does not use recursion. `str_text` and `program_text` give
+long common subexpressions the names t1, t2, ...
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 ONE_LINE = 1_000  # characters of an expression that is printed on one line
-_DEPTH = 200  # nesting of one definition, well below the limit of the reader
+_DEPTH = 200  # the deepest nesting of one definition, well below the limit of the reader
 _SMALL = 12  # characters of a common subexpression that is repeated rather than named
 
 _PREFIX = {"neg": ("-", NEG, NEG), "not_": ("not ", NOT, NOT)}
@@ -56,7 +56,7 @@ def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expa
 
     Args:
         node: the node.
-        names: the names of nodes; of numbers also other spellings.
+        names: the names of nodes; a number may have another spelling instead of a name.
         expand: whether to write the expression of the node itself even if it has a name.
 
     Example:
@@ -96,7 +96,7 @@ def _is_literal(node: Node) -> bool:
 
 
 def in_parentheses(operand: Operand, precedence: int) -> bool:
-    """Tell whether an operand of some precedence needs parentheses."""
+    """Tell whether an operand whose spelling has a given precedence needs parentheses."""
     node, needed, bare = operand
     return precedence < needed or (bare and _is_literal(node))
 
@@ -110,7 +110,7 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
     if op is SYMBOL:
         return [node.name], ATOM
     if op is CONSTANT:
-        # pi alone is reserved; the other constants are calls, so their names stay free.
+        # Only pi is reserved; all other constants are calls, so their names stay free.
         return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], ATOM
     if op is SIZE:
         return [node.params[0]], ATOM
@@ -135,7 +135,7 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
         and second not in names
         and is_matrix_product(second)
     ):
-        right = MUL  # 2*A@x is 2*(A@x); a product that is a scalar reads better in parentheses
+        right = MUL  # 2*A@x means 2*(A@x); a product that is a scalar is easier to read in parentheses
     if op.name == "add" and second.is_number() and second.value < 0:
         text = names.get(second) or number_text(second.value)
         if text.startswith("-"):
@@ -180,8 +180,8 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
 def str_text(node: Node) -> str:
     r"""Return the text of an expression for ``str``: one line if it is short, else a program that ends with it.
 
-    Both parse to the same node, except for the domains of the symbols in a single expression. (A single expression with
-    a truth-valued symbol does not parse, so it is a program too.)
+    The text parses to the same node, except that a single expression does not contain the domains of its symbols. (A
+    single expression with a truth-valued symbol would not parse, so it is written as a program, too.)
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -221,7 +221,8 @@ def program_text(
         outputs: the assignments, in this order as far as the graph allows.
         names: names for intermediate nodes.
         result: the expression of the last line.
-        declared: symbols to declare first, in this order, whether read or not; the others follow by first use.
+        declared: symbols to declare first, in this order, even if they are not read; all other symbols follow by first
+            use.
         spelled: other spellings of numbers, and of calls.
 
     Raises:
@@ -242,7 +243,7 @@ def program_text(
     known: dict[str, Node] = {s.name: s for s in symbols}
     named: dict[Node, list[str]] = {}
     order = topological([*formulas, *(s for s in read if s.declaration.formulas), *roots])
-    above = names_of(*(s.shape for s in symbols if not s.declaration.formulas))  # the formulas that read them
+    above = names_of(*(s.shape for s in symbols if not s.declaration.formulas))  # declared before any formula
     shapes = names_of(*(s.shape for s in symbols))
     sizes = list(dict.fromkeys([*shapes, *names_of(*(p for node in order for p in _sizes_in(node)))]))
     for name in sizes:
@@ -297,7 +298,7 @@ def _sizes_in(node: Node) -> list[Size]:
 def _temporaries(
     roots: list[Node], order: list[Node], named: Mapping[Node, str], taken: set[str]
 ) -> dict[Node, str]:
-    """Choose the nodes to be named t1, t2, ...: long common subexpressions, and those at which nesting gets deep."""
+    """Choose the nodes to be named t1, t2, ...: long common subexpressions, and nodes at which nesting gets deep."""
     count = uses(roots)
     lengths: dict[Node, int] = {}
     depths: dict[Node, int] = {}
@@ -326,7 +327,7 @@ def _is_entry(node: Node) -> bool:
 
 
 def _depth(node: Node, depths: Mapping[Node, int]) -> int:
-    """Return the nesting depth of the spelling of a node; the left side of a flat sum or product adds none."""
+    """Return the nesting depth of the spelling of a node; the left side of a flat sum or product does not add to it."""
     inner = 1 + max(depths[a] for a in node.args)
     if node.op.name not in INFIX:
         return inner

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 _ENTRIES = 6
-"""The number of entries of an array in its text."""
+"""How many entries of an array its text shows."""
 
 
 def short_value(value: Any) -> str:
-    """Return a number in six digits, an array by its shape and its first entries.
+    """Return a number with six digits, and an array as its shape and its first entries.
 
     Example:
         >>> short_value(2/3), short_value(np.arange(8.0).reshape(2, 4)), short_value(True)

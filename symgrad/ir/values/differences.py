@@ -1,12 +1,13 @@
-"""The slope of a black-box function by differences, with an error bound.
+"""Compute the slope of a black-box function by differences, with an error bound.
 
-A difference is evidence only if the step moves the input, and the values by more than their rounding:
+A difference is evidence only if the step changes the input, and changes the values by more than their rounding errors:
 
 - Steps are many spacings of the floats at the point, and are divided by the exact distance of the two floats.
 - Differences are extrapolated in exact fractions: equal values cancel to zero, on every machine.
-- A slope counts if steps of several sizes agree, and if the value in the middle fits its neighbours, which fails at a
-  kink and over rapid oscillations. No step is a multiple of another one, or all could be multiples of a period.
-- The values themselves show their rounding (`Rounding`), which is part of the error bound.
+- A slope counts if steps of several sizes agree, and if the value in the middle fits its neighbours, which it does not
+  at a kink or over rapid oscillations. No step is a multiple of another step, since otherwise all steps could be
+  multiples of a period.
+- The digits of the values show how they were rounded (`Rounding`), and this error is part of the error bound.
 
 Source: Richardson's extrapolation of central differences, with Neville's scheme (Press et al., Numerical Recipes, 5.7).
 """
@@ -23,26 +24,26 @@ import numpy as np
 
 _FIRST = 0.07  # the largest step, relative to the size of the input
 _SHRINK = math.exp(-0.75)  # the ratio of a step to the one before
-_LEAST = 1e-3  # the size of smaller inputs, at first
-_LEVELS = 12  # steps at which the function has values to both sides
-_STEPS = 24  # steps in all
-_SPACINGS = 16.0  # spacings of floats in the smallest step
-_COLUMNS = 5  # of the extrapolation: order ten
-_FLAT = 4  # steps that prove a function constant
+_LEAST = 1e-3  # the size that smaller inputs count as, at first
+_LEVELS = 12  # the number of steps at which the function has values on both sides
+_STEPS = 24  # the number of all steps
+_SPACINGS = 16.0  # the smallest step in spacings of floats
+_COLUMNS = 5  # the columns of the extrapolation, which is of order ten
+_FLAT = 4  # so many steps without a change show that a function is constant
 _SETTLED = 1e-7  # the largest relative change of a slope at the last step
-_SETTLES = 1e-3  # and at the step before
+_SETTLES = 1e-3  # the same at the step before the last
 _CLOSE = 1e-8  # the relative error of a slope that needs no second scale of steps
-_SHRUNK = 0.75  # the largest ratio of bends between steps; _SHRINK for a smooth function
-_ROUNDINGS = 4  # the difference of extrapolated differences, in roundings
+_SHRUNK = 0.75  # the largest ratio of bends at successive steps; for a smooth function the ratio is _SHRINK
+_ROUNDINGS = 4  # the largest difference of extrapolated differences, in rounding errors
 _SMALLEST = float(np.finfo(np.float64).tiny)
 _BITS = 53
 
 
 class Rounding:
-    """The rounding of a function's values, estimated from their digits.
+    """The rounding errors of a function's values, estimated from their digits.
 
-    Values in single precision have 24 binary digits in any type, and those of `round(x, 1)` or of
-    `(1e16 + x) - 1e16` have no digit beyond a certain place.
+    Values in single precision have 24 binary digits in any type, and values of `round(x, 1)` or of `(1e16 + x) - 1e16`
+    have no digits beyond a certain place.
     """
 
     def __init__(self) -> None:
@@ -58,7 +59,7 @@ class Rounding:
             self._place = min(self._place, math.ldexp(1.0, zeros) / below if zeros else 1 / below)
 
     def of(self, largest: float) -> float:
-        """Return the rounding error of values up to a size; infinity before a nonzero value.
+        """Return the rounding error of values up to a size; infinity if no nonzero value has been observed.
 
         Example:
             >>> seen = Rounding()
@@ -79,8 +80,8 @@ class Slope:
 
     Args:
         value: the slope.
-        change: its change at the last steps.
-        amplified: its error per error of the values.
+        change: the change of the slope at the last steps.
+        amplified: the error of the slope per error of the values.
         largest: the largest absolute value.
         moves: whether the values differ.
     """
@@ -92,19 +93,19 @@ class Slope:
     moves: bool = True
 
     def error(self, rounding: Rounding) -> float:
-        """Return the error bound of the slope for a rounding of the values."""
+        """Return the error bound of the slope for given rounding errors of the values."""
         return self.change + self.amplified * rounding.of(self.largest)
 
 
 def slope_of(
     f: Callable[[float], float], x: float, rounding: Rounding, dtype: Any = np.float64
 ) -> Slope | None:
-    """Return the slope of a function at a point, None if differences do not converge.
+    """Return the slope of a function at a point; None if differences do not converge.
 
     Args:
-        f: a function of a float; it has no value where it raises or returns no finite number.
+        f: a function of a float; it has no value where it raises an error or does not return a finite number.
         x: the point.
-        rounding: the rounding of the values so far; it observes those here.
+        rounding: the rounding errors of the values so far; it also observes the values computed here.
         dtype: the type of the points, to which a function may round its input.
 
     Example:
@@ -140,12 +141,12 @@ def slope_of(
     moving = [s for s in found if s is not None and s.moves]
     if moving:
         return min(moving, key=lambda s: s.error(rounding) / (abs(s.value) or 1.0))
-    # A function that is constant over some steps and moves over others may have rounded its input.
+    # A function that is constant over some steps and changes over others may have rounded its input.
     return None if None in found or not found else found[0]
 
 
 class _Values:
-    """A function with finite values or None."""
+    """A function whose values are finite numbers or None."""
 
     def __init__(self, f: Callable[[float], float], rounding: Rounding) -> None:
         self._f = f
@@ -164,12 +165,12 @@ class _Values:
 
 @dataclass(frozen=True, slots=True)
 class _DifferencePair:
-    """A central difference, exact for the values of the function."""
+    """A central difference, computed exactly from the values of the function."""
 
     step: Fraction
     slope: Fraction
     bend: Fraction
-    """Half the difference of the slopes to both sides."""
+    """Half the difference of the slopes on both sides."""
 
 
 _Row: TypeAlias = list[tuple[Fraction, float]]
@@ -177,7 +178,7 @@ _Row: TypeAlias = list[tuple[Fraction, float]]
 
 
 def _settled(values: _Values, x: float, here: float, steps: tuple[float, float], dtype: Any) -> Slope | None:
-    """Return the best of the slopes to which shrinking steps converge, None if there is none."""
+    """Return the best of the slopes to which shrinking steps converge; None if there is none."""
     first, last = steps
     pairs: list[_DifferencePair] = []
     row: _Row = []
@@ -194,7 +195,7 @@ def _settled(values: _Values, x: float, here: float, steps: tuple[float, float],
             continue
         largest = max(largest, abs(above), abs(below))
         still = above == here == below
-        if still and moves:  # the values move in steps of their rounding
+        if still and moves:  # the values change in steps as large as their rounding errors
             break
         moves = not still
         pairs.append(_pair(Fraction(right) - Fraction(left), above, here, below))
@@ -214,14 +215,14 @@ def _settled(values: _Values, x: float, here: float, steps: tuple[float, float],
     if len(settled) < 2:
         return None
     k = min(range(len(settled)), key=lambda i: settled[i].error(values.rounding))
-    # The least of many changes may be small by chance, so its neighbours count.
+    # The least of many changes may be small by chance, so the changes next to it count.
     neighbours = (*settled[max(k - 1, 0) : k], *settled[k + 1 : k + 2])
     changes = [abs(settled[k].value - s.value) for s in neighbours]
     return replace(settled[k], change=max(settled[k].change, *changes))
 
 
 def _best(row: _Row, before: _Row, largest: float, rounded: float) -> Slope | None:
-    """Return the converged slope of a row with the least change and rounding, None if there is none."""
+    """Return the converged slope of a row with the least change and rounding error; None if there is none."""
     found: list[Slope] = []
     for j in range(2, len(row)):
         slope, amplified = row[j]
@@ -239,7 +240,7 @@ def _pair(width: Fraction, above: float, here: float, below: float) -> _Differen
 
 
 def _extrapolated(pairs: list[_DifferencePair], before: _Row) -> _Row:
-    """Return the next row of Neville's scheme: the difference, and polynomials in the square of the step, at zero."""
+    """Return the next row of Neville's scheme: the difference, and polynomials in the squared step, evaluated at 0."""
     last = pairs[-1].step
     row: _Row = [(pairs[-1].slope, float(1 / last))]
     for j in range(1, min(len(pairs) - 1, _COLUMNS) + 1):
@@ -251,7 +252,7 @@ def _extrapolated(pairs: list[_DifferencePair], before: _Row) -> _Row:
 
 
 def _is_smooth(wide: _DifferencePair, narrow: _DifferencePair, rounded: float) -> bool:
-    """Tell whether the slopes to both sides converge as steps shrink, up to the rounding of values."""
+    """Tell whether the slopes on both sides converge as steps shrink, up to rounding errors of the values."""
     bend = abs(narrow.bend)
     return (
         bend <= Fraction(_SHRUNK) * abs(wide.bend)

@@ -22,7 +22,8 @@ _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catala
 """The names of the constants in mpmath."""
 
 _MOST_BITS = 100_000
-"""Bits of the magnitude of an argument in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) never ends."""
+"""The most bits of the magnitude of an argument in mpmath. Without a limit exp(exp(exp(exp(x)))) would never end, since
+exp needs as many digits as its argument has bits."""
 
 _FLOAT = np.dtype(np.float64)
 
@@ -37,12 +38,12 @@ def evaluate(
 
     Args:
         outputs: the nodes.
-        values: a number or array for every symbol (or intermediate node) of the outputs; these broadcast.
-        given: sizes by name, for those that no symbol has in its shape.
+        values: a number or array for every symbol (or intermediate node) of the outputs; the values broadcast.
+        given: sizes by name, for sizes that no symbol has in its shape.
 
     Returns:
-        One array or NumPy scalar per output. Outside an op's domain the value is NaN or an infinity, without
-        a warning.
+        For each output an array or a NumPy scalar. Outside an op's domain the value is NaN or an infinity, without a
+        warning.
 
     Raises:
         MissingInputError: if a symbol has no value.
@@ -99,7 +100,7 @@ def _apply(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> Any:
             f"{node.op.name} of arrays of shapes {', '.join(map(str, map(np.shape, arrays)))}"
         ) from None
     except ValueError:
-        # NumPy raises ValueError for loops that it cannot count.
+        # NumPy raises ValueError for loops with too many iterations to count.
         check_arrays([_loops(node, arrays)], sizes)
         raise
 
@@ -125,14 +126,14 @@ def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result:
         return result
     given = [np.asarray(a, np.float64) if _counts(a) else np.asarray(a) for a in arrays]
     floats = node.op.evaluate(*params, *given)
-    # Intermediate results may wrap around if the final one is in range. The floats decide that up to their rounding,
-    # which is relative to the result for absolute values.
+    # Intermediate results may wrap around if the final result is in range. Floats tell whether it is, up to their
+    # rounding, which is relative to the result if all values are absolute values.
     amount = node.op.evaluate(*params, *[a if a.dtype == bool else np.abs(a) for a in given])
     return result if np.all(np.abs(floats) + np.abs(amount) * 2.0**-40 < 2.0**63) else floats
 
 
 def _check_memory(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> None:
-    """Raise an error for a result, or for operands to read, beyond the memory of the machine: it would take hours."""
+    """Raise an error if a result, or the operands to read, exceed the memory of the machine: it would take hours."""
     if node.op.pointwise:
         if math.prod(map(np.size, arrays)) * _FLOAT.itemsize > machine_memory():
             _check_size(np.broadcast_shapes(*map(np.shape, arrays)))
@@ -154,7 +155,7 @@ def _check_size(shape: tuple[int, ...]) -> None:
 
 
 def _own(result: Any) -> Any:
-    """Return a writable result: a broadcast view repeats one number in memory."""
+    """Return a result that can be written to, which a broadcast view cannot, since it repeats a number in memory."""
     if getattr(result, "ndim", 0) == 0 or result.flags.writeable:
         return result
     _check_size(result.shape)
@@ -170,9 +171,9 @@ def sizes_of(
     """Return the value of every named size, from the shapes of the arrays.
 
     Raises:
-        ShapeError: if an array of an array program (one with an op that is not elementwise) has another rank or size
-            than declared: only elementwise programs broadcast over further axes. If an array would have a negative
-            length, or more entries than arrays can have.
+        ShapeError: if an array of an array program (a program with an op that is not elementwise) has another rank or
+            size than declared, since only elementwise programs broadcast over further axes; or if an array would have a
+            negative length, or more entries than arrays can have.
     """
     structural = any(n.op is SIZE or not n.op.pointwise for n in order)
     sizes = dict(given or {})
@@ -230,7 +231,7 @@ def _float(value: int | Fraction | bool) -> Any:
 
 
 def exact_number(mp: Any, value: int | Fraction | bool) -> Any:
-    """Return an exact number in an mpmath context, a truth value unchanged."""
+    """Return an exact number in an mpmath context; a truth value is unchanged."""
     return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
 
 
@@ -252,12 +253,13 @@ def evaluate_mp(
     Args:
         mp: an mpmath context (``mpmath.mp`` or a private ``mpmath.MPContext()``) with the precision of the caller.
         outputs: the nodes.
-        values: an mpf, int, Fraction-free number or bool for every symbol of the outputs, or an array of them
-            (of dtype object) for one with a shape.
+        values: an mpf, an int, another number that is not a Fraction, or a bool for every symbol of the outputs; for a
+            symbol with a shape, an array of such numbers (of dtype object).
         rounded: a function that changes the result of each op, if any.
 
     Returns:
-        One value or array per output, NaN where mpmath finds none. An argument beyond 2**100000 counts as infinite.
+        For each output a value or an array, with NaN where mpmath finds no value. An argument beyond 2**100000 counts
+        as infinite.
     """
     sizes = sizes_of(topological(outputs, until=values), values)
     results: dict[Node, Any] = {}

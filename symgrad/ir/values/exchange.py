@@ -1,7 +1,7 @@
-"""Arrays of other libraries in calls: read without a copy, with results as arrays of the same library.
+"""Arrays of other libraries in calls: they are read without a copy, and results are arrays of the same library.
 
-An array belongs to a library by its protocol (DLPack, the array interfaces, a namespace of the array API), or by its
-class if the library is already imported: this module imports none.
+The library of an array is recognised by the protocol of the array (DLPack, the array interfaces, a namespace of the
+array API), or by its class if the library is already imported. This module imports no library.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _PROTOCOLS = (
 PLAIN: frozenset[type[Any]] = frozenset(
     (np.ndarray, np.float64, np.float32, float, int, bool, list, tuple, type(None))
 )
-"""Classes of most values: the fast path that excludes arrays of other libraries."""
+"""The classes of most values, which allow a fast path that excludes arrays of other libraries."""
 
 _READABLE = (1, 3)  # kDLCPU, kDLCUDAHost: the memory of the host
 _DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 13: "CUDA (managed)", 14: "oneAPI"}
-_ALIGNED = 64  # bytes: to a smaller multiple TensorFlow's own code ends the process
+_ALIGNED = 64  # bytes: with a smaller alignment TensorFlow's own code ends the process
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Library:
 
     Args:
         name: as in ``sg.to_<name>`` and in messages.
-        give: converts NumPy's array to one of the library, without a copy if possible; its second argument is an array
-            of the library.
+        give: a function that converts a NumPy array to an array of the library, without a copy if possible; its second
+            argument is an array of the library.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Library:
 
 
 def library_of(values: Sequence[Any]) -> Library | None:
-    """Return the library of the results: that of the arrays among the values, None for NumPy.
+    """Return the library of the results, which is the library of the arrays among the values; None for NumPy.
 
     NumPy's arrays, numbers, and arrays of storage formats (Arrow) combine with any library.
 
@@ -67,7 +67,7 @@ def library_of(values: Sequence[Any]) -> Library | None:
         if found is not None and library is not None and library is not found:
             raise ArrayTypeError(
                 f"arrays of {found.name} and of {library.name} in one call",
-                expected="arrays of one library, beside numbers and NumPy's: results are of the same",
+                expected="arrays of one library, to which results will belong, too; also numbers and arrays of NumPy",
                 cure="pass numpy.asarray(a) for one of them",
             )
         found = library or found
@@ -80,7 +80,7 @@ def called_with_arrays(
     """Make a call with NumPy views of a library's arrays, and return its results as arrays of the library.
 
     Args:
-        call: takes NumPy arrays, and ``out`` if that is not None.
+        call: a function that takes NumPy arrays, and ``out`` if that is not None.
         library: the library of the arrays.
         names: the names of the inputs.
         arrays: the values of the inputs.
@@ -126,8 +126,8 @@ def as_array(name: str, value: Any) -> Any:
         value: a number, a list, an array of NumPy or of another library.
 
     Raises:
-        ArrayTypeError: for an array that is not in the memory of the host, whose gradient would be lost, or that NumPy
-            cannot read.
+        ArrayTypeError: for an array that is not in the memory of the host, an array whose gradient would be lost, or an
+            array that NumPy cannot read.
     """
     if type(value) in PLAIN or not _is_array(_class(value)):
         return np.asarray(value)
@@ -172,7 +172,7 @@ def _detached(name: str, value: Any) -> Any:
     if sys.modules["torch"].is_grad_enabled():
         raise ArrayTypeError(
             f"input '{name}' is {_described(value)} that requires grad, and a call gives torch no gradient",
-            expected="a tensor whose gradient nobody waits for",
+            expected="a tensor that does not require grad",
             cure=f"make a differentiable function with sg.to_torch, or pass {name}.detach()",
         )
     return value.detach()
@@ -186,7 +186,7 @@ def _check_device(name: str, value: Any, library: Library | None) -> None:
             number = 2 if hasattr(value, "__cuda_array_interface__") else 1
     except Exception as error:  # noqa: BLE001 (a device that DLPack has no number for, several at once)
         if _traced(value, library):
-            return  # reading it raises the error
+            return  # reading the array raises the error
         raise ArrayTypeError(
             f"input '{name}' is {_described(value)} on no device that can be read: {_first_line(error)}",
             expected="an array in the memory of the host",
@@ -271,7 +271,7 @@ def _is_array(kind: type[Any]) -> bool:
 
 @lru_cache(512)
 def _library(kind: type[Any]) -> Library | None:
-    """Return the library of arrays of a class; None for NumPy's, and for classes that convert to NumPy.
+    """Return the library of arrays of a class; None for NumPy's class, and for classes that convert to NumPy.
 
     A class that handles NumPy's calls (``__array_ufunc__``) converts results itself.
     """
@@ -296,7 +296,7 @@ def _root(kind: type[Any]) -> str:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return the array of a variable of Keras, other values unchanged."""
+    """Return the array of a variable of Keras; any other value is unchanged."""
     return value.value if _library(_class(value)) is _KERAS else value
 
 
@@ -305,7 +305,7 @@ def _is_arrow(kind: type[Any]) -> bool:
 
 
 def _traced(value: Any, library: Library | None) -> bool:
-    """Tell whether a value is a tracer, for which a framework computes arrays later."""
+    """Tell whether a value is a tracer, in whose place a framework later computes with arrays."""
     name = library.name if library is not None else ""
     there = cast("Any", sys.modules.get(name))
     if name == "jax":
@@ -351,10 +351,10 @@ def _namespaced(name: str) -> Library:
 
 
 _KERAS = Library("keras", lambda array, _: array)
-"""The library of variables of Keras, which have arrays of their backend."""
+"""The library of variables of Keras, which contain arrays of their backend."""
 
 DASK = Library("dask", lambda array, _: array)
-"""The library of lazy arrays in blocks, of which kernels return lazy arrays."""
+"""The library of lazy arrays in blocks (Dask); for such arrays kernels return lazy arrays."""
 
 _BY_CLASS = (
     ("torch", ("Tensor",), Library("torch", _to_torch)),

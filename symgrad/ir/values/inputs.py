@@ -34,20 +34,20 @@ def bind(
     sizes: Mapping[str, int] | None = None,
     starts: Collection[Node] = (),
 ) -> dict[Node, Any]:
-    """Match values with inputs, by position and by name, and check each.
+    """Match values with inputs, by position and by name, and check each value.
 
     Args:
         symbols: the inputs.
         args: values by position.
         by_name: values by name.
-        together: whether all inputs must broadcast, as they do in an elementwise program.
-        sizes: sizes by name, for those that no input has in its shape.
+        together: whether all inputs must broadcast together, as in an elementwise program.
+        sizes: sizes by name, for sizes that no input has in its shape.
         starts: inputs that an optimiser moves, whose domains the caller checks.
 
     Raises:
-        MissingInputError: see `in_order`.
-        ArrayTypeError, ComplexInputError, ShapeError: see `check_array` and `check_shapes`.
-        DomainError: see `check_domain`.
+        MissingInputError: as for `in_order`.
+        ArrayTypeError, ComplexInputError, ShapeError: as for `check_array` and `check_shapes`.
+        DomainError: as for `check_domain`.
         OutOfMemoryError: if there is no memory for a copy of a value.
     """
     given = in_order([s.name for s in symbols], args, by_name)
@@ -80,7 +80,7 @@ def _checked(
 
 
 def _numbers(symbol: Node, value: Any) -> Any:
-    """Return integers of any dtype as floats for a real input, as int64 for one that is declared int.
+    """Return integers of any dtype as floats for a real input, and as int64 for an input that is declared int.
 
     Arithmetic on narrow integers would wrap around.
     """
@@ -92,14 +92,14 @@ def _numbers(symbol: Node, value: Any) -> Any:
 
 
 def distinct(array: np.ndarray) -> np.ndarray:
-    """Return an array without the repetitions of a broadcast one; the set of values is the same."""
+    """Return an array without the repetitions that broadcasting made; the set of values is the same."""
     if not array.size or 0 not in array.strides:
         return array
     return array[tuple([slice(1 if step == 0 else None) for step in array.strides])]
 
 
 def converted(array: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    """Return an array with another dtype; entries that broadcasting repeats stay one number in memory."""
+    """Return an array with another dtype. Entries that broadcasting repeats are still stored once."""
     return np.broadcast_to(distinct(array).astype(kind), array.shape) if array.dtype != kind else array
 
 
@@ -107,7 +107,7 @@ def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, An
     """Return the values by position, and then those by name in the order of names.
 
     Raises:
-        MissingInputError: for too many values, an unknown name, a repeated or missing one.
+        MissingInputError: for too many values, an unknown name, or a name that is repeated or missing.
     """
     signature = f"{len(names)} input{'s' * (len(names) != 1)}: {', '.join(names)}" if names else "no inputs"
     if len(args) > len(names):
@@ -169,7 +169,7 @@ def check_whole(symbol: Node, value: Any) -> None:
     """Raise an error for fractions in an input that is declared int; NaN and infinities pass.
 
     Raises:
-        ArrayTypeError: naming the first value that is not whole.
+        ArrayTypeError: if there are any; the error names the first value that is not whole.
     """
     numbers = distinct(np.asarray(value))
     if symbol.dtype != "int" or numbers.dtype.kind != "f":
@@ -184,16 +184,16 @@ def check_whole(symbol: Node, value: Any) -> None:
 
 
 def check_int64(symbol: Node, value: Any) -> None:
-    """Raise an error for values beyond int64 in an input that is declared int: it may be a position in an array.
+    """Raise an error for values beyond int64 in an input that is declared int, since it may be a position in an array.
 
     Raises:
-        ArrayTypeError: naming the first such value.
+        ArrayTypeError: if there are any; the error names the first such value.
     """
     check_whole(symbol, value)
     array = distinct(np.asarray(value))
     if array.dtype.kind == "f":  # narrower floats do not reach the ends
         array = array.astype(np.result_type(array, np.float64))
-    # No float is the largest int64: the next one above it is 2**63, which is out of range.
+    # No float is equal to the largest int64; the next float above it is 2**63, which is out of range.
     wrong = array[~((array >= -(2**63)) & (array < 2**63))]
     if wrong.size:
         raise ArrayTypeError(
@@ -207,8 +207,8 @@ def check_symmetric(symbol: Node, value: Any) -> None:
     """Raise an error for a value that is not symmetric, up to rounding, in an input that is declared symmetric.
 
     Raises:
-        ArrayTypeError: naming the first two entries that differ by more than the largest entry times the square root
-            of the machine epsilon.
+        ArrayTypeError: if two entries differ by more than the largest entry times the square root of the machine
+            epsilon; the error names the first two.
     """
     if not symbol.declaration.symmetric:
         return
@@ -216,7 +216,7 @@ def check_symmetric(symbol: Node, value: Any) -> None:
     if matrices.dtype.kind != "f":
         matrices = matrices.astype(np.float64)
     if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
-        return  # the check of shapes raises
+        return  # the check of shapes raises the error
     transposed = np.swapaxes(matrices, -1, -2)
     with np.errstate(invalid="ignore"):
         if np.array_equal(matrices, transposed, equal_nan=True):
@@ -246,11 +246,11 @@ def check_domain(symbol: Node, value: Any, sizes: Mapping[str, int]) -> None:
 
     Args:
         symbol: the input.
-        value: its value, real numbers.
-        sizes: the lengths of named sizes; an end with other names is not checked.
+        value: its value, which consists of real numbers.
+        sizes: the values of named sizes; an end that contains other names is not checked.
 
     Raises:
-        DomainError: naming the first value outside.
+        DomainError: if there are any; the error names the first value outside.
     """
     domain = symbol.declaration.domain
     if domain.kind == "bool" or symbol.declaration.distribution is not None:
@@ -275,7 +275,7 @@ def check_domain(symbol: Node, value: Any, sizes: Mapping[str, int]) -> None:
 
 
 def known_end(end: End | None, sizes: Mapping[str, int]) -> int | Fraction | None:
-    """Return an end as a number; None for no end, or for one with an unknown size."""
+    """Return an end as a number; None for no end, or for an end with an unknown size."""
     if not isinstance(end, str | Extent):
         return end
     return evaluate_size(end, sizes) if all(name in sizes for name in names_of(end)) else None
@@ -285,7 +285,7 @@ def _end_of(end: int | Fraction, array: np.ndarray) -> Any:
     """Return an end in the precision of the values: 0.1 as float32 is a little more than 1/10."""
     if array.dtype.kind != "f" and isinstance(end, int):
         return end
-    found = nearest_float(end)  # an infinity for an end beyond all floats
+    found = nearest_float(end)  # an infinity if the end is beyond all floats
     return found if array.dtype.kind != "f" else array.dtype.type(found)
 
 
@@ -338,7 +338,7 @@ def not_complex(name: str, array: Any) -> None:
 
 
 def _check_computed(symbols: Sequence[Node], values: Sequence[Any], sizes: Mapping[str, int]) -> None:
-    """Check sizes that depend on others, such as n - 1 of the cotangent of x[1:]."""
+    """Check sizes that depend on other sizes, such as n - 1 for the cotangent of x[1:]."""
     for s, value in zip(symbols, values, strict=True):
         for size, found in zip(s.shape, np.shape(value), strict=True) if s.shape else ():
             if (
@@ -353,10 +353,10 @@ def check_shapes(symbols: Sequence[Node], values: Sequence[Any], *, together: bo
     """Check declared sizes, and (if ``together``, as in one ufunc) that all inputs broadcast.
 
     Returns:
-        The lengths by the names of sizes.
+        The values of sizes, by name.
 
     Raises:
-        ShapeError: naming the inputs and the sizes that do not agree.
+        ShapeError: if they do not agree; the error names the inputs and the sizes.
     """
     sizes: dict[str, int] = {}
     owners: dict[str, str] = {}

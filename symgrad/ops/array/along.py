@@ -1,7 +1,7 @@
 """Rules that ops along axes share: shapes, stacks of values, rows, loops, LaTeX, and calls of libraries.
 
 A reduction drops its axes (``keepdims`` is a reshape around it); a scan keeps them. The axes are the first static
-parameter of either.
+parameter of both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Axes = tuple[int, ...]
 
 
 def without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
-    """Return the shape of a reduction: that of the operand without the reduced axes."""
+    """Return the shape of a reduction: the shape of the operand without the reduced axes."""
     return tuple(size for i, size in enumerate(shapes[0]) if i not in axes)
 
 
@@ -36,7 +36,7 @@ def count(x: Node, axes: Axes) -> Node:
 
 
 def spread_back(value: Node, node: Node) -> Node:
-    """Return a value with the shape of a reduction's result in a shape that broadcasts against the operand."""
+    """Reshape a value with the shape of a reduction's result so that it broadcasts against the operand."""
     return spread(value, node.params[0], len(node.args[0].shape))
 
 
@@ -58,7 +58,7 @@ def along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
 
 
 def axes_of(node: Node) -> Axes:
-    """Return the axes of an op along axes; its parameter may be None for all of them, or a number for one."""
+    """Return the axes of an op along axes; its parameter may be None for all axes, or a number for one axis."""
     axes: int | Axes | None = node.params[0]
     if axes is None:
         return tuple(range(len(node.args[0].shape)))
@@ -77,19 +77,19 @@ def batch_axes(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
 
 
 def rows_reduced(node: Node, places: Sequence[int | None]) -> int | None:
-    """Return the axis of the rows of a reduction, None if it reduces them."""
+    """Return the axis of the rows of a reduction; None if it reduces over rows."""
     p, axes = only(places), axes_of(node)
     return None if p in axes else p - sum(a < p for a in axes)
 
 
 def rows_of_scan(node: Node, places: Sequence[int | None]) -> int | None:
-    """Return the axis of the rows of a scan, None if it runs along them."""
+    """Return the axis of the rows of a scan; None if it runs along the rows."""
     p = only(places)
     return None if p in axes_of(node) else p
 
 
 def rows_aligned(node: Node, places: Sequence[int | None]) -> int | None:
-    """Return the axis of the rows of an op that aligns axes at the end, None if rows disagree or repeat."""
+    """Return the axis of the rows of an op that aligns axes at the end; None if rows disagree or are repeated."""
     rank = len(node.shape)
     found = {rank - len(a.shape) + p for a, p in zip(node.args, places, strict=True) if p is not None}
     if len(found) != 1:
@@ -118,7 +118,7 @@ def over_some(node: Node, args: tuple[Node, ...]) -> Node:
 
 
 def finite_or(x: Node, other: int) -> Node:
-    """Return the entries of x that are finite, and another number for the rest."""
+    """Return the entries of x that are finite, and another number in place of all others."""
     return where(eq(difference(x, x), as_node(0)), x, as_node(other))
 
 
@@ -126,7 +126,7 @@ def finite_or(x: Node, other: int) -> Node:
 
 
 def call_latex(word: str, above: Callable[[Node], str] = lambda node: "") -> Callable[[Node], str]:
-    """Return the LaTeX of a function, with its axes as a subscript unless they are all."""
+    """Return the LaTeX of a function, with its axes as a subscript unless these are all axes."""
 
     def latex(node: Node) -> str:
         axes = () if node.params[0] is None else axes_of(node)
@@ -154,16 +154,16 @@ def called(
     of: str = "{0:t}",
     says: Sequence[str] = (),
 ) -> Callable[[Node], Mapping[str, str]]:
-    """Return the source of a reduction: its call in each library, without axes if they are all.
+    """Return the source of a reduction: its call in each library, without axes if these are all axes.
 
     Args:
         numpy: the name in NumPy.
-        jax: in JAX.
-        torch: in torch.
-        tensorflow: in TensorFlow.
-        keras: in Keras.
+        jax: the name in JAX.
+        torch: the name in torch.
+        tensorflow: the name in TensorFlow.
+        keras: the name in Keras.
         of: the operand.
-        says: the libraries that require axes in any case.
+        says: the libraries that always require the axes.
     """
     names = {"numpy": numpy, "jax": jax, "torch": torch, "tensorflow": tensorflow, "keras": keras}
 

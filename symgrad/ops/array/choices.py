@@ -11,7 +11,7 @@ from symgrad.ops.scalar.logic import eq, lt, where
 
 
 def as_choice(node: Node, args: tuple[Node, ...]) -> Node:
-    """Write a scatter with at most one value for each entry as a choice; return other scatters unchanged.
+    """Write a scatter with at most one value for each entry as a choice; return any other scatter unchanged.
 
     The derivative of picking one entry of every row is such a scatter: positions enumerate the rows, and a comparison
     finds the entry within a row.
@@ -47,7 +47,7 @@ def as_choice(node: Node, args: tuple[Node, ...]) -> Node:
 
 
 def _counts(index: Node, depth: int) -> int | None:
-    """Return the axis of the positions along which an index array counts 0, 1, ...; None if there is none."""
+    """Return the axis of the positions along which an index array counts 0, 1, ...; None if there is no such axis."""
     x = index
     while x.op is reshape:
         x = x.args[0]
@@ -58,7 +58,7 @@ def _counts(index: Node, depth: int) -> int | None:
 
 
 def _spread(x: Node, labels: tuple[int, ...], rank: int) -> Node:
-    """Return x with its axes at these axes of an array of a rank, the others of length 1."""
+    """Place the axes of x among the axes of an array of a given rank; all other axes have length 1."""
     order = tuple(sorted(labels))
     if order != labels:
         x = apply(einsum, (x,), ((labels,), order))

@@ -1,4 +1,4 @@
-"""Contraction: sums of products over labelled axes. matmul, dot, outer, trace, transpose, sum and diag build it."""
+"""Contraction: sums of products over labelled axes. matmul, dot, outer, trace, transpose, sum and diag use this op."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _evaluate(labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
     operands: list[Any] = []
     for array, axes in zip(arrays, labels, strict=True):
         operands += [array, list(axes)]
-    # NumPy's default order of contraction is left to right; integers stay exact in any order.
+    # NumPy's default order of contraction is from left to right; integers stay exact in any order.
     return np.einsum(*operands, list(result), optimize=len(arrays) > 2)
 
 
@@ -62,8 +62,8 @@ def _push(node: Node, i: int, tangent: Node) -> Node:
 def _pull(node: Node, i: int, cotangent: Node) -> Node:
     """Contract the cotangent with the other operands.
 
-    Along an axis that operand i alone has, and that was summed, the cotangent is constant. A label that operand i has
-    twice is a diagonal, off which the cotangent is zero.
+    Along a summed axis that only operand i has, the cotangent is constant. If operand i has a label twice, only its
+    diagonal is used, and off the diagonal the cotangent is zero.
     """
     labels, result = node.params
     wanted: Labels = labels[i]
@@ -74,7 +74,7 @@ def _pull(node: Node, i: int, cotangent: Node) -> Node:
         available = set(result)
         summed = [j for j, label in enumerate(once) if label not in available]
         if [label for label in once if label in available] == list(result) and summed:
-            # The cotangent of a plain sum broadcasts by itself.
+            # The cotangent of a plain sum need not be broadcast here.
             found = spread(cotangent, summed, len(once))
             return found if len(once) == len(wanted) else _on_diagonal(found, once, node, i)
     else:
@@ -92,7 +92,7 @@ def _pull(node: Node, i: int, cotangent: Node) -> Node:
 
 
 def _on_diagonal(x: Node, once: Labels, node: Node, i: int) -> Node:
-    """Return an array with the labels of operand i, and x, whose labels are distinct, on its diagonal."""
+    """Return an array with the labels of operand i that has x, whose labels are distinct, on its diagonal."""
     wanted: Labels = node.params[0][i]
     fresh = max(wanted) + 1
     shape = node.args[i].shape
@@ -158,16 +158,16 @@ def contract(
     result: Sequence[int],
     times: Callable[[Node, Node], Node] = operator.mul,
 ) -> Node:
-    """Return a contraction as one node, its labels numbered by first occurrence.
+    """Return a contraction as one node, with its labels numbered by first occurrence.
 
-    Scalar operands become factors in front, and a contraction that changes nothing is its operand.
+    Scalar operands become factors in front. If the contraction changes nothing, the operand is returned.
 
     Args:
         args: the operands.
         labels: the labels of their axes.
         result: the labels of the result.
-        times: the product of scalar operands: the folding operator of symgrad's own formulas, or the op for formulas of
-            users, which stay unevaluated (`0*log(x)` is not 0).
+        times: the function that multiplies scalar operands: the operator of symgrad's own formulas, which folds
+            numbers, or the op for formulas of users, which stay unevaluated (`0*log(x)` is not 0).
     """
     scale: Node | None = None
     operands: list[Node] = []

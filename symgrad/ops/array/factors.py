@@ -1,11 +1,11 @@
 """Linear algebra in kernels by factors of matrices: inverse, determinant and solutions share one elimination.
 
-Four ops of kernels alone, on stacks of matrices with n rows:
+There are four ops that only kernels use, on stacks of matrices with n rows:
 
     lu        L and U of each matrix, and a last row for the exchanges of rows: shape (..., n + 1, n)
-    pivots    the diagonal of U, a sign turned for each exchange: the determinant is their product
+    pivots    the diagonal of U, with one sign changed for each exchange: the determinant is the product of the pivots
     lu_solve  the solutions of A @ x = b, or of A.T @ x = b, for every row b of a stack of rows
-    exponential  expm, and below it the matrices of its computation: shape (..., WORKSPACE*n, n)
+    exponential  expm, followed by the matrices of its computation: shape (..., WORKSPACE*n, n)
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _factors(x: Node) -> Node:
 
 
 def _below_transpose(x: Node) -> Node | None:
-    """Return the operand of a transpose of matrices, None for other nodes."""
+    """Return the operand of a transpose of matrices; None for any other node."""
     if x.op is not einsum or len(x.args) != 1:
         return None
     (labels,), result = x.params
@@ -122,7 +122,7 @@ def solution(a: Node, b: Node) -> Node:
     rows = adjoint(b)
     lead = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
     if len(a.shape) == 2:
-        # One matrix solves for all columns of the stack together.
+        # One matrix is used for all columns of the stack together.
         flat = shaped(rows, (size_product(rows.shape[:-1]), n))
         return adjoint(shaped(_SOLVE(factors, flat, params=(transposed,)), rows.shape))
     factors = full(factors, (*lead, *factors.shape[-2:]))
@@ -137,12 +137,12 @@ def log_determinant(x: Node) -> Node:
 def determinant(x: Node) -> Node:
     """Return the determinant: the product of the pivots, or of their mantissas if it might overflow or underflow.
 
-    A partial product that was subnormal has lost digits without a trace, so the plain product counts only if the sum of
-    the absolute values of all exponents is in the range of floats.
+    A partial product that was subnormal has lost digits, which the result does not show. So the plain product is used
+    only if the sum of the absolute values of all exponents is in the range of floats.
     """
     pivots = _PIVOTS(_factors(x))
     size = log(absolute(pivots))
-    plain = _is_finite(size)  # not of zero, an infinity or NaN
+    plain = _is_finite(size)  # false if a pivot is zero, infinite or NaN
     exponents = where(plain, rint(mul(size, number(_LOG2_E))), as_node(0))
     reach = exp2(_sum(add(absolute(exponents), as_node(1))))
     mantissas = _product(_scaled(pivots, neg(exponents)))
@@ -152,7 +152,7 @@ def determinant(x: Node) -> Node:
 
 
 _LOG2_E = Fraction(14427, 10000)
-"""About 1/log(2): exponents need not be exact."""
+"""About 1/log(2), since exponents need not be exact."""
 
 
 def _is_finite(x: Node) -> Node:
@@ -160,7 +160,7 @@ def _is_finite(x: Node) -> Node:
 
 
 def _scaled(x: Node, exponent: Node) -> Node:
-    """Return x*2**exponent in two steps, as the power alone may overflow."""
+    """Return x*2**exponent in two steps, since the power alone may overflow."""
     half = rint(mul(exponent, number(Fraction(1, 2))))
     rest = add(exponent, neg(half))
     return mul(mul(x, exp2(half)), exp2(rest))

@@ -46,17 +46,17 @@ def _gather_rule(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
 
 
 def positions(values: Any, size: int) -> Any:
-    """Return indices as integers from 0; negative ones count from the end as in NumPy.
+    """Return indices as integers that count from 0; negative indices count from the end, as in NumPy.
 
     Raises:
         IndexRangeError: for the first index outside the axis.
-        ArrayTypeError: for an index that is no integer.
+        ArrayTypeError: for an index that is not an integer.
     """
     index = np.asarray(values)
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
-        raise ArrayTypeError("an index is no whole number", expected="whole numbers")
+        raise ArrayTypeError("an index is not a whole number", expected="whole numbers")
     whole, wrong = index, np.False_
-    if index.dtype.kind == "f":  # compared as integers: the length of an axis may be no float
+    if index.dtype.kind == "f":  # compared as integers: the length of an axis may not fit a float
         wrong = ~(np.abs(index) < 2.0**63)
         whole = np.where(wrong, 0, index).astype(np.int64)
     wrong = wrong | (whole < -size) | (whole >= size)
@@ -116,7 +116,10 @@ def _only_values(node: Node, i: int) -> None:
 
 
 def _positions(node: Node, stacks: Sequence[Node | None], lead: Shape) -> tuple[list[Node], int]:
-    """Return the index arrays of a stack, those of its axes first, and the number of axes of the node's own."""
+    """Return the index arrays of a stack, and the number of axes that the indices of the node itself have.
+
+    The index arrays for the axes of the stack come first.
+    """
     depth = max(len(index.shape) for index in node.args[1:])
     own = [
         index if s is None else aligned(s, len(index.shape), depth, lead)
@@ -137,7 +140,7 @@ def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Nod
         return gather(x, *node.args[1:], params=(tuple(a + k for a in axes),))
     indices, depth = _positions(node, stacks, lead)
     found = gather(x, *indices, params=((*range(k), *(a + k for a in axes)),))
-    # The axes of the indices come after those of the stack; they belong in the place of the first indexed axis.
+    # The axes of the indices come after the axes of the stack; they must move to the place of the first indexed axis.
     rest = [*range(k + depth, len(found.shape))]
     order = [*range(k), *rest[: axes[0]], *range(k, k + depth), *rest[axes[0] :]]
     return transpose(found, order) if order != sorted(order) else found
@@ -173,7 +176,7 @@ def _rows_of_gathered(node: Node, places: Sequence[int | None]) -> int | None:
 
 
 def _counted(index: Node, rows: Size) -> int | None:
-    """Return the axis, from the end, along which an index array enumerates the rows, as in x[arange(n), ids]."""
+    """Return the axis, counted from the end, along which an index array enumerates rows, as in x[arange(n), ids]."""
     base = index.args[0] if index.op is reshape else index
     if base.op is not iota or base.params[0] != rows or index.shape.count(1) < len(index.shape) - 1:
         return None
@@ -307,7 +310,7 @@ def _constant_batch(node: Node, _stacks: Sequence[Node | None], _lead: Shape) ->
 
 
 def identity_of(rows: Size, columns: Size) -> Node:
-    """Return a matrix with 1 on its diagonal, in ops of kernels."""
+    """Return a matrix with 1 on its diagonal, in terms of ops that kernels have."""
     return where(eq(expand(iota(params=(rows,)), [1]), iota(params=(columns,))), as_node(1), as_node(0))
 
 

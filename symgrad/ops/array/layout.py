@@ -1,7 +1,7 @@
 """Ops that move elements without arithmetic: reshape, broadcast_to, slice and its transpose, concatenate.
 
-A cotangent (or tangent) may have a smaller shape that broadcasts to that of its node: the gradient of a mean is one
-number for all entries. `full` broadcasts it for rules that need every entry.
+A cotangent (or tangent) may have a smaller shape that broadcasts to the shape of its node: the gradient of a mean is
+one number for all entries. `full` broadcasts a cotangent for rules that need every entry.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ def shape_text(shape: Shape) -> str:
 
 
 def only(of_one: Sequence[T | None]) -> T:
-    """Return the item of the only array of an op: its stack, or the axis of its rows."""
+    """Return the only item of a sequence with one item for each array of an op: a stack, or the axis of rows."""
     (x,) = of_one
     assert x is not None
     return x
 
 
 def aligned(x: Node, own: int, rank: int, lead: Shape) -> Node:
-    """Return a stack of arrays with ``own`` axes as one with ``rank`` axes, the new ones of length 1."""
+    """Return a stack of arrays with ``own`` axes as a stack of arrays with ``rank`` axes; new axes have length 1."""
     return truth_of(move_up(x, (*lead, *[1] * (rank - own), *x.shape[len(lead) :])), x)
 
 
 def truth_of(moved: Node, x: Node) -> Node:
-    """Return moved entries of x as truth values if x has truth values: ops that move entries return numbers."""
+    """Return moved entries of x as truth values if x has truth values, since ops that move entries return numbers."""
     return ne(moved, as_node(0)) if x.dtype == "bool" and moved.dtype != "bool" else moved
 
 
@@ -169,7 +169,7 @@ broadcast_to: Op = of_one_array(
 
 
 def move_up(x: Node, shape: Shape) -> Node:
-    """Return x reshaped, with nested reshapes merged and redundant ones dropped."""
+    """Return x reshaped; nested reshapes are merged, and redundant reshapes are dropped."""
     while x.op is reshape:
         x = x.args[0]
     return shaped(x, shape)
@@ -204,7 +204,7 @@ def squeeze(x: Node, axes: Sequence[int]) -> Node:
 
 
 def spread(x: Node, axes: Sequence[int], rank: int) -> Node:
-    """Return the result of a reduction over axes, or its cotangent, in a shape that broadcasts against the operand.
+    """Reshape the result of a reduction over axes, or its cotangent, so that it broadcasts against the operand.
 
     Args:
         x: an array that broadcasts to the shape of the reduction.
@@ -221,9 +221,9 @@ def spread(x: Node, axes: Sequence[int], rank: int) -> Node:
 
 
 def unbroadcast(x: Node, whole: Shape, shape: Shape) -> Node:
-    """Push a cotangent back through a broadcast: sum it over the axes along which ``shape`` repeats in ``whole``.
+    """Pull a cotangent back through a broadcast: sum it over the axes along which ``shape`` is repeated in ``whole``.
 
-    The cotangent broadcasts to ``whole``, and the result to ``shape``.
+    The cotangent broadcasts to ``whole``, and the result broadcasts to ``shape``.
     """
     lead = len(whole) - len(shape)
     missing = len(whole) - len(x.shape)
@@ -241,7 +241,7 @@ def unbroadcast(x: Node, whole: Shape, shape: Shape) -> Node:
 
 
 def slice_axes(x: Node, triples: Sequence[Triple]) -> Node:
-    """Return a basic slice, one (start, stop, step) per axis; x itself if it is all of x."""
+    """Return a basic slice, with one (start, stop, step) per axis; x itself if the slice is all of x."""
     normal = tuple(_normal(t, size) for t, size in zip(triples, x.shape, strict=True))
     return x if all(t == WHOLE for t in normal) else slice_of(x, params=(normal,))
 

@@ -1,8 +1,8 @@
 """Linear algebra of square matrices in the last two axes: inv, det, logdet, solve.
 
-If the elimination of a matrix meets a zero pivot, `inv` and `solve` are NaN throughout, `det` is 0 and `logdet` -inf,
-for each matrix of a stack by itself. Derivatives are from Petersen & Pedersen, The Matrix Cookbook (2012), equations
-36 to 43; they use the inverse, so they are NaN at a singular matrix.
+If elimination meets a zero pivot in a matrix, all entries of `inv` and `solve` are NaN, `det` is 0, and `logdet` is
+-inf. Each matrix of a stack is treated separately. Derivatives are from Petersen & Pedersen, The Matrix Cookbook
+(2012), equations 36 to 43; they use the inverse, so they are NaN at a singular matrix.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SINGULAR = Kink(
 
 
 def square_shape(shapes: tuple[Shape, ...]) -> Shape:
-    """Return the shape of the first argument, square matrices in the last two axes.
+    """Return the shape of the first argument, which has square matrices in the last two axes.
 
     Raises:
         ShapeError: if the matrices are not square.
@@ -101,14 +101,14 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _unless_nan(found: Any, x: Any) -> Any:
-    """Return a result, or NaN for a matrix with a NaN, which elimination may skip next to a column of zeros."""
+    """Return a result, or NaN for a matrix with a NaN, since elimination may skip a NaN next to a column of zeros."""
     return np.where(np.any(np.isnan(x), axis=(-2, -1)), np.nan, found)[()]
 
 
 def _eliminate(mp: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Return the determinant of a and the solution of a @ x = b, by Gauss-Jordan elimination.
 
-    mpmath's own functions count a matrix as singular if a pivot is small relative to the others.
+    mpmath's own functions treat a matrix as singular if a pivot is small relative to the other pivots.
     """
     n, nan = len(a), mp.nan
     rows = [[mp.mpf(e) for e in (*p, *q)] for p, q in zip(a, b, strict=True)]
@@ -169,7 +169,10 @@ def _exact_solve(mp: Any, a: Any, b: Any) -> Any:
 
 
 def product_of(a: Node, b: Node, *, left: bool = False, right: bool = False) -> Node:
-    """Return the product of the matrices of two stacks with the same leading axes, either transposed first."""
+    """Return the products of the matrices of two stacks, which have the same leading axes.
+
+    ``left`` and ``right`` tell whether to transpose the matrices of an operand first.
+    """
     lead = range(len(a.shape) - 2)
     i, j, k = (len(lead) + n for n in range(3))
     return contract(
@@ -188,7 +191,7 @@ def _inv_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 
 def rows_of_matrices(node: Node, places: Sequence[int | None]) -> int | None:
-    """Return the axis of the rows of a function of matrices, None for the axes of the matrices themselves."""
+    """Return the axis of the rows of a function of matrices; None if rows are along an axis of the matrices."""
     p = only(places)
     return p if p < len(node.args[0].shape) - 2 else None
 
@@ -302,8 +305,8 @@ def _solve_rule(shapes: tuple[Shape, ...]) -> Shape:
     rows = b[-2] if len(b) > 1 else b[0] if b else None
     if rows != a[-1] or (len(b) == 1 and len(a) > 2):
         raise ShapeError(
-            f"arrays of shapes {shape_text(a)} and {shape_text(b)} are no system of equations",
-            expected="as many rows on the right as the matrix has",
+            f"arrays of shapes {shape_text(a)} and {shape_text(b)} are not a system of equations",
+            expected="a right side with as many rows as the matrix",
             cure="check the declared shapes; a stack of vectors is one of matrices with one column: b[..., None]",
         )
     if len(b) == 1:
@@ -346,13 +349,16 @@ def _batch_solve(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node
     if stacks[0] is not None:
         columns = node.op(a, expand(b, [len(b.shape)]))
         return squeeze(columns, [len(columns.shape) - 1])
-    # One elimination of one matrix solves for a stack of vectors, as columns.
+    # A single elimination of one matrix solves for a stack of vectors, which are its columns.
     rows = move_up(b, (size_product(lead), *node.shape))
     return move_up(adjoint(node.op(a, adjoint(rows))), (*lead, *node.shape))
 
 
 def _rows_of_solved(node: Node, places: Sequence[int | None]) -> int | None:
-    """Return the axis of the rows of a solution: matrices of a stack and columns of the right side are independent."""
+    """Return the axis of the rows of a solution.
+
+    Matrices of a stack, and columns of the right side, are independent.
+    """
     rank = len(node.shape)
     found = rows_aligned(node, places) if rank > 1 else None
     if found is None or found == rank - 2 or (found == rank - 1 and places[0] is not None):

@@ -1,8 +1,9 @@
 """Functions of square matrices in the last two axes, expm, sinm and cosm, and their derivatives in a direction.
 
-The derivative of f at x in the direction e is linear in e; expm_frechet(x, e) is that of expm (SciPy's name). For every
-such function f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]] (R. Mathias, SIAM J. Matrix Anal. Appl. 17, 1996),
-so second derivatives are first ones at matrices of twice the size. The transpose of the derivative at x is that at x.T.
+The derivative of f at x in the direction e is linear in e; for expm it is expm_frechet(x, e), as in SciPy. For every
+such function f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]] (R. Mathias, SIAM J. Matrix Anal. Appl. 17, 1996), so
+second derivatives are first derivatives at matrices of twice the size. The transpose of the derivative at x, as a
+linear map of e, is the derivative at x.T.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ from symgrad.support.errors import ShapeError
 
 
 def _each(function: Callable[..., Any], *stacks: Any) -> Any:
-    """Apply a function to the matrices of stacks of one shape; NaN throughout for a matrix that is not finite."""
+    """Apply a function to the matrices of stacks of the same shape.
+
+    All entries are NaN for a matrix that is not finite.
+    """
     arrays = [np.asarray(s) for s in stacks]
     real = np.result_type(*arrays, np.float32)
     result = np.full(arrays[0].shape, np.nan, dtype=real)
@@ -67,7 +71,7 @@ def _expm_frechet(x: Any, e: Any) -> Any:
 
 
 def _of_one(name: str, *args: Any) -> Any:
-    """Evaluate one function by exp(i*x) = cos(x) + i*sin(x); its derivative in the direction e is in i*e."""
+    """Evaluate one function by exp(i*x) = cos(x) + i*sin(x); the derivative in direction e uses the direction i*e."""
     function = _expm if len(args) == 1 else _expm_frechet
     if name == "expm":
         return function(*args)
@@ -107,7 +111,7 @@ def _exact_of_one(name: str, mp: Any, x: Any) -> Any:
 
 
 def _corner(x: Node, size: Size, row: int, column: int) -> Node:
-    """Return one of the four blocks of matrices with 2*size rows."""
+    """Return one of the four blocks of each matrix with 2*size rows."""
     ends = [(0, size, 1), (size, x.shape[-1], 1)]
     return slice_axes(x, [*(WHOLE for _ in x.shape[:-2]), ends[row], ends[column]])
 
@@ -151,11 +155,11 @@ def _slope_shape(shapes: tuple[Shape, ...]) -> Shape:
 
 # ------------------------------------------------------------------------------------------------------------ kernels
 # exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]. A derivative is linear in the direction, so the
-# direction is scaled first: a large one would cost digits of the result.
+# direction is scaled first, since a large direction would cost digits of the result.
 
 
 def _native(name: str, _node: Node, args: tuple[Node, ...]) -> Node:
-    """Return expm, sinm or cosm of matrices; with a second argument the derivative in this direction."""
+    """Return expm, sinm or cosm of matrices; with a second argument, the derivative in this direction."""
     x, *directions = (a if a.dtype == "real" else div(a, as_node(1)) for a in args)
     if not directions:
         return _native_value(name, x)
@@ -176,14 +180,14 @@ def _native_value(name: str, x: Node) -> Node:
 
 
 def _exponential(x: Node) -> Node:
-    """Return the result of the computation, the first rows of its memory."""
+    """Return the result of the computation, which is in the first rows of its memory."""
     size, rank = x.shape[-1], len(x.shape)
     work = EXPONENTIAL(x)
     return _cut(work, [(0, size) if k == rank - 2 else None for k in range(rank)])
 
 
 def _scale(e: Node) -> Node:
-    """Return the largest entry of each matrix, or 1 if it is zero or not finite."""
+    """Return the largest absolute value of each matrix, or 1 if that is zero or not finite."""
     rank = len(e.shape)
     if e.shape[-1] == 0:
         return as_node(1)

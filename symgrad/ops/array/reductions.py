@@ -44,7 +44,7 @@ _ZERO = as_node(0)
 
 def _mean(axes: Axes, x: Any) -> Any:
     entries = int(np.prod([np.shape(x)[a] for a in axes]))
-    with np.errstate(invalid="ignore"):  # the mean of no entries is NaN, without a warning
+    with np.errstate(invalid="ignore"):  # the mean of an empty axis is NaN, without a warning
         return np.true_divide(np.asarray(x).sum(axis=axes), entries)
 
 
@@ -67,7 +67,7 @@ def _native_mean(node: Node, args: tuple[Node, ...]) -> Node:
 
 
 # The derivative is (tangent or cotangent)/count. The count is a node, so one formula holds for every size. The mean of
-# no entries is NaN.
+# an empty axis is NaN.
 mean: Op = of_one_array(
     "mean",
     doc="the arithmetic mean over axes",
@@ -98,7 +98,7 @@ def _nonempty(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
 
 
 def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable[[list[Any]], Any]) -> Op:
-    """Register max or min. Tied entries share the derivative equally."""
+    """Register max or min. Entries that are tied share the derivative equally."""
 
     def evaluate(axes: Axes, x: Any) -> Any:
         if any(np.shape(x)[a] == 0 for a in axes):
@@ -185,7 +185,7 @@ def _batch_position(node: Node, stacks: Sequence[Node | None], lead: Shape) -> N
 
 
 def _native_position(extreme: Op, node: Node, args: tuple[Node, ...]) -> Node:
-    """Return the first position of an extreme entry, or of a NaN: the least position whose entry equals the extreme."""
+    """Return the position of the first extreme entry, or of the first NaN: the least with an entry equal to it."""
     (x,) = args
     axis: int | None = node.params[0]
     if axis is None:
@@ -227,7 +227,7 @@ def _source_of_prod(node: Node) -> Mapping[str, str]:
     return {**found, "torch": text}
 
 
-# d prod/dx_i is the product of the others, never out/x_i, which is 0/0 for a zero entry.
+# d prod/dx_i is computed as the product of all other entries, and not as out/x_i, which is 0/0 for a zero entry.
 prod: Op = of_one_array(
     "prod",
     doc="the product of the entries over axes",
@@ -299,7 +299,7 @@ def _source_of_norm(node: Node) -> Mapping[str, str]:
     found = {**_plain_norm(node), "numpy": f"_norm({{0}}, {axes_text(node)})"}
     if not axes:
         return {**dict.fromkeys(found, "{m}.abs({0:t})"), "numpy": found["numpy"]}
-    if 2 < len(axes) < len(node.args[0].shape):  # torch alone takes as many
+    if 2 < len(axes) < len(node.args[0].shape):  # only torch takes so many axes
         sums = _sum_of_squares(node)
         return {**found, **{x: f"{{m}}.sqrt({sums[x]})" for x in ("jax", "tensorflow", "keras")}}
     return found

@@ -1,4 +1,4 @@
-"""Scans along an axis: cumsum, logcumsumexp, and prod_except, for each entry the product of all others."""
+"""Scans along an axis: cumsum, logcumsumexp, and prod_except, the product of all other entries for each entry."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _prod_except(axis: int, x: Any) -> Any:
 
 
 def _pairs(node: Node) -> tuple[Node, Node, int]:
-    """Return a matrix whose row k is the operand with entry k replaced by 1, the off-diagonal mask, and its row axis.
+    """Return a matrix whose row k is the operand with entry k replaced by 1, the off-diagonal mask, and the row axis.
 
-    prod_except of row k at i is the product of the entries other than i and k: d(out_i)/d(x_k) for i != k.
+    For i != k, prod_except of row k at i is the product of all entries except i and k, which is d(out_i)/d(x_k).
     """
     x = node.args[0]
     axis: int = node.params[0]
@@ -133,7 +133,7 @@ def _exact_logcumsumexp(mp: Any, axis: int, x: Any) -> Any:
 
 
 def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
-    """Return max + log1p(exp(min - max)); the difference of equal infinities, a NaN, counts as 0."""
+    """Return max + log1p(exp(min - max)); the difference of equal infinities, which is NaN, counts as 0."""
     top = b.maximum(before, entry)
     less = b.sub(b.minimum(before, entry), top)
     gap = b.select(b.eq(before, entry), b.const(0), less)
@@ -141,9 +141,9 @@ def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
 
 
 def _shares(node: Node) -> Node:
-    """Return in row i and column j the share of entry j in the sum up to entry i, exp(x_j - out_i).
+    """Return a matrix with the share of entry j in the sum up to entry i, exp(x_j - out_i), in row i and column j.
 
-    Differences of running sums would be faster, and lose all digits. Equal infinities give a share of 1.
+    Differences of running sums would be faster, but would lose all digits. Equal infinities give a share of 1.
     """
     (x,), axis = node.args, node.params[0]
     entry, total = expand(x, [axis]), expand(node, [axis + 1])

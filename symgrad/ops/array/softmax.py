@@ -39,7 +39,7 @@ def _exp(mp: Any, x: Any) -> Any:
 
 
 def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
-    """Return x minus its largest entry, so that exp does not overflow, and that entry."""
+    """Return x minus its largest entry, so that exp does not overflow, and this largest entry."""
     x = np.asarray(x)
     x = x.astype(np.result_type(x.dtype, np.float32) if x.dtype.kind == "f" else float, copy=False)
     if any(x.shape[a] == 0 for a in axes):
@@ -47,7 +47,8 @@ def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
     else:
         top = x.max(axis=axes, keepdims=True)
     with np.errstate(invalid="ignore"):
-        # Infinities: exp(-inf - 0) is the right 0, inf - inf would be NaN where the answer is inf.
+        # Infinities are not subtracted: exp(-inf - 0) is correctly 0, whereas inf - inf would be NaN where the result
+        # is inf.
         return x - np.where(np.isfinite(top), top, 0), top
 
 
@@ -81,7 +82,7 @@ def _exact_with_axes(mp: Any, axes: Axes, x: Any) -> Any:
 
 
 def _softened(x: Node, axes: Axes) -> tuple[Node, Node]:
-    """Return the largest entry of x if it is finite, else 0, and exp of x minus that."""
+    """Return the largest entry of x if it is finite, else 0, and exp of x minus this number."""
     if any(x.shape[a] == 0 for a in axes):
         top = as_node(0)
     else:
@@ -102,7 +103,7 @@ def _native_logsumexp(node: Node, args: tuple[Node, ...]) -> Node:
 def _native_softmax(node: Node, args: tuple[Node, ...]) -> Node:
     (axes,) = node.params
     _, e = _softened(args[0], axes)
-    # One division per row. The sum is at least 1, so its reciprocal costs one rounding.
+    # There is only one division per row. The sum is at least 1, so using its reciprocal costs only one rounding.
     return mul(e, keep(e, div(as_node(1), sum_over(e, axes)), axes))
 
 
@@ -127,7 +128,7 @@ def _source_of_logsumexp(node: Node) -> Mapping[str, str]:
 
 
 def _source_of_softmax(name: str, node: Node) -> Mapping[str, str]:
-    """Return the source of softmax or its logarithm; JAX alone has them over several axes."""
+    """Return the source of softmax or its logarithm; only JAX has them over several axes."""
     axes: Axes = node.params[0]
     jax, own = f"jax.nn.{name}({{0:t}}, axis={axes_text(node)})", f"_{name}({{0}}, {axes_text(node)})"
     if len(axes) == 1:

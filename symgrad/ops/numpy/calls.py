@@ -1,7 +1,7 @@
 """NumPy's array functions on nodes, for the front end and for expressions.
 
-Sizes may be names. Arguments follow NumPy (SciPy for softmax, log_softmax and logsumexp), and so do errors, in terms of
-shapes.
+Sizes may be names. Arguments are those of NumPy (or of SciPy, for softmax, log_softmax and logsumexp). Errors are
+raised in the same cases, and describe them in terms of shapes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from symgrad.support.errors import DomainError, ShapeError, UnsupportedError, Us
 
 
 def _axis_cure(axis: Any) -> str:
-    """Return the cure for an invalid axis: several arrays need parentheses, and a number no quotes."""
+    """Return the cure for an invalid axis: several arrays need parentheses, or a number needs no quotes."""
     if not isinstance(axis, str | float | bool):
         return "several arrays are one argument, in parentheses: (a, b)"
     whole = axis.strip() if isinstance(axis, str) else str(axis).removesuffix(".0")
@@ -79,7 +79,7 @@ def several(value: Any) -> list[Any]:
 
 
 def flattened(x: Node, axis: Any) -> tuple[Node, int]:
-    """Return an array and an axis counted from 0; the flattened array for None."""
+    """Return an array and an axis counted from 0; for None, the flattened array and its axis."""
     if axis is None:
         return move_up(x, (size_product(x.shape),)), 0
     return x, axis_of(axis, len(x.shape))
@@ -112,7 +112,7 @@ def reduce_axes(name: str, x: Node, axis: Any = None, keepdims: bool = False) ->
 
 
 def over_axes(name: str, x: Node, axis: Any = None) -> Node:
-    """``scipy.special.softmax`` and ``log_softmax``, by name; over all axes unless one is named."""
+    """``scipy.special.softmax`` and ``log_softmax``, by name; over all axes unless ``axis`` is set."""
     return OPS[name](x, params=(axes_of(axis, len(x.shape)),))
 
 
@@ -144,15 +144,17 @@ def vector_norm(x: Node, ord: Any = None, axis: Any = None, keepdims: bool = Fal
 
     Args:
         x: any array.
-        ord: None or 2 (Euclidean, Frobenius for a matrix), ``"fro"``, 1 or ``"inf"``; of a matrix 1 and "inf" are
-            the largest column and row sum.
+        ord: None or 2 (the Euclidean norm; for a matrix, the Frobenius norm), ``"fro"``, 1 or ``"inf"``; for a matrix,
+            1 and "inf" are the largest column sum and the largest row sum.
         axis: one axis for vectors, two for matrices, None for all.
-        keepdims: whether the result has reduced axes with length 1.
+        keepdims: whether the reduced axes stay in the result, with length 1.
     """
     axes = axes_of(axis, len(x.shape))
     if ord is None or ord == "fro" or (ord == 2 and len(axes) == 1):
         if ord == "fro" and len(axes) != 2:
-            raise ShapeError("the Frobenius norm is one of matrices", cure="leave ord out for a vector")
+            raise ShapeError(
+                "the Frobenius norm is only defined for matrices", cure="leave ord out for a vector"
+            )
         return _keep(norm(x, params=(axes,)), x, axes, keepdims)
     size = OPS["abs"](x)
     if ord in (1, "inf", "oo", float("inf")) and len(axes) in (1, 2):
@@ -177,7 +179,7 @@ def running(name: str, x: Node, axis: Any = None) -> Node:
 
 
 def along_axes(op: Op) -> Callable[..., Node]:
-    """Return the call of an op whose static parameter is one or several axes of its only array."""
+    """Return the function that applies an op whose static parameter is one or several axes of its only array."""
     reduces = not op.shape((("n",),), (0,) if op.parameters == ("axes",) else 0)
     if op.parameters == ("axes",):
         return partial(reduce_axes if reduces else over_axes, op.name)
@@ -185,7 +187,7 @@ def along_axes(op: Op) -> Callable[..., Node]:
 
 
 def cumulative_sum(x: Node, axis: Any = None, reverse: bool = False) -> Node:
-    """``numpy.cumsum``; reversed, the sum of an entry and all after it."""
+    """``numpy.cumsum``; with ``reverse``, the sum of an entry and all later entries."""
     x, at = flattened(x, axis)
     return cumsum(x, params=(at, int(reverse)))
 

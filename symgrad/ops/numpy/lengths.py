@@ -10,7 +10,7 @@ from symgrad.ir.traverse import fold
 
 
 def as_size(node: Node) -> Size | None:
-    """Return a node as a size, None if it is none.
+    """Return a node as a size; None if it is not a size.
 
     Sizes are integers and names of sizes with + - *, exact /, maximum, minimum and ceil(a/b).
 

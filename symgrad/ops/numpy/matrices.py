@@ -45,8 +45,8 @@ def matrix_power(x: Node, n: int) -> Node:
     """``numpy.linalg.matrix_power`` by repeated squaring.
 
     Raises:
-        UsageError: if n is no integer.
-        NumberTooLargeError: if it would take very many products.
+        UsageError: if n is not an integer.
+        NumberTooLargeError: if the power would take very many products.
     """
     if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"a matrix to the power of {n!r}", expected="a whole number")
@@ -56,7 +56,7 @@ def matrix_power(x: Node, n: int) -> Node:
             expected=f"an exponent of at most {SQUARINGS} bits, each of which is a product",
             cure="write powers of named parts: B = matrix_power(A, 1000)",
         )
-    inverse = linalg.inv(x)  # raises unless the matrices are square
+    inverse = linalg.inv(x)  # raises an error unless the matrices are square
     if n == 0:
         one = full(identity(x.shape[-1]), x.shape)
         return one if x.op is SYMBOL else add(one, mul(as_node(0), x))  # with the domain of x

@@ -1,4 +1,4 @@
-"""``numpy.pad`` with zeros, a spelling of `unslice`, the transpose of a slice."""
+"""``numpy.pad`` with zeros: the op `unslice`, which is the transpose of a slice."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _Pair: TypeAlias = tuple[Size, Size]
 
 
 def pad(x: Node, pad_width: Any) -> Node:
-    """``numpy.pad`` with zeros; `padded` computes the length of an axis with a named size.
+    """``numpy.pad`` with zeros, also for axes with named sizes, whose new size `symgrad.ir.shapes.padded` computes.
 
     Args:
         x: an array.
-        pad_width: a pair of sizes for each axis, or one pair, or one size, for all.
+        pad_width: a pair of sizes for each axis; or one pair, or one size, for all axes.
 
     Raises:
         ShapeError: for widths that do not fit the axes of x.
@@ -43,8 +43,8 @@ def _widths(pad_width: Any, rank: int) -> tuple[_Pair, ...]:
     if len(rows) == rank and _are_pairs(rows):
         return rows
     raise ShapeError(
-        f"widths {_text(pad_width)} to pad an array with {rank} axes",
-        expected="how many zeros stand before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
+        f"widths {_text(pad_width)} do not fit an array with {rank} axes",
+        expected="the numbers of zeros before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
     )
 
 
@@ -53,7 +53,7 @@ def _are_pairs(rows: tuple[Any, ...]) -> TypeGuard[tuple[_Pair, ...]]:
 
 
 def _is_width(value: Any) -> bool:
-    """Tell whether a value is a provably nonnegative size: n is, n - 3 is not."""
+    """Tell whether a value is a provably nonnegative size, such as n, but not n - 3."""
     return isinstance(value, int | str | Extent) and not isinstance(value, bool) and nonnegative(value)
 
 

@@ -45,7 +45,7 @@ def matmul(a: Node, b: Node) -> Node:
     """``numpy.matmul``, which merges the transpose of an operand into the contraction: ``X.T@r`` is one node.
 
     Raises:
-        ShapeError: naming both shapes.
+        ShapeError: if the shapes do not match; the message has both.
     """
     p, q = a.shape, b.shape
     if not p or not q:
@@ -58,7 +58,7 @@ def matmul(a: Node, b: Node) -> Node:
     if inner_a != inner_b:
         raise ShapeError(
             f"@ of arrays of shapes {shape_text(p)} and {shape_text(q)}: {inner_a} is not {inner_b}",
-            expected="the last axis of the left as long as the axis before the last of the right",
+            expected="the last axis of the left operand as long as the second last axis of the right one",
             cure="transpose one of them with .T, or check the declared shapes",
         )
     batch = broadcast_shapes([p[:-2], q[:-2]])
@@ -77,7 +77,7 @@ def matmul(a: Node, b: Node) -> Node:
 
 
 def dot(a: Node, b: Node) -> Node:
-    """``numpy.dot``: matmul for up to two axes, a product for scalars, else over the last and second to last axis."""
+    """``numpy.dot``: matmul for up to two axes, a product for scalars, else over the last and second last axes."""
     if not a.shape or not b.shape:
         return mul(a, b)
     if len(b.shape) <= 2 and len(a.shape) <= 2:
@@ -90,7 +90,7 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     if isinstance(axes, int) and not 0 <= axes <= min(len(a.shape), len(b.shape)):
         raise ShapeError(
             f"tensordot of arrays of shapes {shape_text(a.shape)} and {shape_text(b.shape)} over {axes} axes",
-            expected="as many axes as both have, at most",
+            expected="at most as many axes as each of both has",
         )
     if isinstance(axes, int):
         over = (list(range(len(a.shape) - axes, len(a.shape))), list(range(axes)))
@@ -116,12 +116,12 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
 
 
 def inner(a: Node, b: Node) -> Node:
-    """``numpy.inner``: over the last axis of both."""
+    """``numpy.inner``: the sum of products over the last axes of both arrays."""
     return tensordot(a, b, ([-1], [-1])) if a.shape and b.shape else mul(a, b)
 
 
 def outer(a: Node, b: Node) -> Node:
-    """``numpy.outer``: of the flattened arrays."""
+    """``numpy.outer``: the products of all entries of both flattened arrays."""
     a, b = (x if len(x.shape) == 1 else move_up(x, (size_product(x.shape),)) for x in (a, b))
     return contract([a, b], [(0,), (1,)], (0, 1))
 

@@ -27,7 +27,7 @@ def index(x: Node, key: Any) -> Node:
     Raises:
         IndexRangeError: for an int outside an axis of known length.
         ShapeError: for more subscripts than axes.
-        UnsupportedError: for a mask of truth values, whose result has no size before its evaluation.
+        UnsupportedError: for a mask of truth values, since the size of the result is not known before evaluation.
     """
     items = _items(x, key)
     triples: list[Triple] = []
@@ -56,7 +56,7 @@ def index(x: Node, key: Any) -> Node:
                 at %= size
                 triples.append((at, at + 1, 1))
             else:
-                # Only a call knows whether a named size has this entry; it checks it like any index.
+                # Only in a call is it known whether a named size has this entry; the call checks it like any index.
                 triples.append(WHOLE)
                 advanced.append((place, axis, as_node(at)))
         axis += 1
@@ -69,9 +69,9 @@ def index(x: Node, key: Any) -> Node:
 
 
 def _arranged(result: Node, items: Sequence[Any], places: Sequence[int], depth: int) -> Node:
-    """Drop the axes of ints, insert those of None, and place the axes of index arrays as NumPy does."""
+    """Drop the axes of ints, insert the axes of None, and place the axes of index arrays as NumPy does."""
     first = places[0] if places else -1
-    order: list[int | None] = []  # axes of the result, None for a new one
+    order: list[int | None] = []  # axes of the result; None for a new axis
     block: list[int] = []
     position = 0
     for place, item in enumerate(items):
@@ -88,7 +88,7 @@ def _arranged(result: Node, items: Sequence[Any], places: Sequence[int], depth: 
                 order.append(position)
             position += 1
     if places and places[-1] - first + 1 != len(places):
-        # The axes of index arrays that are not adjacent come first.
+        # If index arrays are not adjacent, their axes come first.
         order = [*block, *(a for a in order if a not in block)]
     old = [a for a in order if a is not None]
     result = move_up(result, tuple(s for a, s in enumerate(result.shape) if a in old))
@@ -100,7 +100,7 @@ def _arranged(result: Node, items: Sequence[Any], places: Sequence[int], depth: 
 
 
 def _items(x: Node, key: Any) -> list[Any]:
-    """Return one item for every axis, None for new ones, and the dots."""
+    """Return one item for every axis, None for each new axis, and the dots."""
     items = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
     items = [_item(item) for item in items]
     used = sum(item is not None and item is not Ellipsis for item in items)
@@ -114,7 +114,7 @@ def _items(x: Node, key: Any) -> list[Any]:
     if len(dots) > 1:
         raise UsageError("a subscript with more than one '...'", expected="one")
     rest: list[Any] = [slice(None)] * (len(x.shape) - used)
-    # The dots stay, because they separate index arrays even if they stand for no axis.
+    # The dots are kept, because they separate index arrays even if they stand for no axis.
     return [*items[: dots[0] + 1], *rest, *items[dots[0] + 1 :]] if dots else [*items, *rest]
 
 
@@ -150,8 +150,9 @@ def _item(item: Any) -> Any:
 def slice_triple(item: slice, size: Size) -> Triple:
     """Return start, stop and step of a slice of an axis.
 
-    A size is never negative, so an end such as n - 3 is 0 for n < 3. (NumPy would count it from the end, and the length
-    of the result would have no formula.) Numbers beyond all axes count as the length of the longest one, as in Python.
+    A size is never negative, so an end such as n - 3 is 0 for n < 3. (NumPy would count a negative end from the end of
+    the axis, and the length of the result would have no formula.) Numbers beyond all axes count as the length of the
+    longest possible axis, as in Python.
     """
     step = 1 if item.step is None else item.step
     if not isinstance(step, int) or step == 0:
@@ -161,7 +162,8 @@ def slice_triple(item: slice, size: Size) -> Triple:
     stop: Size | None = _clipped(item.stop)
     if isinstance(start, Extent) and (step > 0 or size_sum([size, size_product([-1, start])]) != 1):
         start = size_max(start, 0)
-    # The first n - 1 or n - 2 of n entries are none for a smaller n, counted either way.
+    # If n is too small, the first n - 1 or n - 2 of n entries are no entries, whether or not a negative end counts from
+    # the end.
     if isinstance(stop, Extent) and (step < 0 or size_sum([size, size_product([-1, stop])]) not in (1, 2)):
         stop = size_max(stop, 0)
     return (start, stop, step)
@@ -178,7 +180,7 @@ def take(x: Node, positions: Node, axis: Any = None) -> Node:
 
 
 def take_along_axis(x: Node, positions: Node, axis: Any) -> Node:
-    """``numpy.take_along_axis``: one entry for each position, the other axes side by side."""
+    """``numpy.take_along_axis``: one entry for each position, with all other axes matched."""
     rank = len(x.shape)
     if len(positions.shape) != rank:
         raise ShapeError(

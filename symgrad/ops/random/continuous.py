@@ -1,6 +1,6 @@
 """Families whose values are real numbers.
 
-Means, variances and densities are those of N. L. Johnson, S. Kotz and N. Balakrishnan, Continuous Univariate
+Means, variances and densities are from N. L. Johnson, S. Kotz and N. Balakrishnan, Continuous Univariate
 Distributions, 2nd edition, with the parameters of ``sympy.stats``.
 """
 
@@ -54,7 +54,7 @@ register(
     Family(
         name="LogNormal",
         mean=lambda mean, sd: exp(mean + sd**2 / 2),
-        # (exp(sd**2) - 1)*exp(2*mean + sd**2), the first factor without cancellation for a small sd.
+        # (exp(sd**2) - 1)*exp(2*mean + sd**2); the first factor is computed without cancellation for a small sd.
         variance=lambda mean, sd: expm1(sd**2) * exp(2 * mean + sd**2),
         density=lambda v, mean, sd: _inside(v, _normal(log(v), mean, sd) / v, 0),
         standard=_standard("Normal", 0, 1),

@@ -1,7 +1,7 @@
 """Families whose values are integers.
 
-Means, variances and probabilities are those of N. L. Johnson, A. W. Kemp and S. Kotz, Univariate Discrete
-Distributions, 3rd edition; those of a draw without replacement are derived below.
+Means, variances and probabilities are from N. L. Johnson, A. W. Kemp and S. Kotz, Univariate Discrete Distributions,
+3rd edition; for a draw without replacement they are derived below.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ZERO, _ONE = as_node(0), as_node(1)
 
 
 def single_entries(p: Node) -> list[Node] | None:
-    """Return the entries of a literal array, such as [1/5, 3/10, 1/2]; None for other nodes."""
+    """Return the entries of a literal array, such as [1/5, 3/10, 1/2]; None for any other node."""
     if p.op.name != "concatenate" or len(p.shape) != 1:
         return None
     entries = [a.args[0] if a.op.name in ("broadcast_to", "reshape") else a for a in p.args]
@@ -45,7 +45,7 @@ def _categorical_variance(p: Node) -> Node:
 
 
 def _categorical_draw(rng: Any, shape: Any, p: Any) -> Any:
-    """Invert the distribution function: count its steps below a uniform number."""
+    """Invert the distribution function: count the steps of the function below a uniform number."""
     steps: Any = np.cumsum(p, axis=-1)
     places: Any = rng.uniform(size=shape)
     return (places[..., None] * steps[..., -1:] >= steps[..., :-1]).sum(axis=-1)
@@ -76,7 +76,7 @@ register(
         name="Poisson",
         mean=lambda rate: rate,
         variance=lambda rate: rate,
-        # In logarithms: rate**v and the factorial overflow long before their quotient.
+        # This is computed with logarithms, since rate**v and the factorial overflow long before their quotient does.
         density=lambda v, rate: where(le(_ZERO, v), exp(v * log(rate) - rate - lgamma(v + 1)), _ZERO),
         standard=None,
         transform=None,

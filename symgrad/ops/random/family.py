@@ -30,12 +30,13 @@ class Family:
 
     Args:
         name: its name in programs.
-        mean, variance: the moments of one entry; None if there are none.
+        mean, variance: the moments of one entry; None if they do not exist.
         density: the density at a value, or the probability of an integer; the value is the first argument.
         standard: a function of the parameters to the name and parameters of the standard distribution; None if no
             smooth transformation of a standard draw gives this family.
-        transform: the transformation of the standard draw, its first argument.
-        draw: draws with NumPy, from a ``numpy.random.Generator``, the shape, and the parameters as arrays.
+        transform: the transformation of the standard draw, which is its first argument.
+        draw: a function that draws with NumPy; its arguments are a ``numpy.random.Generator``, the shape, and the
+            parameters as arrays.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Family:
 
 
 FAMILIES: dict[str, Family] = {}
-"""The record of each family by name."""
+"""The record of each family, by name."""
 
 
 def register(*families: Family) -> None:

@@ -15,7 +15,7 @@ from symgrad.ops.random.family import FAMILIES, Family
 
 
 def _read(source: Node) -> tuple[Family, list[Node]] | None:
-    """Return the record of the family of a random input, and its parameters; None for other inputs."""
+    """Return the record of the family of a random input, and its parameters; None for any other input."""
     distribution = source.declaration.distribution if source.op is SYMBOL else None
     if distribution is None:
         return None
@@ -28,7 +28,7 @@ def _of(function: Any, arguments: Sequence[Any]) -> Any:
 
 
 def mean(source: Node) -> Node | None:
-    r"""Return the mean of each entry of a random input, in its shape or one that broadcasts to it.
+    r"""Return the mean of each entry of a random input, in the shape of the input or a shape that broadcasts to it.
 
     Returns:
         None for an input that is not random, and for a distribution without a mean.
@@ -72,7 +72,7 @@ def density(source: Node, value: Node) -> Node | None:
 
 
 def ends(source: Node) -> tuple[Node | None, Node | None] | None:
-    r"""Return the ends of the support of a random input, None for no end; they may depend on parameters.
+    r"""Return the ends of the support of a random input, with None for no end; ends may depend on parameters.
 
     Args:
         source: the random input.
@@ -108,7 +108,7 @@ class Standard:
 
     Attributes:
         draw: the standard random input.
-        value: the transformation of it.
+        value: the random input, as a transformation of the draw.
     """
 
     draw: Node
@@ -158,7 +158,7 @@ def drawn(
         values: the values of the parameters that are formulas.
 
     Raises:
-        ShapeError: for more distinct positions than there are.
+        ShapeError: if more distinct positions are drawn than there are.
 
     Example:
         >>> import numpy as np

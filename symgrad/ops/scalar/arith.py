@@ -80,7 +80,8 @@ div = binary(
     domain=lambda x, y: ne(y, as_node(0)),
     evaluate=np.true_divide,
     reference=lambda mp, x, y: x / y if y != 0 else mp.nan,
-    # d(x/y)/dy = -x/y**2 = -out/y: reusing the quotient overflows no earlier than the value itself.
+    # d(x/y)/dy = -x/y**2 = -out/y: if the quotient is reused, the derivative overflows no earlier than the value
+    # itself.
     partials=(lambda out, x, y: 1 / y, lambda out, x, y: -out / y),
     kinks=(Kink("y = 0", (1, 0), (None, None), "a pole: the value is undefined there"),),
     lower=lambda b, node, x, y: b.div(x, y),
@@ -93,7 +94,10 @@ div = binary(
 
 
 def _is_positive(x: Node) -> bool:
-    """Tell whether x is a positive number or declared positive. Facts (exp(x) > 0) do not count: floats underflow."""
+    """Tell whether x is a positive number or declared positive.
+
+    Facts (exp(x) > 0) do not count, since floats underflow.
+    """
     if x.op is SYMBOL:
         declared = x.declaration
         support = declared.values
@@ -125,9 +129,9 @@ def _power_domain(x: Node, y: Node) -> Node:
 
 
 def _power_value(x: Any, y: Any) -> Any:
-    # NumPy raises for integers to negative integer powers; the op is the real power.
+    # NumPy raises an error for integers to negative integer powers, but the op is the real power.
     with np.errstate(all="ignore"):
-        x = np.asarray(x)  # a Python float has no dtype and would become float32 here
+        x = np.asarray(x)  # a Python float has no dtype, and would become float32 here
         return np.power(x.astype(np.result_type(x, np.float32)), y)
 
 

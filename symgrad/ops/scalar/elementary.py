@@ -39,7 +39,7 @@ cbrt = unary(
     samples=_SIGNED,
 )
 
-# x/out is a ratio of at most 1, so it does not overflow where x**2 does.
+# x/out is a ratio of at most 1, so it does not overflow, although x**2 may.
 hypot = binary(
     "hypot",
     doc="sqrt(x**2 + y**2), without overflow of the squares",
@@ -135,8 +135,8 @@ log1p = unary(
 
 
 def _sigmoid(b: Builder, x: Lane) -> Lane:
-    """Return 1/(1 + exp(-x)) for x >= 0, exp(x)/(1 + exp(x)) for x < 0: nothing overflows or cancels."""
-    if b.knows("sigmoid"):  # more precise, and shares its exponential with sigmoid(-x) and softplus
+    """Return 1/(1 + exp(-x)) for x >= 0, and exp(x)/(1 + exp(x)) for x < 0, so that nothing overflows or cancels."""
+    if b.knows("sigmoid"):  # this is more precise, and shares its exponential with sigmoid(-x) and softplus
         return b.call("sigmoid", x)
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.select(b.lt(x, b.const(0)), e, b.const(1)), b.add(b.const(1), e))
@@ -160,7 +160,7 @@ sigmoid: Op = unary(
 
 
 def _softplus(b: Builder, x: Lane) -> Lane:
-    """Return log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)): both terms are positive, neither overflows."""
+    """Return log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)): both terms are positive, and neither overflows."""
     if b.knows("softplus"):
         return b.call("softplus", x)
     return b.add(b.maximum(x, b.const(0)), b.call("log1p", b.call("exp", b.neg(b.abs(x)))))

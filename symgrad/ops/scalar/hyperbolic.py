@@ -38,7 +38,7 @@ cosh: Op = unary(
 )
 
 # 1 - out**2 cancels for large |x| (all digits gone at |x| = 19), and 1/cosh(x)**2 gives 0*inf = NaN in the second
-# derivative once cosh(x)**2 overflows, at |x| = 355; sech(x)**2 does neither.
+# derivative once cosh(x)**2 overflows, at |x| = 355; sech(x)**2 avoids both.
 tanh: Op = unary(
     "tanh",
     doc="sinh(x)/cosh(x)",
@@ -53,7 +53,7 @@ tanh: Op = unary(
 
 def _sech(b: Builder, x: Lane) -> Lane:
     """Return 2/(exp(x) + exp(-x)) = 2*e/(1 + e**2) with e = exp(-|x|) <= 1: nothing overflows or cancels."""
-    if b.knows("sech"):  # shares its exponential with tanh
+    if b.knows("sech"):  # this shares its exponential with tanh
         return b.call("sech", x)
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.add(e, e), b.add(b.const(1), b.mul(e, e)))
@@ -72,7 +72,7 @@ sech: Op = unary(
 
 
 def _csch(b: Builder, x: Lane) -> Lane:
-    """Return 2*exp(-|x|)/(1 - exp(-2*|x|)) with the sign of x: 1/sinh(x) underflows early, where sinh overflows."""
+    """Return 2*exp(-|x|)/(1 - exp(-2*|x|)) with the sign of x, since 1/sinh(x) is 0 wherever sinh overflows."""
     size = b.abs(x)
     e = b.call("exp", b.neg(size))
     denominator = b.neg(b.call("expm1", b.neg(b.add(size, size))))

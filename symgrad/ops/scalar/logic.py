@@ -1,4 +1,4 @@
-"""Comparisons and boolean logic, which carry no tangent, and `where`, which passes that of the branch it takes."""
+"""Comparisons and boolean logic, which carry no tangent, and `where`, which passes on the tangent of its branch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from symgrad.ir.op import Builder, Lane
 from symgrad.ops.record import binary, facts, ternary, unary
 
 NEGATION = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
-"""The comparison that holds where another one does not, of numbers."""
+"""For each comparison of numbers, the comparison that holds where it does not."""
 CONVERSE = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-"""The comparison of b and a that is the same as another one of a and b."""
+"""For each comparison of a and b, the equivalent comparison of b and a."""
 
 _POINTS = (("0.5", "1.5"), ("1.5", "0.5"), (2, 2), ("-1", "0"))
 
@@ -35,7 +35,7 @@ def _comparison(
         gives="bool",
         cas=cas,
         domain=None,
-        # As in IEEE arithmetic, comparisons with NaN are False, except !=, on arrays and in mpmath.
+        # As in IEEE arithmetic, comparisons with NaN are False, except !=; this holds for arrays and in mpmath.
         evaluate=compare,
         reference=lambda mp, x, y: compare(x, y),
         partials=(None, None),
@@ -129,7 +129,7 @@ not_ = unary(
     samples=((True,), (False,)),
 )
 
-# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the other
+# The partials are choices between 1 and a structural zero. Linearisation reads such a choice as a guard: the other
 # branch contributes a strong zero, even if its own partials are infinite.
 where: Op = ternary(
     "where",
@@ -153,10 +153,10 @@ where: Op = ternary(
 
 
 def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
-    """Register a choice with an infinity as its other branch, which is no number of a graph.
+    """Register a choice with an infinity as its other branch, which cannot be a number in a graph.
 
-    Its domain is the condition, so no rule treats the infinity as a number. Ops that use it handle the infinity (its
-    softmax is 0), and no cotangent passes that branch.
+    The domain of the op is the condition, so no rule treats the infinity as a number. Ops that accept such a choice
+    handle the infinity (its softmax is 0), and no cotangent passes through its branch.
     """
 
     def slope(_out: Node, c: Node, _x: Node) -> Node:

@@ -2,9 +2,9 @@
 
     x**5 = (x**2)**2*x    x**(3/2) = sqrt(x)*x    x**(4/3) = cbrt(x)*x    x**(-5/3) = (1/cbrt(x))**5
 
-Every intermediate value is a pair of a number and its rounding error, so that the result is as good as that of a power
-function in a fraction of its time; powers of one base share their root. With a fused multiply-add, the product of two
-pairs takes four instructions (Dekker, Numerische Mathematik 18, 1971).
+Every intermediate value is a pair of a number and its rounding error, so that the result is as accurate as that of a
+power function, in a fraction of the time. Powers of the same base share their root. With a fused multiply-add, the
+product of two pairs takes four instructions (Dekker, Numerische Mathematik 18, 1971).
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
 
 _SHORT = 4
-"""The largest exponent for plain squaring without pairs, which loses two ulp at most."""
+"""The largest exponent for plain squaring without pairs, which loses at most two ulp."""
 
 _LONGEST = 64
-"""The largest numerator: beyond, a power function is as fast."""
+"""The largest numerator; for larger ones a power function is as fast."""
 
 _INFINITY = float("inf")
 
 _Pair: TypeAlias = tuple[Lane, "Lane | None"]
-"""A number and its rounding error, None for zero. The error is meaningless if the number is zero, infinite or NaN."""
+"""A number and its rounding error, which is None for zero. The error is meaningless if the number is zero, infinite or
+NaN."""
 
 
 def lower_power(b: Builder, node: Node, x: Lane, y: Lane) -> Lane:
@@ -57,7 +58,8 @@ _ROUNDED_ONCE: dict[Fraction, Callable[[Builder, Lane], Lane]] = {
 def _by_roots(b: Builder, x: Lane, n: Fraction) -> Lane:
     root = _root(b, x, n.denominator)
     if n < 0:
-        # The reciprocal first: its powers overflow where the result does, those of the root earlier.
+        # The reciprocal is taken first: its powers overflow only if the result does, but powers of the root overflow
+        # earlier.
         value = _to_the(b, _reciprocal(b, root), -n.numerator)
     else:
         whole, rest = divmod(n.numerator, n.denominator)
@@ -73,7 +75,7 @@ def _by_roots(b: Builder, x: Lane, n: Fraction) -> Lane:
     ordinary = b.and_(b.gt(size, b.const(0)), b.lt(size, b.const(_INFINITY)))
     if n.denominator == 1:
         return b.select(ordinary, b.add(high, low), high)
-    # A root of -0 and its products may be -0; the power is 0.
+    # A root of -0 and its products may be -0, but the power is 0.
     power = b.select(ordinary, b.add(high, low), b.add(high, b.const(0)))
     return power if n.denominator == 2 else b.select(b.lt(x, b.const(0)), b.const(float("nan")), power)
 

@@ -1,7 +1,8 @@
-"""Absolute value, sign, rounding, minimum and maximum: the piecewise linear ops, each with its kinks.
+"""Absolute value, sign, rounding, minimum and maximum: the piecewise linear ops, with their kinks.
 
-A partial that is a choice has the form ``where(condition, value, 0)``: linearisation reads the condition as a guard, so
-that the other branch contributes a strong zero, even if derivatives behind it are infinite (`sqrt(relu(x))` at x < 0).
+A partial that is a choice has the form ``where(condition, value, 0)``: linearisation reads the condition as a guard. So
+the other branch contributes a strong zero, even if it is multiplied by an infinite derivative (`sqrt(relu(x))` at x <
+0).
 """
 
 from __future__ import annotations
@@ -121,12 +122,12 @@ _TIE = (
 
 
 def _greater(x: Node, y: Node) -> Node:
-    """Return the partial of maximum by x: 1, 1/2 at a tie, else 0, a structural zero in the outer choice."""
+    """Return d maximum/dx: 1, or 1/2 at a tie, or else 0, which is a structural zero in the outer choice."""
     return _when(ge(x, y), where(gt(x, y), _ONE, _HALF))
 
 
 def _less(x: Node, y: Node) -> Node:
-    """Return the partial of minimum by x: 1, 1/2 at a tie, else 0, a structural zero in the outer choice."""
+    """Return d minimum/dx: 1, or 1/2 at a tie, or else 0, which is a structural zero in the outer choice."""
     return _when(le(x, y), where(lt(x, y), _ONE, _HALF))
 
 
@@ -171,7 +172,10 @@ _INSIDE = "a bound counts as inside, so that a parameter that starts on a bound 
 
 
 def _ordered(low: Node, high: Node) -> tuple[Node, ...]:
-    """Return the condition low < high, or none for numbers that fulfil it: clip(x, -1, 1) needs its two bounds only."""
+    """Return the condition low < high.
+
+    Return no condition for numbers that fulfil it, so clip(x, -1, 1) only needs its two bounds.
+    """
     if low.is_number() and high.is_number() and low.value < high.value:
         return ()
     return (lt(low, high),)

@@ -1,6 +1,7 @@
 """Trigonometric functions, their reciprocals and inverses.
 
-Reciprocals and their inverses have no libm call: their lowerings compose others, accurate to a few ulp.
+Reciprocals and their inverses have no libm call: their lowerings combine other functions, and are accurate to a few
+ulp.
 """
 
 from __future__ import annotations
@@ -158,8 +159,8 @@ atan = unary(
 
 
 def _over_square(numerator: Node, x: Node, y: Node) -> Node:
-    # numerator/(x**2 + y**2) would overflow beyond 1e154 and underflow below 1e-154; a ratio of at most 1 divided by
-    # the length does so only if the result does.
+    # numerator/(x**2 + y**2) would overflow beyond 1e154 and underflow below 1e-154. A ratio of at most 1, divided by
+    # the length, does so only if the result does.
     return numerator / hypot(x, y) / hypot(x, y)
 
 
@@ -184,7 +185,7 @@ atan2 = binary(
 
 
 def _asec(b: Builder, x: Lane) -> Lane:
-    """Return acos(1/x) as the angle of (+-1, sqrt(x**2 - 1)): 1/x would lose half the digits near |x| = 1."""
+    """Return acos(1/x) as the angle of (+-1, sqrt(x**2 - 1)), since 1/x would lose half of the digits near |x| = 1."""
     return b.call("atan2", _leg(b, x), b.copysign(b.const(1), x))
 
 
@@ -194,7 +195,7 @@ def _acsc(b: Builder, x: Lane) -> Lane:
 
 
 def _leg(b: Builder, x: Lane) -> Lane:
-    """Return sqrt(x**2 - 1), NaN for |x| < 1; the two roots do not overflow."""
+    """Return sqrt(x**2 - 1); NaN for |x| < 1. The two roots do not overflow."""
     size, one = b.abs(x), b.const(1)
     return b.mul(b.sqrt(b.sub(size, one)), b.sqrt(b.add(size, one)))
 

@@ -1,6 +1,7 @@
 """Bessel functions of real order and Airy functions, computed by SciPy.
 
-Derivatives by the argument: DLMF 10.6.1 and 10.29.1, 9.2.1. By the order there is no closed form.
+Derivatives with respect to the argument are from DLMF 10.6.1 and 10.29.1, 9.2.1. For derivatives with respect to the
+order there is no closed form.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt
 from symgrad.ops.scalar.rounding import floor, sign
 from symgrad.ops.special.orders import no_derivative
 
-_LARGEST_ORDER = 250  # beyond it mpmath may take minutes: such reference values are NaN
+_LARGEST_ORDER = 250  # for larger orders mpmath may take minutes, so the reference value is NaN
 _HALF = (("0.5", "0.7"), ("-1.5", "2.2"), ("2.25", "11.5"))
 _POSITIVE = ((0, 1), (1, "2.5"), (2, "0.3"), (-1, "1.3"), *_HALF)
 _WHOLE_TOO = ((0, 0), (0, 1), (1, "2.5"), (2, "0.3"), (3, "-1.7"), (-1, "1.3"), *_HALF)
@@ -47,7 +48,7 @@ def _positive_reference(name: str) -> Callable[[Any, Any, Any], Any]:
     def value(mp: Any, n: Any, x: Any) -> Any:
         if not x > 0 or not abs(n) <= _LARGEST_ORDER:
             return mp.nan
-        # mpmath takes the limit at integer orders and loses all digits next to them.
+        # mpmath takes the limit at integer orders, but loses all digits next to integer orders.
         whole = mp.nint(n)
         near = abs(n - whole) < mp.mpf(10) ** (-2 * mp.dps)
         return mp.re(getattr(mp, name)(whole if near else n, x))
@@ -104,7 +105,7 @@ iv: Op = binary(
 
 
 def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
-    """Return ive, at small x by iv: SciPy's ive loses digits there next to integer orders."""
+    """Return ive. For small x iv is used, since SciPy's ive loses digits next to integer orders."""
     size = b.abs(x)
     near = b.mul(b.call("exp", b.neg(size)), b.call("iv", n, x))
     return b.select(b.lt(size, b.const(1)), near, b.call("ive", n, x))

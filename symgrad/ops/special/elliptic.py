@@ -1,6 +1,7 @@
 """Elliptic integrals of the parameter m = k**2, computed by SciPy.
 
-Derivatives: DLMF 19.4.1 to 19.4.5, with alpha**2 = m*sin(phi)**2. Beyond m = 1 the reciprocal parameter: DLMF 19.7.4.
+Derivatives are from DLMF 19.4.1 to 19.4.5, with alpha**2 = m*sin(phi)**2. For m > 1 the reciprocal parameter is used:
+DLMF 19.7.4.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ def _second_reference(mp: Any, phi: Any, m: Any) -> Any:
 
 
 def _beyond(b: Builder, phi: Lane, m: Lane) -> tuple[Lane, Lane, Lane, Lane, Lane]:
-    """Return whether m > 1, whether outside the domain, and for m > 1 the root of m, the angle and the parameter."""
+    """Return whether m > 1, whether phi is outside the domain.
+
+    For m > 1 also return the root of m, the angle and the parameter.
+    """
     one = b.const(1)
     large = b.gt(m, one)
     root = b.sqrt(b.select(large, m, one))

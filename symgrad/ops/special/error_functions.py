@@ -1,6 +1,6 @@
 """Error functions without overflow and cancellation: erfcx, Dawson's integral, log of the normal distribution.
 
-Derivatives: DLMF 7.2, 7.5.1 and 7.10.
+Derivatives are from DLMF 7.2, 7.5.1 and 7.10.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _more_digits(mp: Any, x: Any) -> Any:
 
 
 def _far(mp: Any, x: Any) -> bool:
-    """Tell whether the asymptotic series have all digits after four terms."""
+    """Tell whether the asymptotic series are exact to all digits after four terms."""
     return abs(x) > mp.mpf(10) ** 13
 
 

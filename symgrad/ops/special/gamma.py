@@ -1,9 +1,9 @@
 """Error functions and the gamma family.
 
-digamma and polygamma have no libm call. For x > 0 their formulas climb to z = x + N by the recurrence and use the
-asymptotic series there (Abramowitz and Stegun 6.3.18, 6.4.11; DLMF 5.11.2, 5.15.8); for x < 0 they reflect at 1/2
-(DLMF 5.5.4, 5.15.6), with cot(pi*x) of the exactly reduced x - rint(x). Coefficients are exact. In kernels digamma is a
-function of its own, precise beside its roots too.
+digamma and polygamma have no libm call. For x > 0 the recurrence leads to z = x + N, at which the asymptotic series is
+used (Abramowitz and Stegun 6.3.18, 6.4.11; DLMF 5.11.2, 5.15.8). For x < 0 the functions are reflected at 1/2 (DLMF
+5.5.4, 5.15.6), with cot(pi*x) of the exactly reduced x - rint(x). Coefficients are exact. In kernels digamma has its
+own code, which is accurate even near its roots.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _erfc_reference(mp: Any, x: Any) -> Any:
 
 
 def _lgamma_value(x: Any) -> Any:
-    # gammaln loses all digits near its zeros 1 and 2, where loggamma, which is complex, has a series.
+    # gammaln loses all digits near its zeros 1 and 2; loggamma, which is complex, uses a series near them.
     near: Any = by_scipy("loggamma")(np.add(x, 0j)).real + 0.0  # no -0.0 at 1, as in C
     far: Any = by_scipy("gammaln")(x)
     return ARRAYS.select(np.abs(np.subtract(x, 1.5)) < 1, near, far)
@@ -114,7 +114,10 @@ lgamma = unary(
 
 
 def polygamma_reference(mp: Any, n: int, x: Any) -> Any:
-    """Return polygamma in mpmath, reflected at x < 0 (DLMF 5.15.6), where mpmath is slow; NaN for large orders."""
+    """Return polygamma in mpmath; NaN for large orders.
+
+    For x < 0, where mpmath is slow, it is reflected (DLMF 5.15.6).
+    """
     if _is_pole(mp, x) or n > _LARGEST_REFERENCE:
         return mp.nan
     if n == 0 or not x < 0:
@@ -128,14 +131,14 @@ def polygamma_reference(mp: Any, n: int, x: Any) -> Any:
 
 @lru_cache
 def bernoulli(n: int) -> Fraction:
-    """Return the Bernoulli number B_n, from sum over k <= n of binomial(n + 1, k)*B_k = 0."""
+    """Return the Bernoulli number B_n, from the equation: the sum over k <= n of binomial(n + 1, k)*B_k is 0."""
     if n == 0:
         return Fraction(1)
     return -sum((math.comb(n + 1, k) * bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
 
 
 def _steps(n: int) -> int:
-    """Return the number of recurrence steps: at z > 10 + n the series reaches 2**-60 of its first term soon."""
+    """Return the number of recurrence steps; at z > 10 + n the series soon reaches 2**-60 of its first term."""
     return 10 + n
 
 
@@ -157,10 +160,10 @@ def _series(n: int) -> tuple[Fraction, ...]:
 
 @lru_cache
 def _cotangent_derivative(n: int) -> tuple[int, ...]:
-    """Return the coefficients, constant first, of P_n with (d/dt)**n cot(t) = P_n(cot(t)).
+    """Return the coefficients, with the constant first, of P_n with (d/dt)**n cot(t) = P_n(cot(t)).
 
-    P_n+1(c) = -(1 + c**2)*P_n'(c). The coefficients of one P_n have one sign and its powers one parity, so Horner's
-    scheme in c**2 does not cancel.
+    P_n+1(c) = -(1 + c**2)*P_n'(c). All coefficients of P_n have the same sign, and all its powers the same parity, so
+    in Horner's scheme in c**2 nothing cancels.
     """
     p = [0, 1]
     for _ in range(n):
@@ -170,7 +173,7 @@ def _cotangent_derivative(n: int) -> tuple[int, ...]:
 
 
 def horner(b: Builder, coefficients: Sequence[Fraction | float], x: Lane) -> Lane:
-    """Return the polynomial with these coefficients, constant first, by Horner's scheme."""
+    """Return the value of the polynomial with these coefficients, with the constant first, by Horner's scheme."""
     value = b.const(Fraction(coefficients[-1]))
     for c in reversed(coefficients[:-1]):
         value = b.fma(value, x, b.const(Fraction(c)))
@@ -211,7 +214,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
 
 
 def _cotangent_of_turns(b: Builder, r: Lane) -> Lane:
-    """Return cot(pi*r), |r| <= 1/2, to a few ulp; near its zero by tan(pi*(1/2 - |r|))."""
+    """Return cot(pi*r), |r| <= 1/2, to a few ulp; near its zero tan(pi*(1/2 - |r|)) is used."""
     size = b.abs(r)
     near_zero = b.gt(size, b.const(0.25))
     turns = b.select(near_zero, b.sub(b.const(0.5), size), size)
@@ -220,7 +223,7 @@ def _cotangent_of_turns(b: Builder, r: Lane) -> Lane:
 
 
 def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
-    """Return polygamma(n, x), reflected at x < 0.
+    """Return polygamma(n, x), which is reflected for x < 0.
 
     DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x).
     """
@@ -235,7 +238,7 @@ def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
     zero, one = b.const(0), b.const(1)
     negative = b.lt(x, zero)
     positive = _polygamma_of_positive(b, n, b.select(negative, b.sub(one, x), x))
-    sign = 1 if n % 2 else -1  # of polygamma(n, x) at x > 0, n > 0
+    sign = 1 if n % 2 else -1  # the sign of polygamma(n, x) for x > 0, n > 0
     direct = positive if n == 0 or sign > 0 else b.neg(positive)
     mirrored = direct if n % 2 == 0 else b.neg(direct)
 
@@ -254,7 +257,7 @@ def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
     return b.select(pole, b.const(math.nan), result)
 
 
-_LARGEST_REFERENCE = 1_000  # beyond, mpmath takes more than a tenth of a second
+_LARGEST_REFERENCE = 1_000  # for larger orders mpmath takes more than a tenth of a second
 _LARGEST_ORDER = 30  # factorials up to 34! fit into float32
 
 digamma: Op = unary(

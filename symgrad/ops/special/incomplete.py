@@ -1,8 +1,9 @@
-"""Exponential integrals of every order and incomplete gamma functions, of real orders.
+"""Exponential integrals of every order, and incomplete gamma functions of real orders.
 
-Derivatives by the argument: DLMF 8.19.13 and 8.8.12 to 8.8.14. By the order there is no closed form.
-SciPy has no values for orders that are no integers and greater than 1 (of expint) or negative (of the others): they
-follow from recurrences (DLMF 8.8.2, 8.19.12) for x < 1 and from a continued fraction for x >= 1 (DLMF 8.19.17).
+Derivatives with respect to the argument are from DLMF 8.19.13 and 8.8.12 to 8.8.14. For derivatives with respect to the
+order there is no closed form. SciPy has no values for orders that are not integers if they are greater than 1 (for
+expint) or negative (for the other functions). Such values follow from recurrences (DLMF 8.8.2, 8.19.12) for x < 1, and
+from a continued fraction for x >= 1 (DLMF 8.19.17).
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, le, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
 
-_LARGEST_ORDER = 50  # steps of a recurrence
+_LARGEST_ORDER = 50  # the most steps of a recurrence
 _LARGEST_GAMMA = 170
-_ENDLESS = 2**31  # larger orders are no integers in SciPy's code
+_ENDLESS = 2**31  # SciPy's code does not treat larger orders as integers
 _SMALLEST = 1e-300  # the gamma function of smaller positive orders overflows
 _NEAREST = 1 / 16  # the recurrence loses digits just above an integer
-_TERMS = 100  # of the continued fraction: enough at x = 1
+_TERMS = 100  # the terms of the continued fraction, enough at x = 1
 
 
 def _is_integer(n: Node) -> Node:
@@ -34,7 +35,7 @@ def _is_integer(n: Node) -> Node:
 
 
 def _digits(mp: Any, order: Any) -> Any:
-    """Return a precision context for references: next to integer orders large terms cancel."""
+    """Return a precision context for references, since large terms cancel next to integer orders."""
     near = 0 < abs(order - mp.nint(order)) < 1e-5
     return mp.workdps((2 if near else 1) * mp.dps + 20)
 
@@ -92,7 +93,7 @@ def _expn(b: Builder, p: float, x: Lane) -> Lane:
 
 
 def _elementary(b: Builder, m: int, x: Lane) -> Lane:
-    """Return E of order -m: m!*exp(-x)/x**(m + 1)*sum of x**k/k! for k <= m."""
+    """Return E of order -m: m!*exp(-x)/x**(m + 1) times the sum of x**k/k! over k <= m."""
     w = b.div(b.const(1), x)
     total = b.const(1)
     for k in range(1, m + 1):
@@ -131,7 +132,7 @@ def _scipy_upper(b: Builder, a: float, x: Lane) -> Lane:
 
 
 def _sum(b: Builder, a: int, x: Lane) -> Lane:
-    """Return the upper function of integer order: (a - 1)!*exp(-x)*sum of x**k/k! for k < a."""
+    """Return the upper function of integer order: (a - 1)!*exp(-x) times the sum of x**k/k! over k < a."""
     total = b.const(1)
     for k in range(a - 1, 0, -1):
         total = b.add(b.const(1), b.mul(b.div(x, b.const(k)), total))
@@ -163,7 +164,7 @@ def _lower(b: Builder, a: float, x: Lane) -> Lane | None:
     top = a + steps
     value = b.mul(b.call("gammainc", b.const(top), b.maximum(x, b.const(0))), b.const(math.gamma(top)))
     if whole:
-        # DLMF 8.5.1: terms of one sign.
+        # DLMF 8.5.1: all terms have the same sign.
         power = b.call("pow", x, b.const(a))
         inside = b.select(b.lt(x, b.const(0)), b.maximum(x, b.const(-750)), b.const(0))
         series = b.call("hyp1f1", b.const(a), b.const(a + 1), b.neg(inside))

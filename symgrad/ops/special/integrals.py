@@ -31,7 +31,7 @@ def _positive_or_nan(mp: Any, x: Any) -> Any:
 
 
 def _of_positive(name: str, part: int) -> Callable[[Any], Any]:
-    """Return the evaluation of an integral for x > 0; at x < 0, where SciPy has its real part, NaN."""
+    """Return the evaluation of an integral for x > 0; for x < 0 it is NaN, although SciPy returns the real part."""
     return lambda x: ARRAYS.select(x > 0, by_scipy(name, part)(x), math.nan)
 
 
@@ -67,7 +67,7 @@ erfinv = unary(
 
 
 def _erfcinv_reference(mp: Any, x: Any) -> Any:
-    """Invert erfc by Newton's method for log(erfc(y)) = log(x), which is concave in y: it always converges."""
+    """Invert erfc by Newton's method for log(erfc(y)) = log(x). It always converges, since the left side is concave."""
     if not 0 < x < 2:
         return mp.nan
     if x > 1:
@@ -78,7 +78,7 @@ def _erfcinv_reference(mp: Any, x: Any) -> Any:
             value = mp.erfc(y)
             step = mp.log(value / x) * value / (2 / mp.sqrt(mp.pi) * mp.exp(-y * y))
             y += step
-            # Convergence is quadratic: the next step is beyond the last digit.
+            # Convergence is quadratic, so the next step would be beyond the last digit.
             if abs(step) <= abs(y) * mp.mpf(10) ** (-mp.dps // 2 - 5):
                 break
     return +y

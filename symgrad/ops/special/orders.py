@@ -1,4 +1,4 @@
-"""Functions of an order and an argument: formulas for one order at a time, and no derivative by the order."""
+"""Functions of an order and an argument: formulas for one order at a time, without derivatives in the order."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ Code: TypeAlias = "Callable[[Builder, float, Lane], Lane | None]"
 """The value at one order, or None if there is no formula."""
 
 
-_LARGEST_ORDER, _REACH = 100, 1e4  # beyond them mpmath takes minutes: such values are NaN
+_LARGEST_ORDER, _REACH = 100, 1e4  # for larger ones mpmath takes minutes, so values are NaN
 
 
 def no_derivative(name: str) -> Callable[[Node, Node, Node], Node]:
-    """Return the partial by the order, which raises: it has no closed form."""
+    """Return the partial with respect to the order, which raises an error, since it has no closed form."""
 
     def refuse(_out: Node, _n: Node, _x: Node) -> Node:
         raise UnsupportedError(
-            f"the derivative of {name}(n, x) by its order n has no closed form",
-            expected=f"an order of {name} that does not depend on what is differentiated by",
-            cure="differentiate by x, or put stop_gradient around the order",
+            f"the derivative of {name}(n, x) with respect to its order n has no closed form",
+            expected=f"an order of {name} that does not depend on the variable of differentiation",
+            cure="differentiate with respect to x, or put stop_gradient around the order",
         )
 
     return refuse
 
 
 def values_by_order(code: Code, reference: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return the evaluation of arrays by formulas of one order each, in float64, or by mpmath if there is none."""
+    """Return the evaluation of arrays by a formula for each order, in float64, or by mpmath if there is no formula."""
 
     def evaluate(n: Any, x: Any) -> Any:
         dtype = np.result_type(n, x)
@@ -63,7 +63,7 @@ def _by_mpmath(reference: Callable[[Any, Any, Any], Any], order: float, points: 
 
 
 def number_of(node: Node) -> float | None:
-    """Return the value of a number or a quotient of numbers, None for other nodes."""
+    """Return the value of a number or a quotient of numbers; None for any other node."""
     if node.is_number() and not isinstance(node.value, bool):
         return nearest_float(node.value)
     parts = [number_of(a) for a in node.args] if node.op.name in ("neg", "div") else []
@@ -75,11 +75,11 @@ def number_of(node: Node) -> float | None:
 
 
 BY_ORDER: set[str] = set()
-"""Ops with code for one order, the first argument, at a time."""
+"""Ops whose code is for one order at a time; the order is the first argument."""
 
 
 def code_of_order(name: str, code: Code, orders: str) -> Callable[[Builder, Node, Lane, Lane], Lane]:
-    """Return the lowering by formulas of one order each.
+    """Return the lowering by a formula for each order.
 
     Args:
         name: the name of the op.

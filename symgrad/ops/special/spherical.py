@@ -1,8 +1,9 @@
 """sinc, and the spherical Bessel functions j_n, which give all its derivatives without a quotient.
 
 sin(t)/t is j_0(t), and (2*n + 1)*j_n'(t) = n*j_(n - 1)(t) - (n + 1)*j_(n + 1)(t) (DLMF 10.51.2), so no derivative is
-0/0 at 0. Values near 0 use the power series (DLMF 10.53.1) at an order at which its terms do not cancel, and the
-downward recurrence (10.51.1); values beyond the order use sine, cosine and the upward recurrence. Each is stable there.
+0/0 at 0. For small x, the power series (DLMF 10.53.1) is used for an order at which its terms do not cancel, and then
+the downward recurrence (10.51.1). For x larger than the order, sine, cosine and the upward recurrence are used. Each
+recurrence is stable where it is used.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _near(b: Builder, n: int, x: Lane, reach: int) -> Lane:
     With j_k = x**k/(2*k + 1)!!*p_k the recurrence is p_(k - 1) = p_k - x**2/((2*k + 1)*(2*k + 3))*p_(k + 1), and
     p_k is the sum of (-x**2/2)**i/(i!*(2*k + 3)*(2*k + 5)*...*(2*k + 2*i + 1)).
     """
-    start = max(n, math.ceil((reach**2 - 3) / 2))  # from here on every term is at most half of the one before
+    start = max(n, math.ceil((reach**2 - 3) / 2))  # then every term is at most half of the term before it
     square = b.mul(x, x)
     high, low = (_series(b, k, square, reach) for k in (start + 1, start))
     for k in range(start, n, -1):
@@ -101,7 +102,7 @@ def _spherical_reference(mp: Any, n: Any, x: Any) -> Any:
 def _slope(_out: Node, n: Node, x: Node) -> Node:
     if n.is_number(0):
         return -spherical_jn(as_node(1), x)
-    # For a variable order, any function with a value may be the first term at n = 0, whose factor is 0.
+    # For a variable order, the first term at n = 0 has the factor 0, so it may be any function that has a value.
     below = n - 1 if n.is_number() else maximum(n - 1, as_node(0))
     return (n * spherical_jn(below, x) - (n + 1) * spherical_jn(n + 1, x)) / (2 * n + 1)
 

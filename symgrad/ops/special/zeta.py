@@ -1,8 +1,9 @@
 """Polylogarithms, the zeta functions of Riemann and Hurwitz, and Lambert's W.
 
-Derivatives by the argument: DLMF 25.12.11, 25.11.17 and 4.13.4. By the order there is no closed form.
-Values at integer orders follow from the series at 0 and 1 and from inversion (DLMF 25.12, 25.13), zeta at other orders
-from the Euler-Maclaurin formula (DLMF 25.11.5), all others from mpmath.
+Derivatives with respect to the argument are from DLMF 25.12.11, 25.11.17 and 4.13.4. For derivatives with respect to
+the order there is no closed form. Values at integer orders follow from the series at 0 and 1 and from inversion (DLMF
+25.12, 25.13). zeta at other orders follows from the Euler-Maclaurin formula (DLMF 25.11.5). All other values are from
+mpmath.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from symgrad.ops.special.gamma import bernoulli, horner, polygamma_of_order, pol
 from symgrad.ops.special.orders import code_of_order, no_derivative, values_by_order
 
 _LARGEST_ORDER = 30
-_TERMS = 26  # of each series, at the ends of its interval
+_TERMS = 26  # the number of terms of each series, enough at the ends of its interval
 
 
 # ------------------------------------------------------------------------------------------------------- polylogarithms
@@ -30,7 +31,7 @@ _TERMS = 26  # of each series, at the ends of its interval
 
 @lru_cache
 def _eulerian(n: int) -> tuple[int, ...]:
-    """Return the coefficients, constant first, of A_n in x*A_n(x)/(1 - x)**(n + 1), the polylogarithm of order -n."""
+    """Return the coefficients, constant first, of A_n: the polylogarithm of order -n is x*A_n(x)/(1 - x)**(n + 1)."""
     row = [1]
     for m in range(2, n + 1):
         at = [0, *row, 0]
@@ -39,7 +40,7 @@ def _eulerian(n: int) -> tuple[int, ...]:
 
 
 def _zeta_at(n: int) -> float:
-    """Return Riemann's zeta function of an integer other than 1."""
+    """Return Riemann's zeta function at an integer other than 1."""
     if n <= 0:
         return float(-bernoulli(1 - n) / (1 - n)) if n else -0.5
     return float(by_scipy("zeta")(n))
@@ -69,7 +70,7 @@ def _polylog(b: Builder, order: float, x: Lane) -> Lane | None:
     small = horner(b, powers, x)
     size = b.abs(x)
     inside = b.lt(x, one)
-    # Near 1, in powers of the logarithm; at 1 itself its power times log(-log) is 0.
+    # Near 1 this is a series in powers of the logarithm; at 1 itself the power of the logarithm times log(-log) is 0.
     above = b.gt(x, half)
     log = b.call("log", b.select(above, x, one))
     known = [0.0 if k == n - 1 else _zeta_at(n - k) / math.factorial(k) for k in range(_TERMS)]
@@ -80,7 +81,7 @@ def _polylog(b: Builder, order: float, x: Lane) -> Lane | None:
     for _ in range(n - 1):
         power = b.mul(power, log)
     near = b.add(horner(b, known, log), b.mul(power, bracket))
-    # At negative x, in powers of the logarithm of -x; beyond -2 after inversion.
+    # For negative x this is a series in powers of the logarithm of -x; for x < -2 it is used after inversion.
     far = b.lt(x, b.const(-2))
     minus = b.neg(b.select(b.lt(x, b.neg(half)), x, b.const(-1)))
     inverted = b.select(far, b.div(one, minus), minus)
@@ -88,7 +89,7 @@ def _polylog(b: Builder, order: float, x: Lane) -> Lane | None:
     series = horner(b, [-_eta_at(n - k) / math.factorial(k) for k in range(_TERMS + 8)], log)
     tiny = horner(b, powers, b.neg(inverted))
     inner = b.select(b.lt(inverted, half), tiny, series)
-    up = b.neg(log)  # of -x
+    up = b.neg(log)  # the negative logarithm of -x
     terms = [0.0] * (n + 1)
     for k in range(n // 2 + 1):
         eta = 0.5 if k == 0 else _eta_at(2 * k)
@@ -146,7 +147,7 @@ polylog: Op = binary(
 
 
 def _bernoulli_polynomial(n: int) -> list[Fraction]:
-    """Return the coefficients, constant first."""
+    """Return the coefficients, with the constant first."""
     return [math.comb(n, k) * bernoulli(n - k) for k in range(n + 1)]
 
 
@@ -254,7 +255,7 @@ def _lambert(b: Builder, x: Lane) -> Lane:
     outside = b.lt(off, zero)
     p = b.sqrt(b.mul(b.const(2 * math.e), b.maximum(off, zero)))
     series = horner(b, _branch_series(), b.minimum(p, one))
-    # The guess of Iacono and Boyd (2017), then steps of Halley.
+    # The initial value is from Iacono and Boyd (2017); steps of Halley's method follow.
     x = b.maximum(x, b.const(-0.36))
     log = b.call("log1p", x)
     large = b.gt(x, b.const(3))

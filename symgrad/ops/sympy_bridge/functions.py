@@ -27,7 +27,7 @@ def _otherwise(end: Any) -> Callable[[Any, Any], Any]:
 
 
 def _spherical(n: Any, x: Any) -> Any:
-    """Return sinc at order 0, else our class: SymPy's jn has the wrong numeric sign at x < 0."""
+    """Return sinc at order 0, else symgrad's class, since SymPy's jn has the wrong numeric sign for x < 0."""
     return sympy.sinc(x) if n == 0 else heads.spherical_jn(n, x)
 
 
@@ -51,11 +51,11 @@ _PLAIN: dict[str, Any] = {
     "where_plus_oo": _otherwise(sympy.oo),
     "xor": sympy.Xor,
 }
-"""The expressions of our classes in SymPy's own functions, for ``doit`` and ``rewrite``."""
+"""The expressions of symgrad's classes in terms of SymPy's own functions, for ``doit`` and ``rewrite``."""
 
 
 class _Head:
-    """The base of the SymPy classes of our ops: derivative, numbers and facts from the op's record."""
+    """The base of the SymPy classes of symgrad's ops, with derivative, numbers and facts from the op's record."""
 
     op: Op
     args: tuple[Any, ...]
@@ -91,16 +91,16 @@ class _FunctionHead(_Head, sympy.Function):
         op, params = self.op, self.params
 
         def value(*args: Any) -> Any:
-            return op.reference(_mpmath.mp, *params, *map(_mpmath.mp.convert, args))  # SymPy passes ints
+            return op.reference(_mpmath.mp, *params, *map(_mpmath.mp.convert, args))  # SymPy may pass ints
 
         return value, self.operands
 
     def _eval_evalf(self, prec: int) -> Any:
-        if "bool" in self.op.takes:  # SymPy evaluates functions of numbers alone
+        if "bool" in self.op.takes:  # SymPy only evaluates functions of numbers
             return self.doit(deep=False)._eval_evalf(prec)
         try:
             return sympy.Function._eval_evalf(self, prec)
-        except TypeError:  # a complex argument: the op has no value there
+        except TypeError:  # for a complex argument the op has no value
             return None
 
     def _eval_is_real(self) -> bool | None:
@@ -133,7 +133,7 @@ def _partial(op: Op, position: int, params: tuple[Any, ...]) -> tuple[Any, tuple
 
 @cache
 def head_of(op: Op) -> Any:
-    """Return our SymPy class for an op."""
+    """Return symgrad's SymPy class for an op."""
 
     def numeric(*args: Any) -> Any:  # for sympy.lambdify, in NumPy or mpmath
         static, operands = (args[0].params, args[1:]) if op.parameters else ((), args)
@@ -156,8 +156,8 @@ def head_of(op: Op) -> Any:
 class _Heads:
     """SymPy classes for the ops that SymPy lacks, by the name of the op: ``heads.sigmoid(x)``.
 
-    They differentiate, evaluate, print and lambdify like SymPy's own functions, and pickle. ``doit`` and ``rewrite``
-    replace them by SymPy's own functions if possible.
+    They can be differentiated, evaluated, printed and lambdified like SymPy's own functions, and they can be pickled.
+    ``doit`` and ``rewrite`` replace them by SymPy's own functions if possible.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -174,15 +174,15 @@ def to_sympy(nodes: Sequence[Node], symbols: Mapping[str, Any] | None = None) ->
     """Convert nodes to SymPy expressions, unevaluated and with their sharing.
 
     Args:
-        nodes: any nodes; a tensor becomes a scalar symbol, because all ops act elementwise.
+        nodes: the nodes; a tensor becomes a scalar symbol, because all ops act elementwise.
         symbols: SymPy symbols to use, by name, instead of new ones with assumptions from the declarations.
 
     Returns:
-        One expression per node; equal subexpressions are one object. ``from_sympy(to_sympy(nodes),
+        One expression per node; equal subexpressions are the same object. ``from_sympy(to_sympy(nodes),
         declarations(nodes))`` gives the same nodes.
 
     Raises:
-        RedefinitionError: if one name stands for two symbols.
+        RedefinitionError: if the same name stands for two symbols.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -1,7 +1,7 @@
 """Definite integrals by SymPy, in a subprocess with a time limit.
 
 SymPy's integration may take hours and cannot be interrupted from Python, but a process can be killed on every system.
-The limit is processor time, if the system counts it, so that a busy machine finds the same integrals.
+If the system counts processor time, the limit is for that time, so that a busy machine finds the same integrals.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symgrad.ops.sympy_bridge.objects import sympy
 from symgrad.ops.sympy_bridge.read import from_sympy
 from symgrad.ops.sympy_bridge.write import declarations
 
-_PATIENCE = 4  # the ratio of the limit of elapsed time to that of processor time
+_PATIENCE = 4  # the limit of elapsed time, divided by the limit of processor time
 _START = 5.0  # seconds to import SymPy
 
 
@@ -31,13 +31,13 @@ def definite_integral(
     Args:
         integrand: a scalar node.
         variable: the symbol to integrate over.
-        low: the lower end, None for an infinite one.
-        high: the upper end, None for an infinite one.
+        low: the lower end; None for minus infinity.
+        high: the upper end; None for infinity.
         seconds: the limit of processor time.
 
     Returns:
-        The integral and a node of kind bool; None if SymPy finds none in time. SymPy's integrals are not always right:
-        compare the value with a numeric one.
+        The integral, and a node of kind bool; None if SymPy finds no integral in time. SymPy's integrals are not always
+        right: compare the value with a numeric integral.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -1,4 +1,4 @@
-"""SymPy as an untyped module, and our only SymPy class that is no function."""
+"""SymPy as an untyped module, and symgrad's only SymPy class that is not a function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sympy import Basic
 
 __all__ = ["Basic", "S", "Static", "sympy"]
 
-# SymPy's own annotations are partial: a type checker would report errors everywhere.
+# SymPy's own annotations are incomplete, so a type checker would report errors everywhere.
 sympy: Any = typed_sympy
 S: Any = sympy.S
 

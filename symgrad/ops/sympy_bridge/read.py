@@ -89,7 +89,7 @@ def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration 
 
 
 def _exact(value: Any) -> Fraction:
-    """Return the shortest decimal that parses to a Float of its precision."""
+    """Return the shortest decimal that parses to a Float of the same precision."""
     mpf, precision = _attribute(value, "_mpf_", tuple), _attribute(value, "_prec", int)
     if not mpf[1] and mpf[2]:
         raise UnsupportedError("a float is not finite", cure="leave out what is not finite")
@@ -97,14 +97,14 @@ def _exact(value: Any) -> Fraction:
         raise NumberTooLargeError("a float has an exponent too large to write out", cure="keep it symbolic")
     digits: int = _libmp.prec_to_dps(precision)
     while True:
-        # Through Decimal: Python's int reads texts of up to 4,300 digits.
+        # The conversion uses Decimal, since Python's int only reads texts of up to 4,300 digits.
         exact = Fraction(Decimal(_libmp.to_str(mpf, digits)))
         if _libmp.from_rational(exact.numerator, exact.denominator, precision, "n") == mpf:
             return exact
         digits += 1
 
 
-_LARGEST_EXPONENT = 20_000  # of two; doubles end at 1024, quadruple precision at 16384
+_LARGEST_EXPONENT = 20_000  # of two; doubles have exponents up to 1024, quadruple precision up to 16384
 
 
 def _chained(op: str) -> Callable[[Any, list[Node]], Node]:
@@ -151,7 +151,7 @@ def _read_polygamma(_e: Any, args: list[Node]) -> Node:
 
 
 def _read_composite(name: str) -> Callable[[Any, list[Node]], Node]:
-    """Return the reader of a function with a formula over ops, or with an op for another number of arguments."""
+    """Return the reader of a function that has a formula over ops, or an op only for another number of arguments."""
 
     def read(_e: Any, args: list[Node]) -> Node:
         how = form_of(name, len(args))
@@ -203,12 +203,12 @@ _READ: dict[Any, tuple[Container[int], Callable[[Any, list[Node]], Node]]] = {
     sympy.expint: ({2}, _read_expint),
     **{getattr(sympy, name): (_counts(name), _read_composite(name)) for name in _WRITTEN},
     sympy.erfcinv: ({1}, lambda e, args: OPS["erfcinv"](args[0])),
-    # sin(x)/x, and 1 at 0: not NumPy's, whose argument is a multiple of pi.
+    # SymPy's sinc is sin(x)/x, and 1 at 0; NumPy's sinc has the argument in multiples of pi.
     sympy.sinc: ({1}, lambda e, args: OPS["spherical_jn"](number(0), args[0])),
     sympy.jn: ({2}, lambda e, args: OPS["spherical_jn"](*args)),
     sympy.loggamma: ({1}, lambda e, args: OPS["lgamma"](args[0])),
 }
-"""SymPy classes with several forms, any number of arguments, or no op: their numbers of arguments, and readers."""
+"""For SymPy classes with several forms, any number of arguments, or no op: the numbers of arguments, and the reader."""
 
 _CURES: list[tuple[tuple[str, ...], str]] = [
     (("Integral", "Derivative", "Sum", "Product", "Limit", "Subs"), "evaluate it first: .doit()"),
@@ -245,15 +245,15 @@ def _unsupported(e: Any) -> UnsupportedError:
 
 
 class _Reader:
-    """Converts SymPy expressions to nodes, arguments first, each object once."""
+    """Converts SymPy expressions to nodes, with arguments first, and each object once."""
 
     def __init__(self, domains: Mapping[str, Domain | Declaration | str]) -> None:
         self.domains = domains
         self.symbols: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
-        self.done: dict[int, Node] = {}  # by id: comparing expressions would traverse them
+        self.done: dict[int, Node] = {}  # by id, since comparing expressions would traverse them
         self.op_of = {class_of(op, head_of): op for op in set(OPS.values()) if op.name not in _UNWRITTEN}
-        self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # of equal arguments
+        self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # for equal arguments
 
     def children(self, e: Any) -> tuple[Any, ...]:
         cls: Any = e.__class__
@@ -293,7 +293,7 @@ class _Reader:
         return [self.done[id(output)] for output in outputs]
 
     def truths(self, e: Any, children: tuple[Any, ...]) -> set[int]:
-        """Return the ids of the children that must be truth values, which decides the domain of symbols."""
+        """Return the ids of the children that must be truth values, which determine the domains of symbols."""
         op = self.op_of.get(type(e))
         if type(e) is sympy.Piecewise:
             return {id(c) for c in children[1::2]}
@@ -314,7 +314,7 @@ class _Reader:
         if isinstance(e, sympy.Symbol):
             other = self.symbols.setdefault(_attribute(e, "name", str), e)
             if other != e:
-                # SymPy distinguishes them by assumptions, or as Dummies.
+                # SymPy distinguishes such symbols by their assumptions, or as Dummies.
                 raise RedefinitionError(
                     f"two different symbols of SymPy are named {e.name}: {sympy.srepr(other)} and {sympy.srepr(e)}",
                     cure=f"rename one of them, or make it the other: expr.subs(old, {e.name})",
@@ -361,7 +361,7 @@ _LEAVES: Any = (
     sympy.logic.boolalg.BooleanFalse,
 )
 
-_UNWRITTEN = {"mul", "div", "neg", "pow", "sqrt", "where"}  # ops whose SymPy class is shared
+_UNWRITTEN = {"mul", "div", "neg", "pow", "sqrt", "where"}  # ops that share a SymPy class
 
 
 def from_sympy(
@@ -371,18 +371,18 @@ def from_sympy(
 
     Args:
         exprs: SymPy expressions or Python numbers.
-        domains: the domain of a symbol by name (or the domain's name), or its declaration. Without an entry the
-            symbol's assumptions decide: a positive symbol is ``positive``, an integer one ``int``, a condition
-            ``bool``, any other ``real``. A function without a definition, theta(t), is an input ``theta``, and its
-            derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
+        domains: for symbols, by name, the domain (or the name of the domain) or the declaration. For a symbol without
+            an entry its assumptions determine the domain: a positive symbol is ``positive``, an integer symbol is
+            ``int``, a condition is ``bool``, and any other symbol is ``real``. A function without a definition,
+            theta(t), is an input ``theta``, and its derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
 
     Returns:
         One node per expression.
 
     Raises:
-        UnsupportedError: for a head without an op, such as an integral; the message names it.
+        UnsupportedError: for a SymPy class without an op, such as an integral; the message names it.
         DeclarationError: for a symbol that is not real, or an unknown domain.
-        RedefinitionError: if two symbols of one name differ.
+        RedefinitionError: if two symbols with the same name differ.
 
     Example:
         >>> import symgrad.ops.scalar.arith

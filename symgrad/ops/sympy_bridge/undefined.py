@@ -11,7 +11,7 @@ _AppliedUndef: Any = sympy.core.function.AppliedUndef
 
 
 def is_undefined(e: Any) -> bool:
-    """Tell whether an expression is theta(t), of symbols alone, or a derivative of it.
+    """Tell whether an expression is theta(t), with only symbols as arguments, or a derivative of theta(t).
 
     Example:
         >>> t, theta = sympy.Symbol("t"), sympy.Function("theta")
@@ -20,13 +20,13 @@ def is_undefined(e: Any) -> bool:
     """
     if isinstance(e, sympy.Derivative):
         if not e.args or not all(map(_is_count, e.args[1:])):
-            return False  # not made by its constructor
+            return False  # the object was not made by its constructor
         e = e.args[0]
     return isinstance(e, _AppliedUndef) and bool(e.args) and all(isinstance(a, sympy.Symbol) for a in e.args)
 
 
 def _is_count(pair: Any) -> bool:
-    """Tell whether an argument of a derivative is a symbol with its order."""
+    """Tell whether an argument of a derivative is a pair of a symbol and an order."""
     parts = pair.args if isinstance(pair, sympy.Tuple) else ()
     return (
         len(parts) == 2
@@ -37,7 +37,7 @@ def _is_count(pair: Any) -> bool:
 
 
 def name_of(e: Any) -> str:
-    """Return the name of the input for an undefined function or a derivative of one.
+    """Return the name of the input for an undefined function or a derivative of such a function.
 
     Example:
         >>> x, t, u = sympy.Symbol("x"), sympy.Symbol("t"), sympy.Function("u")
@@ -54,12 +54,12 @@ def name_of(e: Any) -> str:
 
 
 def arguments_of(e: Any) -> tuple[Any, ...]:
-    """Return the arguments of an undefined function or of a derivative of one."""
+    """Return the arguments of an undefined function, or of the function in a derivative."""
     return tuple((e.args[0] if isinstance(e, sympy.Derivative) else e).args)
 
 
 def clash(e: Any, other: Any) -> RedefinitionError:
-    """Return the error for two expressions that would have one name."""
+    """Return the error for two expressions that would have the same name."""
     name = name_of(e)
     return RedefinitionError(
         f"{other} and {e} would both be inputs named {name}",
@@ -68,10 +68,10 @@ def clash(e: Any, other: Any) -> RedefinitionError:
 
 
 def check_arguments(functions: dict[str, Any], symbols: dict[str, Any]) -> None:
-    """Raise an error for a function of an input: derivatives by the input would miss it.
+    """Raise an error for a function of an input, since derivatives with respect to the input would ignore the function.
 
     Raises:
-        UnsupportedError: naming the function and the input.
+        UnsupportedError: if there is such a function; the error names the function and the input.
     """
     for e in functions.values():
         for argument in arguments_of(e):

@@ -19,17 +19,17 @@ _Application: Any = sympy.core.function.Application
 _LatticeOp: Any = sympy.core.operations.LatticeOp
 _ExprCondPair: Any = sympy.functions.elementary.piecewise.ExprCondPair
 
-# A longer sum that several others extend is nested instead of copied into them.
+# If several sums extend a longer sum than this, it is nested in them instead of copied.
 _COPIES = 32
 
 
 def declarations(nodes: Iterable[Node]) -> dict[str, Declaration]:
-    """Return the declarations of the symbols of nodes, by name, as the `domains` of `from_sympy`."""
+    """Return the declarations of the symbols of nodes, by name, for the argument `domains` of `from_sympy`."""
     return {s.name: s.declaration for s in symbols_of(nodes)}
 
 
 def assumptions(declaration: Declaration) -> dict[str, bool]:
-    """Return SymPy's assumptions for a symbol: its kind, and its sign if the interval fixes one.
+    """Return SymPy's assumptions for a symbol: its kind, and its sign if the interval determines it.
 
     Example:
         >>> assumptions(Declaration("u"))
@@ -70,7 +70,7 @@ def _unevaluated(e: Any) -> Any:
 
 
 def is_reciprocal(e: Any) -> bool:
-    """Tell whether a SymPy expression is one over another."""
+    """Tell whether a SymPy expression is a reciprocal."""
     return type(e) is sympy.Pow and e.args[1] is S.NegativeOne
 
 
@@ -90,7 +90,7 @@ def class_of(op: Op, head_of: Callable[[Op], Any]) -> Any:
 
 @cache
 def _family(op: Op, head_of: Callable[[Op], Any]) -> tuple[str, int] | None:
-    """Return the kind of chain that an op extends, and the position of the argument it extends; else None."""
+    """Return the kind of chain that an op extends, and the position of the argument that is extended; else None."""
     if op.name in {"mul", "div", "neg"}:
         return "product", 0
     if op.name == "where":
@@ -109,7 +109,7 @@ class Writer:
         self.done: dict[Node, Any] = {}
         self.parts: dict[Node, Any] = {}
         self.count = uses(nodes)
-        self.inner: dict[Node, Node | None] = {}  # the argument whose terms become the first terms of a node
+        self.inner: dict[Node, Node | None] = {}  # the argument whose terms become the first terms of the key
         self.length: dict[Node, int] = {}
         for node in self.count:
             inner = self.inner[node] = self.joined(node)
@@ -135,7 +135,7 @@ class Writer:
         return inner
 
     def chain(self, node: Node) -> tuple[Node, list[Node]]:
-        """Return the first term of a chain, and the nodes that each add a term, in order."""
+        """Return the first term of a chain, and the nodes that add a term each, in order."""
         nodes = [node]
         while (inner := self.inner[nodes[-1]]) is not None:
             nodes.append(inner)
@@ -184,7 +184,7 @@ class Writer:
         return _build(cls, *(done[a] for a in node.args))
 
     def part(self, node: Node, cls: Any, arg: Node, other: Any) -> Any:
-        """Return the part of a chain for a node, cached for all the chains that copy it."""
+        """Return the part of a chain for a node, which is cached for all chains that copy it."""
         if node not in self.parts:
             self.parts[node] = _build(cls, self.done[arg], other)
         return self.parts[node]

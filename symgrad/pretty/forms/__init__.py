@@ -1,1 +1,1 @@
-"""Of equal forms, the one that people write."""
+"""Search, among equal forms, for the form that people write."""

@@ -1,7 +1,7 @@
-"""Functions that a program calls and that have no op of their own, such as `silu`: written as it calls them.
+"""Functions that a program calls and that have no op of their own, such as `silu`: they are printed as calls.
 
-`x*sigmoid(x)` has an op for the sigmoid and none for the product; where a program calls `silu(x)`, the product is
-printed so in its derivatives, too.
+`x*sigmoid(x)` has an op for the sigmoid, but none for the product; if a program calls `silu(x)`, the product is printed
+so in its derivatives, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class NamedCall(NamedTuple):
 
     Args:
         name: the function.
-        argument: its argument.
+        argument: the argument of the call.
     """
 
     name: str
@@ -38,10 +38,10 @@ class NamedCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How formulas over names are written, in whichever notation.
+    """How formulas over names are written, in any notation.
 
     Args:
-        literals: by the symbols that stand for them, numbers that are written as in the program.
+        literals: symbols that stand for numbers, with these numbers, which are written as in the program.
         calls: parts that are written as calls.
     """
 
@@ -54,7 +54,7 @@ class Notation:
 
 
 def call_texts(calls: Mapping[Node, NamedCall], names: Mapping[Node, str] = {}) -> dict[Node, str]:
-    r"""Return how calls are written in program notation, given nodes that are written as a name.
+    r"""Return how calls are written in program notation, given the nodes that are written as a name.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -71,11 +71,11 @@ def call_texts(calls: Mapping[Node, NamedCall], names: Mapping[Node, str] = {}) 
 
 
 def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, NamedCall]:
-    r"""Return the calls of functions of one argument in a program, by what they are.
+    r"""Return the calls of functions of one argument in a program, by the nodes that they compute.
 
     Args:
         text: the program.
-        bodies: its lines.
+        bodies: the lines of the program.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -96,7 +96,7 @@ def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, NamedCall]:
         for argument in nodes:
             try:
                 made = how.build(argument)
-            except SymgradError:  # of a truth value, say
+            except SymgradError:  # for instance, the argument is a truth value
                 continue
             if made in known and made.args:
                 found.setdefault(made, NamedCall(name, argument))
@@ -104,7 +104,7 @@ def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, NamedCall]:
 
 
 def regrouped(node: Node, calls: Mapping[Node, NamedCall]) -> Node:
-    """Return a node with the factors of calls that are products beside each other: `h*silu(g)`."""
+    """Return a node in which factors that make up a call, such as `h*silu(g)`, stand next to each other."""
     products = [c for c in calls if c.op is mul]
     if not products:
         return node

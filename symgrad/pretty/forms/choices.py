@@ -1,4 +1,4 @@
-"""Choices as they are written: what both branches have in common in front, and `clip` for what it spells out.
+"""Write choices as people do: common factors of both branches come first, and `clip` replaces its definition.
 
 where(abs(r) <= 1, r/n, sign(r)/n)   is   clip(r, -1, 1)/n
 """
@@ -22,7 +22,7 @@ from symgrad.rewrite.facts.inference import Conditions
 
 
 def simplify_choices(node: Node, known: Conditions) -> Node:
-    """Return a node with its choices as they are written; its value and domain are the same.
+    """Return a node whose choices are written as people do; its value and domain are the same.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -34,7 +34,7 @@ def simplify_choices(node: Node, known: Conditions) -> Node:
         True
     """
     done: dict[Node, Node] = {}
-    made: set[Node] = set()  # choices with factors in front
+    made: set[Node] = set()  # choices that have factors in front of them
     for n in topological([node]):
         args = tuple(done[a] for a in n.args)
         after = n if args == n.args else apply(n.op, args, n.params)
@@ -90,7 +90,7 @@ def _product(sign_: int, above: Sequence[Node], below: Sequence[Node]) -> Node:
 
 
 def _clipped(condition: Node, value: Node, other: Node, known: Conditions) -> Node | None:
-    """Return what `where(abs(r) <= k, r, k*sign(r))` limits r to, for a k that is not negative."""
+    """Return `clip(r, -k, k)` for `where(abs(r) <= k, r, k*sign(r))` with k >= 0; None for other choices."""
     if condition.op in (gt, ge):
         value, other = other, value
     elif condition.op not in (le, lt):
@@ -114,7 +114,7 @@ def _with_one_number(above: Sequence[Node], below: Sequence[Node]) -> Node:
 
 
 def _in_front(product: Node, made: set[Node]) -> Node:
-    """Return a contraction with the scalars in front that choices among its operands have in front."""
+    """Return a contraction in which scalars in front of choices among its operands are moved in front of the whole."""
     operands: list[Node] = []
     front: list[Node] = []
     back: list[Node] = []

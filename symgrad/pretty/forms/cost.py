@@ -1,7 +1,7 @@
-"""How long a formula is, and how hard to read: both from what each part is written with, each part once.
+"""Measure how long a formula is as text, and how hard it is to read; both follow from how each of its parts is written.
 
-Most forms that are tried are far too long to be written. The measures of a node follow from those of its arguments,
-whatever shares them.
+Most forms that are tried are far too long to be written out. So the measures of a node are computed from the measures
+of its arguments, even if several nodes share these.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from symgrad.ir.notation.printer import expression_text, in_parentheses, parts_o
 from symgrad.ops.scalar.arith import add
 
 COST = 400
-"""What a name or a sign costs; all costs are whole, so that their order is no matter of rounding."""
+"""The cost of a name or a sign; all costs are integers, so that comparing them involves no rounding."""
 
 _LETTER = COST // 16
-"""What each letter of a name and each digit costs beside."""
+"""The additional cost of each letter of a name, and of each digit."""
 
 _SUM = 52 * COST // 100
-"""What a sum costs beside a product of as many names and signs."""
+"""The additional cost of a sum, compared with a product of as many names and signs."""
 
 _TERM = 30 * COST // 100
-"""What each sign of a sum beyond the first costs."""
+"""The cost of each sign of a sum after the first."""
 
 _HELD = 75 * COST // 100
-"""The same in parentheses: it is held in mind until they close."""
+"""The cost of such a sign inside parentheses: a reader must remember it until they close."""
 
 _NUMBER = 70 * COST // 100
-"""What a number costs, beside its digits."""
+"""The cost of a number, in addition to that of its digits."""
 
 _QUOTIENT = 80 * COST // 100
-"""What a quotient costs beside a product."""
+"""The additional cost of a quotient, compared with a product."""
 
 _CALL = 150 * COST // 100
-"""What a function costs beside its name."""
+"""The cost of a function, in addition to that of its name."""
 
 _PARENTHESES = 50 * COST // 100
-"""What a pair of them costs."""
+"""The cost of a pair of parentheses."""
 
 _UNHEARD = -(10**9)
-"""Signs of the arguments of a call are not those of a sum."""
+"""Marks the arguments of a call: their signs do not count as signs of a sum."""
 
 _TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w]")
 
 
 class _Written(NamedTuple):
-    """A node as it is written.
+    """The measures of a node as it is written.
 
     Args:
-        length: its characters.
-        cost: what it costs to read, but for what its own signs cost as those of a sum.
-        signs: its signs outside of any parentheses.
-        precedence: that of its outermost operation.
+        length: the number of its characters.
+        cost: the cost of reading it, without the cost of its own signs as signs of a sum.
+        signs: the number of its signs outside parentheses.
+        precedence: the precedence of its outermost operation.
     """
 
     length: int
@@ -64,7 +64,7 @@ class _Written(NamedTuple):
 
 
 class Measure:
-    """Measures formulas, each part once."""
+    """Measures formulas; each part is measured once."""
 
     __slots__ = ("_found",)
 
@@ -72,7 +72,7 @@ class Measure:
         self._found: dict[Node, _Written] = {}
 
     def length(self, node: Node) -> int:
-        """Return how long a node is as text."""
+        """Return the length of a node as text."""
         return self._written(node).length
 
     def cost(self, node: Node) -> int:
@@ -95,10 +95,12 @@ class Measure:
 
     def _by_parts(self, node: Node) -> _Written:
         parts, precedence = parts_of(node)
-        if not node.op.pointwise:  # here texts run together: `A.T` is one name
+        if not node.op.pointwise:  # in this notation texts run together: `A.T` is one name
             parts = [expression_text(node)]
         length = cost = 0
-        signs = [0]  # outside, then in each pair of parentheses that is open
+        signs = [
+            0
+        ]  # the first number is for the outermost level, the others for each open pair of parentheses
         for part in parts:
             if isinstance(part, str):
                 length += len(part)
@@ -116,7 +118,7 @@ class Measure:
 
 
 def _read(text: str, signs: list[int]) -> int:
-    """Return what a text costs; ``signs`` are those of the sums that are open, which it may open and close."""
+    """Return the cost of a text; ``signs`` counts the signs of the open sums, and the text may open and close sums."""
     if "(" not in text and ")" not in text:
         cost, found = _plain(text)
         signs[-1] += found

@@ -1,4 +1,4 @@
-"""Sums of products of arrays with what they have in common in front: `X.T@mu - X.T@y` is `X.T@(mu - y)`."""
+"""Factor common operands out of sums of products of arrays: `X.T@mu - X.T@y` is `X.T@(mu - y)`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _Operand = tuple[Node, Labels]
 
 
 class _Split(NamedTuple):
-    """A term as one operand and what it is contracted with.
+    """A term, split into one operand and the rest with which it is contracted.
 
     Args:
         operand: the operand.
-        labels: its labels.
+        labels: the labels of the operand.
         axes: the labels of the axes of the rest.
-        rest: the rest, times the numbers in front.
+        rest: the rest, times the numeric factors.
     """
 
     operand: Node
@@ -35,7 +35,7 @@ class _Split(NamedTuple):
 
 
 def terms_of(node: Node) -> list[Node]:
-    """Return the terms of a sum, signs included."""
+    """Return the terms of a sum, including their signs."""
     terms: list[Node] = []
     pending = [(node, False)]
     while pending:
@@ -50,7 +50,10 @@ def terms_of(node: Node) -> list[Node]:
 
 
 def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node], list[Node]]:
-    """Return the sign of a quotient of products, and its factors above and below; products of ``whole`` are factors."""
+    """Return the sign of a quotient of products, and the factors of its numerator and denominator.
+
+    Nodes in ``whole`` are not split.
+    """
     above: list[Node] = []
     below: list[Node] = []
     sign = 1
@@ -72,7 +75,10 @@ def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node
 
 
 def without_sign(term: Node) -> Node | None:
-    """Return a negation, or a product whose first factor has a minus sign, without it; None for anything else."""
+    """Return a negation, or a product whose first factor has a minus sign, without the sign.
+
+    The result is None for any other node.
+    """
     if term.op is neg:
         return term.args[0]
     if term.op not in (mul, div):
@@ -84,7 +90,7 @@ def without_sign(term: Node) -> Node | None:
 
 
 def shared(node: Node) -> Iterator[Node]:
-    """Yield a sum with an operand that several of its contractions have in front of what is left of these.
+    """Yield the sum with a common operand of several contractions factored out, for each such operand.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -100,7 +106,9 @@ def shared(node: Node) -> Iterator[Node]:
     if not 1 < len(terms) <= COMMON_TERMS:
         return
     groups: dict[tuple[Node, Labels, Labels], dict[int, Node]] = {}
-    whole = [i for i, term in enumerate(terms) if term.shape == node.shape]  # the axes of others are others
+    whole = [
+        i for i, term in enumerate(terms) if term.shape == node.shape
+    ]  # terms of another shape have other axes
     for i in whole:
         for split in _splits(terms[i]):
             groups.setdefault(split[:3], {}).setdefault(i, split.rest)
@@ -114,7 +122,7 @@ def shared(node: Node) -> Iterator[Node]:
 
 
 def distribute(node: Node) -> Node:
-    """Return a node with its inner products of sums term by term: `p@(1 + log(p))` is `sum(p) + p@log(p)`."""
+    """Return a node whose inner products of sums are expanded term by term: `p@(1 + log(p))` is `sum(p) + p@log(p)`."""
     done: dict[Node, Node] = {}
     for n in topological([node]):
         args = tuple(done[a] for a in n.args)
@@ -141,7 +149,7 @@ def _apart(product: Node) -> Iterator[Node]:
 
 
 def _splits(term: Node) -> Iterator[_Split]:
-    """Yield the ways in which a term is one operand times a rest, with labels alike for like products."""
+    """Yield the ways to write a term as one operand times a rest; equal products get equal labels."""
     front, product = _front(term)
     if product is None:
         return
@@ -150,7 +158,7 @@ def _splits(term: Node) -> Iterator[_Split]:
         return
     for i, (operand, own) in enumerate(operands):
         others = [o for k, o in enumerate(operands) if k != i]
-        # The axes of the result come first, then the others of the operand.
+        # The axes of the result come first, then the other axes of the operand.
         names = {k: place for place, k in enumerate(dict.fromkeys((*result, *own)))}
         axes = sorted({names[k] for _, ks in others for k in ks if k in names})
         back = {place: k for k, place in names.items()}
@@ -159,7 +167,7 @@ def _splits(term: Node) -> Iterator[_Split]:
 
 
 def _front(term: Node) -> tuple[Callable[[Node], Node], Node | None]:
-    """Return what multiplies the only contraction of a term by the numbers in front, and that contraction."""
+    """Return a function that multiplies by the numbers in front of a term's only contraction, and this contraction."""
     if term.op is einsum:
         return (lambda rest: rest), term
     if term.op is neg:
@@ -178,7 +186,7 @@ def _front(term: Node) -> tuple[Callable[[Node], Node], Node | None]:
 
 
 def flat(node: Node) -> tuple[Sequence[_Operand], Labels]:
-    """Return the operands of a contraction and of those inside it, with labels, and the labels of the result."""
+    """Return the operands of a contraction and of contractions inside it, with labels; and the labels of the result."""
     fresh = count()
     result = tuple(next(fresh) for _ in node.shape)
     operands: list[_Operand] = []

@@ -1,4 +1,4 @@
-"""Names of functions for what spells them out, and choices that say nothing: rows that make a formula shorter."""
+"""Rows that make a formula shorter: names of functions in place of definitions, and choices that are not needed."""
 
 from __future__ import annotations
 
@@ -77,16 +77,17 @@ ROWS = [
 
 
 _CHOICES = frozenset(row.name for row in ROWS if "choice" in row.name or "relu" in row.name)
-"""Rows that move something into a choice or out of it: it has to have a value wherever it is not chosen, too."""
+"""Rows that move a factor into a choice or out of it: the factor must also have a value where its branch is not
+taken."""
 
 _NAMES = frozenset(row.name for row in ROWS)
-"""The rows alone: the laws that `Alternatives` has beside them are for digits, not for readers."""
+"""Only the rows: the laws that `Alternatives` applies in addition are for accuracy, not for readers."""
 
 
 def complementary_forms(form: Node, name: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield what a name says beside the function that it stands for: with z = sigmoid(u), sigmoid(-u) is 1 - z.
+    """Yield further forms that a name gives: if z is the name of sigmoid(u), sigmoid(-u) is 1 - z.
 
-    Each pair is equal wherever either has a value.
+    The two formulas of each pair are equal wherever either has a value.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -113,7 +114,7 @@ def complementary_forms(form: Node, name: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def without_sech(node: Node) -> Node:
-    """Return a node with even powers of sech by tanh, which NumPy has: `1 - tanh(u)**2`."""
+    """Return a node with even powers of sech written with tanh, which NumPy has: `1 - tanh(u)**2`."""
     table: dict[Node, Node] = {}
     for n in topological([node]):
         if n.op is pow and n.args[0].op is sech and n.args[1].is_number():
@@ -125,11 +126,11 @@ def without_sech(node: Node) -> Node:
 
 
 class Spoken:
-    """Puts names of functions into formulas, wherever that makes them shorter.
+    """Puts names of functions into formulas, wherever this makes the formulas shorter.
 
     Args:
-        known: facts, by which conditions of rows are decided.
-        length: how long a formula is, in the names of its program.
+        known: facts, which decide the conditions of rows.
+        length: a function that measures how long a formula is in the names of its program.
     """
 
     def __init__(self, known: Conditions, length: Callable[[Node], float]) -> None:
@@ -139,7 +140,7 @@ class Spoken:
         self._done: dict[Node, Node] = {}
 
     def of(self, node: Node) -> Node:
-        """Return a node with every part in its shortest form that a row gives, the innermost first."""
+        """Return a node in which every part has the shortest form that a row gives; inner parts come first."""
         for n in topological([node], until=self._done):
             if n not in self._done:
                 args = tuple(self._done[x] for x in n.args)
@@ -160,6 +161,6 @@ class Spoken:
         return node
 
     def _defined(self, nodes: Iterable[Node]) -> bool:
-        """Tell whether what is chosen in nodes has a value everywhere."""
+        """Tell whether the branches of choices in nodes have values everywhere."""
         chosen = (n.args[1] for n in topological(nodes) if n.op is where)
         return all(self._known.defined(n) == "yes" for n in chosen)

@@ -1,4 +1,4 @@
-"""Guards that say nothing: of what has no value anyway, or is zero anyway."""
+"""Remove `where` guards that have no effect: the guarded value is undefined without them, too, or zero anyway."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symgrad.rewrite.facts.inference import Conditions
 
 
 def without_idle_guards(node: Node) -> Node:
-    """Return a node without the guards of choices that divisors beside them make idle.
+    """Return a node without those guards that have no effect because a divisor elsewhere is zero at the same points.
 
     `(y - where(u != 0, x/u, 0))/u` is `(y - x/u)/u`: neither has a value where u is zero.
 
@@ -48,7 +48,7 @@ def without_idle_guards(node: Node) -> Node:
 
 
 def without_guards_of_zero(node: Node, known: Conditions) -> Node:
-    """Return a node without the guards of products that are zero with what guards them, and have a value everywhere.
+    """Return a node without guards of products that are zero where the guard is zero, and that have a value everywhere.
 
     `where(1 - b == 0, 0, (1 - b)*x**b)` is `(1 - b)*x**b` for a positive x.
 
@@ -71,7 +71,7 @@ def without_guards_of_zero(node: Node, known: Conditions) -> Node:
 
 
 def hoist_conditions(node: Node) -> Node:
-    """Return a node with what a choice asks asked once: `where(c, where(c, a, 0)*b, 0)` is `where(c, a*b, 0)`."""
+    """Return a node in which no choice repeats a condition that surrounds it: `where(c, where(c, a, 0), 0)`."""
     for choice in [n for n in topological([node]) if n.op is where]:
         condition, yes, no = choice.args
         inner = _where_it_holds(yes, condition)
@@ -81,7 +81,7 @@ def hoist_conditions(node: Node) -> Node:
 
 
 def _where_it_holds(node: Node, condition: Node) -> Node:
-    """Return a node with the branches that a condition takes, entry by entry: what mixes entries stays as it is."""
+    """Return a node with the branches that a condition takes, entry by entry; ops that mix entries stay as they are."""
     inside: set[Node] = set()
     pending = [node]
     while pending:
@@ -107,7 +107,7 @@ def _where_it_holds(node: Node, condition: Node) -> Node:
 
 
 def _factors(node: Node) -> list[Node]:
-    """Return what a product is zero with: its factors above but for numbers, and the bases of their powers."""
+    """Return nodes such that a product is zero where one of them is: factors of its numerator, and bases of powers."""
     found: list[Node] = []
     pending = [node]
     while pending:
@@ -120,7 +120,10 @@ def _factors(node: Node) -> list[Node]:
 
 
 def _zero_with(node: Node) -> Sequence[Node]:
-    """Return the arguments that make a product, a root or a power zero where they are; of anything else none."""
+    """Return the arguments such that a product, a root or a power is zero where one of them is.
+
+    The result is None for other nodes.
+    """
     if node.op in (mul, neg):
         return node.args
     rooted = node.op is pow and node.args[1].is_number() and node.args[1].value > 0
@@ -134,7 +137,10 @@ def _guarded(choice: Node) -> Node | None:
 
 
 def _always(node: Node) -> set[Node]:
-    """Return the parts without whose values the node has none, entry by entry: down to choices and other ops."""
+    """Return the parts that must have a value, entry by entry, for a node to have one.
+
+    Stop at choices and other ops.
+    """
     found: set[Node] = set()
     pending = [node]
     while pending:

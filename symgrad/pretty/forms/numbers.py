@@ -1,7 +1,7 @@
-"""Numbers as they were written: decimals stay decimals, and those with many digits are not multiplied out.
+"""Numbers as they were written: decimals stay decimals, and numbers with many digits are not multiplied out.
 
-A literal is a symbol that is called what it is written as, `6.62607015e-34`. Canonical forms fold numbers; a symbol
-they leave where it is.
+A literal is a symbol whose name is the text of a number, `6.62607015e-34`. Canonical forms fold numbers, but they leave
+a symbol where it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.pretty.forms.factor_out import without_sign
 from symgrad.pretty.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 
 _BINARY = (2, 4, 8)
-"""Denominators of decimals such as 0.5 and 2.25, that quotients have as well."""
+"""Denominators of decimals such as 0.5 and 2.25; quotients have the same denominators."""
 
 _PRODUCTS = (mul, div, neg)
 
@@ -45,7 +45,7 @@ class Literals:
 
     @classmethod
     def of(cls, listing: Listing) -> Literals:
-        """Return those of a text."""
+        """Return the literals of a text."""
         found = cls()
         if listing.source is not None:
             for text in _decimals(listing.source.text):
@@ -54,13 +54,13 @@ class Literals:
 
     @property
     def spellings(self) -> dict[Node, str]:
-        """How the fractions among its decimals are written, and these with a minus sign."""
+        """How fractions that are decimals of the program are written, also with a minus sign."""
         fractions = {v: text for v, text in self.spelled.items() if v.denominator > 1}
         return {number(s * v): "-" * (s < 0) + text for v, text in fractions.items() for s in (1, -1)}
 
     @property
     def decimal(self) -> bool:
-        """Whether the program is written in decimals."""
+        """Whether the program uses decimals."""
         return bool(self.spelled) or self.whole
 
     def symbol(self, value: Number) -> Node:
@@ -72,7 +72,7 @@ class Literals:
         return made
 
     def opaque(self, node: Node) -> Node:
-        """Return a node with its long decimals as literals, but for exponents."""
+        """Return a node whose long decimals are literals, except in exponents."""
         done: dict[Node, Node] = {}
         for n in topological([node]):
             if n.is_number():
@@ -86,7 +86,7 @@ class Literals:
         return neg(self.symbol(-value)) if value < 0 else self.symbol(value)
 
     def is_long(self, node: Node) -> bool:
-        """Tell whether a node is a number that is not multiplied out with others."""
+        """Tell whether a node is a number that is not multiplied out with other numbers."""
         if not node.is_number() or isinstance(node.value, bool):
             return False
         value = node.value
@@ -98,9 +98,9 @@ class Literals:
         return digits > FOLDED_WHOLE_DIGITS
 
     def tidy(self, node: Node) -> Node:
-        """Return a node with its numbers as a person would leave them: `2*0.26992*w` is `0.53984*w`.
+        """Return a node with its numbers as a person would write them: `2*0.26992*w` is `0.53984*w`.
 
-        A half that differentiation brought is one, `x/2`, unless the program has such decimals, `0.5` or `2.5`.
+        A half that differentiation introduced is written `x/2`, unless the program has such decimals, `0.5` or `2.5`.
         """
         done: dict[Node, Node] = {}
         for n in topological([node]):
@@ -123,12 +123,12 @@ class Literals:
         return self._number(node) if node.is_number() else done[node]
 
     def _number(self, node: Node) -> Node:
-        """Return a number by itself, as a decimal if it is one."""
+        """Return a single number, as a decimal if it is one."""
         value = node.value
         return self._literal(value) if self._is_decimal(value, 6) else node
 
     def _is_decimal(self, value: Number, most: int) -> bool:
-        """Tell whether a number, if it is a fraction, is one that the decimals of the program made."""
+        """Tell whether a number is a fraction that should be a decimal, because the program has such decimals."""
         if not isinstance(value, Fraction) or not self._is_short(abs(value), most):
             return False
         folded = [Fraction(v).denominator for v in self.spelled if not self.is_long(number(v))]
@@ -141,7 +141,7 @@ class Literals:
         return self.decimal and digits is not None and digits <= most
 
     def _product(self, node: Node, done: dict[Node, Node]) -> Node:
-        """Return a product with its numbers in front, multiplied out with literals where that stays short."""
+        """Return a product with its numbers in front; they are multiplied out with literals if the result is short."""
         above: list[Node] = []
         below: list[Node] = []
         number_: Number = 1
@@ -186,7 +186,7 @@ _DECIMAL = re.compile(r"(?<![\w.])(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*|\d[\d_]*(?=[eE]
 
 
 def _decimals(text: str) -> Iterator[str]:
-    """Yield the decimals of a text, comments apart."""
+    """Yield the decimals of a text, except those in comments."""
     for line in text.splitlines():
         for found in _DECIMAL.finditer(line.partition("#")[0]):
             yield found.group().replace("_", "")

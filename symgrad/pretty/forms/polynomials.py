@@ -1,4 +1,4 @@
-"""Polynomials in the parts of an expression, and what is known of powers of these: that of a root is its base."""
+"""Polynomials in the parts of an expression, with relations for powers of parts: a power of a root is its base."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ Polynomial: TypeAlias = Any
 
 
 class LongError(Exception):
-    """It would be too long, or has a value nowhere."""
+    """The polynomial would be too long, or has no value anywhere."""
 
 
 @dataclass(slots=True)
 class Ring:
-    """Generators and what is known of their powers.
+    """Generators, and relations for their powers.
 
     Args:
-        nodes: the generators, in their order.
-        place: where each stands.
-        context: what flint needs.
+        nodes: the generators, in order.
+        place: the position of each generator.
+        context: the context of flint.
         gens: the generators as polynomials.
-        relations: of a generator by its place, a power, and a polynomial with that power that is zero.
+        relations: for a generator, by its position, a power, and a polynomial that has this power as leading term and
+            is zero.
     """
 
     nodes: list[Node] = field(default_factory=list[Node])
@@ -39,7 +40,7 @@ class Ring:
     relations: list[tuple[int, int, Polynomial]] = field(default_factory=list[tuple[int, int, Polynomial]])
 
     def part(self, node: Node) -> int:
-        """Return the place of a generator, a new one if it is none yet."""
+        """Return the position of a generator; add the generator if it is new."""
         if node not in self.place:
             self.place[node] = len(self.nodes)
             self.nodes.append(node)
@@ -49,11 +50,11 @@ class Ring:
         """Make the ring, once all generators are known.
 
         Raises:
-            LongError: if there are too many.
+            LongError: if there are too many generators.
         """
         if len(self.nodes) > POLYNOMIAL_PARTS:
             raise LongError
-        # The first are the largest: what has a relation comes first, so that its powers lead.
+        # The first generators are the largest: a generator with a relation comes first, so that its power leads.
         self.context = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(len(self.nodes))), "lex")
         self.gens = self.context.gens()
 
@@ -62,12 +63,12 @@ class Ring:
         return self.context.constant(flint.fmpq(value.numerator, value.denominator))
 
     def roots(self) -> list[tuple[int, Polynomial]]:
-        """Return the generators whose squares are polynomials in what comes later, with these."""
+        """Return the generators whose squares are polynomials in later generators, with these polynomials."""
         found = [(k, self.gens[k] ** 2 - zero) for k, degree, zero in self.relations if degree == 2]
         return [(k, square) for k, square in found if not square.degrees()[k]]
 
     def conjugate(self, p: Polynomial, k: int) -> Polynomial:
-        """Return a polynomial with the sign of a generator turned."""
+        """Return a polynomial in which a generator has the opposite sign."""
         terms = zip(p.monoms(), p.coeffs(), strict=True)
         return self.context.from_dict({m: -c if m[k] % 2 else c for m, c in terms})
 
@@ -84,14 +85,14 @@ class Ring:
         """Return a product, reduced.
 
         Raises:
-            LongError: if it would be too long.
+            LongError: if the product would be too long.
         """
         if len(a) * len(b) > 4 * POLYNOMIAL_TERMS:
             raise LongError
         return self.reduced(a * b)
 
     def reduced(self, p: Polynomial) -> Polynomial:
-        """Return a polynomial without the powers that are known to be something else."""
+        """Return a polynomial in which powers with a known relation are replaced."""
         again = True
         while again:
             again = False

@@ -1,4 +1,4 @@
-"""Values at positions: ones written into zeros are `one_hot`, and a factor of such values is read where they stand.
+"""Values at positions: ones written into zeros are `one_hot`, and factors of such values are read there only.
 
 scatter_add(ones(n), arange(n), t)   is  one_hot(t, k), where every t is known to be a position
 P*scatter_add(1/P[i, t], i, t)       is  scatter_add(1, i, t)
@@ -31,12 +31,14 @@ POSITIONS = (argmax, argmin)
 
 
 def as_one_hot(node: Node, known: Conditions, *, read: bool = False) -> tuple[Node, dict[Node, Note]]:
-    """Return a node with `one_hot` for values at positions that are known to be inside, and those it takes to be.
+    """Return a node with `one_hot` in place of scatters whose positions are in range.
+
+    Also the results with unproved positions.
 
     Args:
         node: a formula.
         known: facts.
-        read: whether also for values that are read at the same positions, which else may cancel yet.
+        read: whether to do this also for values that are read at the same positions, and so might still cancel.
 
     Example:
         >>> from symgrad.ir.graph import as_node
@@ -90,12 +92,12 @@ def _rows(chosen: RowScatter, size: Size) -> Node:
 def readings(
     node: Node, inside: Callable[[Node, Size], bool], computed: Container[Node] = ()
 ) -> Iterator[str]:
-    """Yield what would be shorter in a formula if positions, of which that is not known, were inside; a sentence each.
+    """Yield a sentence for each part of a formula that would be shorter if some positions were known to be in range.
 
     Args:
         node: a formula.
-        inside: tells what is known.
-        computed: names that stand for more than an input.
+        inside: a function that tells whether positions are known to be in range.
+        computed: names that stand for computed values, not for inputs.
     """
     for n in topological([node]):
         if n.op is scatter_add:
@@ -128,13 +130,13 @@ def readings(
 
 
 def starts_at(index: Node) -> int | None:
-    """Return the number from 0 on that an input is declared to be at least; None if it may be below 0."""
+    """Return the declared lower end of an input if it is at least 0; None if the input may be below 0."""
     low = index.declaration.domain.low if index.declaration.distribution is None else None
     return int(low) if isinstance(low, int) and low >= 0 else None
 
 
 def _as_declared(index: Node, size: Size) -> str:
-    """Say how it is declared that an input is a position; and that both ends belong to what is declared."""
+    """Describe the declaration that makes an input a position, and that both of its ends are included."""
     old = index.declaration
     if old.distribution is not None:
         return ""
@@ -144,14 +146,14 @@ def _as_declared(index: Node, size: Size) -> str:
 
 
 def _ones(node: Node, known: Conditions) -> Node | None:
-    """Every row of `one_hot` has one entry that is 1, if its position is inside."""
+    """If its position is in range, every row of `one_hot` has one entry that is 1."""
     index = _summed_ones(node)
     inside = index is not None and is_inside(index, node.args[0].shape[-1], known)
     return full(as_node(1), node.shape) if inside else None
 
 
 def _summed_ones(node: Node) -> Node | None:
-    """Return the positions of ones whose rows are added up."""
+    """Return the positions of a `one_hot` whose rows are summed; None for other nodes."""
     ones, *others = node.args
     if others or ones.op is not one_hot:
         return None
@@ -164,7 +166,7 @@ def _times(values: Node, ones: Node) -> Node:
 
 
 def is_inside(index: Node, size: Size, known: Conditions) -> bool:
-    """Tell whether what counts positions stays inside an axis, if that has any entry."""
+    """Tell whether positions are in range for an axis, if the axis has any entry."""
     found = known.facts(index)
     if isinstance(size, int) and found.low >= 0 and found.high <= size - 1:
         return True
@@ -172,7 +174,7 @@ def is_inside(index: Node, size: Size, known: Conditions) -> bool:
 
 
 def as_scattered(node: Node, known: Conditions) -> Node:
-    """Return a node with values at positions for each `one_hot` of a number that is known to be inside."""
+    """Return a node in which each `one_hot` of a single position that is in range is a scatter of 1."""
     ones = [n for n in topological([node]) if n.op is one_hot and not n.args[0].shape]
     table = {
         n: scatter_add(as_node(1), n.args[0], params=((0,), n.shape))
@@ -183,7 +185,7 @@ def as_scattered(node: Node, known: Conditions) -> Node:
 
 
 def merged(node: Node) -> Node:
-    """Return a node with what multiplies values at positions read there, in products and contractions."""
+    """Return a node in which the factors of values at positions are read there only, in products and contractions."""
     done: dict[Node, Node] = {}
     for n in topological([node]):
         args = tuple(done[a] for a in n.args)
@@ -215,7 +217,7 @@ def _product(node: Node) -> Node | None:
 
 
 def _read(scattered: Node, above: list[Node], below: list[Node]) -> Node:
-    """Return values at positions times what stands at these in other arrays."""
+    """Return values at positions, multiplied and divided by the entries of other arrays at the same positions."""
     values, *indices = scattered.args
     shape: Shape = scattered.shape
     axes = (scattered.params[0],)

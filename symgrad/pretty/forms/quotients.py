@@ -1,6 +1,6 @@
 """The forms of a quotient of polynomials: factored, as a sum over its denominator, term by term, with a part in front.
 
-No form is zero below where the quotient is not, as it was given.
+The denominator of a form is zero only where the denominator of the given quotient is zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.pretty.limits import GROUPED_TERMS, QUOTIENT_TERMS
 
 Quotient: TypeAlias = "tuple[Polynomial, Polynomial]"
 Factors: TypeAlias = "tuple[Any, list[tuple[Polynomial, int]]]"
-"""A number, and powers."""
+"""A number, and factors with their exponents."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Rational:
     """An expression as a quotient of polynomials without a common factor.
 
     Args:
-        given: the quotient before anything cancelled.
+        given: the quotient before common factors cancelled.
     """
 
     _ring: Ring
@@ -48,7 +48,7 @@ class Rational:
     _nodes: dict[int, tuple[Polynomial, Node]] = field(default_factory=dict[int, "tuple[Polynomial, Node]"])
 
     def without_roots(self) -> Rational | None:
-        """Return it with no root below, whose factors then cancel; None if that is zero where the given one is not.
+        """Return the quotient without roots in the denominator; None if this would make it undefined at further points.
 
         `1/(x - sqrt(2)) - 1/(x + sqrt(2))` is `2*sqrt(2)/(x**2 - 2)`.
         """
@@ -67,7 +67,7 @@ class Rational:
         for part in ring.parts(above):
             common = common.gcd(part)
         above, below = above / common, below / common
-        # It has to be the same everywhere, and zero below only where the given one is.
+        # The result must be equal everywhere, and its denominator zero only where the given one is.
         given_above, given_below = self.given
         try:
             left, right = ring.product(given_above, below), ring.product(above, given_below)
@@ -84,7 +84,7 @@ class Rational:
         return self._ring.nodes
 
     def squares(self) -> list[tuple[Polynomial, Node]]:
-        """Return what is under the square roots that are generators, as polynomials and as it was written."""
+        """Return the radicands of the square roots among the generators, as polynomials and as nodes."""
         if self._squares is None:
             nodes = self._ring.nodes
             self._squares = [(p, nodes[k].args[0]) for k, p in self._ring.roots() if nodes[k].op is sqrt]
@@ -94,11 +94,11 @@ class Rational:
         return all(divmod(part, p)[1].is_zero() for part in self._ring.parts(q))
 
     def forms(self, cost: Callable[[Node], float] | None = None, most: float = inf) -> Iterator[Node]:
-        """Yield it as nodes: factored, as a sum over a product, and term by term.
+        """Yield the quotient as nodes: factored, as a sum over a product, and term by term.
 
         Args:
-            cost: what a part costs to read.
-            most: forms that are sure to cost more are left out.
+            cost: a function that measures the cost of reading a part.
+            most: forms that certainly cost more are left out.
         """
         if self.above.is_zero():
             yield as_node(0)
@@ -132,7 +132,7 @@ class Rational:
         yield from self._grouped([*below], _value(d))
 
     def _grouped(self, below: list[tuple[Node, int]], d: Fraction) -> Iterator[Node]:
-        """Yield it with a part that some terms of a factor have in front of these: `y + s*(1 - y)`."""
+        """Yield forms in which a common part of some terms of a factor is factored out of these: `y + s*(1 - y)`."""
         c, factors = self._factors_of(self.above)
         for factor, e in factors:
             if e != 1:
@@ -149,7 +149,7 @@ class Rational:
                     yield reduce(operator.add, filter(None, parts))
 
     def _parted(self, p: Polynomial) -> Iterator[tuple[Polynomial, Polynomial]]:
-        """Yield the terms with a generator in common, of those that have several, and the others; no others twice."""
+        """Yield the terms that share a generator, and the other terms; each split only once."""
         if 2 < len(p) <= GROUPED_TERMS:
             met: list[Polynomial] = []
             for k, gen in enumerate(self._ring.gens):
@@ -159,14 +159,17 @@ class Rational:
                     yield gen * quotient, rest
 
     def _factors_of(self, p: Polynomial) -> Factors:
-        """Return the factors of a polynomial, each time the same ones: polynomials have no hash."""
+        """Return the factors of a polynomial.
+
+        The same object is returned each time, because polynomials have no hash.
+        """
         found = self._factors.get(id(p))
         if found is None:
             found = self._factors[id(p)] = p, p.factor()
         return found[1]
 
     def _quotient(self, above: Polynomial) -> Node | None:
-        """Return a quotient of it by the denominator, factored; None where nothing cancels."""
+        """Return the quotient of a polynomial and the denominator, factored; None if nothing cancels."""
         common = above.gcd(self.below)
         if common.is_constant():
             return None
@@ -180,7 +183,7 @@ class Rational:
         return self._product(_value(c), [(self._sum(f), e) for f, e in _paired(factors)])
 
     def _terms(self, d: Any, divisors: list[tuple[Polynomial, int]]) -> Iterator[Node]:
-        """Yield the terms of the quotient, each without the factors that it shares with the denominator."""
+        """Yield the terms of the quotient; in each, the factors that it shares with the denominator are cancelled."""
         for monomial, coefficient in zip(self.above.monoms(), self.above.coeffs(), strict=True):
             term = self._ring.context.from_dict({monomial: coefficient})
             below: list[tuple[Node, int]] = []
@@ -196,7 +199,7 @@ class Rational:
             yield self._product(1 / _value(d), [(self._sum(term), 1), *below])
 
     def _term(self, monomial: tuple[int, ...], coefficient: Any) -> Node:
-        """Return a term as a node; the forms of a quotient have most of theirs in common."""
+        """Return a term as a node; terms are cached, because the forms of a quotient share most of theirs."""
         key = (monomial, int(coefficient.p), int(coefficient.q))
         found = self._terms_met.get(key)
         if found is None:
@@ -231,9 +234,9 @@ class Rational:
 
 
 class _Bound:
-    """What forms of a quotient cost at least to read, told from its polynomials.
+    """Lower bounds of the costs of reading forms of a quotient, computed from the polynomials.
 
-    Each generator of a term is read, and each sign between factors and terms; numbers may merge with others.
+    A reader reads each generator of a term, and each sign between factors and terms; numbers may merge with others.
     """
 
     def __init__(self, quotient: Rational, cost: Callable[[Node], float] | None, most: float) -> None:
@@ -242,15 +245,15 @@ class _Bound:
         self._costs = None
         if cost is not None:
             nodes = quotient.nodes
-            # The power of a power may be the base itself.
+            # The power of a power may be written as its base.
             self._costs = [cost(n.args[0] if n.op is pow else n) + COST for n in nodes]
 
     def of_product(self, factors: list[tuple[Polynomial, int]]) -> float:
-        """Return what a product of powers costs at least."""
+        """Return a lower bound of the cost of a product of powers."""
         return sum(self.of_sum(f) for f, _ in factors)
 
     def of_sum(self, p: Polynomial) -> float:
-        """Return what a polynomial costs at least; anything beyond the most where it costs more."""
+        """Return a lower bound of the cost of a polynomial; if it is above the limit, any number above the limit."""
         if self._costs is None or p in self._squares:
             return 0.0
         total = -1.0 * COST  # the first term has no sign
@@ -263,7 +266,7 @@ class _Bound:
 
 
 def _paired(factors: Sequence[tuple[Polynomial, int]]) -> list[tuple[Polynomial, int]]:
-    """Return factors with conjugates as one: (1 + h)*(1 - h) is 1 - h**2."""
+    """Return factors in which conjugates are multiplied: (1 + h)*(1 - h) is 1 - h**2."""
     left = list(factors)
     found: list[tuple[Polynomial, int]] = []
     while left:

@@ -1,8 +1,9 @@
-"""Rational forms: what is written with + - * / and powers, as one quotient of polynomials in its other parts.
+"""Rational forms: an expression with + - * / and powers, written as one quotient of polynomials in its other parts.
 
-The parts become generators: `sqrt(u)` one whose square is u, `exp(2*u)` a power of that of `exp(u)`, `sigmoid(-u)` what
-is left of `sigmoid(u)` to 1. What is equal then looks alike, and common factors cancel: the quotient may have a
-value where a factor of the expression that has cancelled has none. Its forms are in `quotients.py`.
+The parts become generators: `sqrt(u)` is a generator whose square is u, `exp(2*u)` is a power of the generator of
+`exp(u)`, and `sigmoid(-u)` is 1 minus the generator of `sigmoid(u)`. Equal expressions then look alike, and common
+factors cancel. So the quotient may have a value where a cancelled factor has none. The forms of the quotient are in
+`quotients.py`.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from symgrad.pretty.forms.quotients import Quotient, Rational
 from symgrad.pretty.limits import POLYNOMIAL_TERMS, RATIONAL_EXPONENT
 
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
-"""Functions whose square is a + b times that of a fellow."""
+"""Functions whose square is a + b times the square of another function."""
 
 _ARITHMETIC = frozenset((add, mul, div, neg))
 
 
 def rational_of(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
-    """Return an expression as a quotient of polynomials; None if it is no arithmetic, or too long.
+    """Return an expression as a quotient of polynomials; None if it is not arithmetic, or is too long.
 
     Args:
         root: the expression.
-        named: values that have a name, which stands for them.
+        named: values that have a name, each with the name that stands for it.
     """
     region = _region(root, named)
     if not any(n.op in _ARITHMETIC or n.op is pow for n in region):
@@ -51,7 +52,7 @@ def _is_arithmetic(node: Node) -> bool:
 
 
 def _region(root: Node, named: Mapping[Node, Node]) -> list[Node]:
-    """Return the arithmetic of an expression and its parts, arguments first."""
+    """Return the arithmetic nodes of an expression and its other parts, arguments first."""
     parts: set[Node] = set()
     pending = [root]
     seen = {root}
@@ -67,21 +68,20 @@ def _region(root: Node, named: Mapping[Node, Node]) -> list[Node]:
 
 
 class _Opening:
-    """One expression on its way."""
+    """The conversion of one expression."""
 
     def __init__(self, region: list[Node], named: Mapping[Node, Node]) -> None:
         self._named = named
         self._region = region
         self._ring = Ring()
-        self._roots: dict[Node, int] = {}  # of a base, the root of which the generator is
-        self._scales: dict[
-            Node, Fraction
-        ] = {}  # of an exponent without its number, what the generator has of it
+        self._roots: dict[Node, int] = {}  # for each base, the root that the generator is
+        # For each exponent without its number, the multiple that the exponent of the generator has.
+        self._scales: dict[Node, Fraction] = {}
         self._values: dict[Node, Quotient] = {}
         self._plan()
 
     def _plan(self) -> None:
-        """Choose the generators, those with relations first."""
+        """Choose the generators; those with relations come first."""
         parts = [n for n in self._region if n in self._named or not _is_arithmetic(n)]
         for n in self._region:
             base, exponent = _power(n)
@@ -130,7 +130,7 @@ class _Opening:
         return self._named.get(one, one)
 
     def _upright(self, n: Node) -> tuple[Node, bool]:
-        """Return the generator of a sigmoid, and whether it is what is left of it to 1."""
+        """Return the generator of a sigmoid, and whether the sigmoid is 1 minus this generator."""
         other = sigmoid(-n.args[0])
         if other in self._named:
             return self._named[other], True
@@ -164,13 +164,13 @@ class _Opening:
         return Rational(self._ring, root, above, below, self._values[root])
 
     def _relate_root(self, base: Node) -> None:
-        """The power of a root is its base, where that is a polynomial in what comes later."""
+        """The power of a root is its base, if the base is a polynomial in later generators."""
         root = self._roots[base]
         place = self._ring.place[_root_of(base, root)]
         above, below = self._values[base]
         if below.is_constant() and above.degrees()[place] == 0:
             own = self._ring.gens[place]
-            # Only if the power of the generator leads: what the base is made of comes later.
+            # This holds only if the power of the generator leads: the parts of the base come later.
             if all(d == 0 for d in above.degrees()[:place]):
                 self._ring.relations.append((place, root, own**root - above / below.leading_coefficient()))
 

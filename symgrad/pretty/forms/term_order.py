@@ -1,7 +1,7 @@
-"""How a formula is set, where its canonical order reads less well.
+"""The order in which a formula is written, where its canonical order reads less well.
 
-`-log(p) - 1` opens with what it is about, `(x - p)/(p*(1 - p))` has its factors positive where that is known, and
-`-(inv(X)@A@inv(X)).T` is turned once.
+`-log(p) - 1` begins with its main term; `(x - p)/(p*(1 - p))` has factors that are positive, if this is known;
+`-(inv(X)@A@inv(X)).T` is transposed only once.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ _KIND = {add: "sum", mul: "product", div: "product", neg: "product", einsum: "co
 def order_terms(
     node: Node, known: Conditions, own: Collection[TermSet] = (), *, keepdims: bool = False
 ) -> Node:
-    """Return a node as it is set; its value and domain are the same.
+    """Return a node in the order in which it is written; its value and domain are the same.
 
     Args:
         node: a formula.
         known: facts about its parts.
-        own: the terms of sums as the program writes them: with `x - m`, what is `- B@(m - x)` is `+ B@(x - m)`.
+        own: the terms of sums as the program writes them: if it writes `x - m`, then `- B@(m - x)` becomes `+ B@(x -
+            m)`.
 
         keepdims: whether `(A@v)[:, None]` is written `sum(v*A, axis=1, keepdims=True)`.
 
@@ -75,7 +76,7 @@ def order_terms(
 
 
 def _in_order(node: Node) -> Node:
-    """A sum opens with a plus sign if it has one, and ends with its number if it has none."""
+    """Make a sum begin with a positive term if it has one, or else end with its number."""
     terms = terms_of(node)
     first, *others = terms
     if not _is_negative(first):
@@ -93,7 +94,7 @@ def _is_negative(term: Node) -> bool:
 
 
 def _positive(node: Node, known: Conditions, own: Collection[TermSet], *, alone: bool) -> Node:
-    """Return a product with the negations of sums that are known to be negative."""
+    """Return a product in which sums that are known to be negative are negated."""
     sign, *factors = factors_of(node)
     turned = _has_inner_signs(node)
     for part in factors:
@@ -118,24 +119,26 @@ def _positive(node: Node, known: Conditions, own: Collection[TermSet], *, alone:
         if at is not None:
             above[at], sign = _negated(above[at]), 1
     if len(above) > 1 and above[0].is_number() and isinstance(above[0].value, Fraction):
-        value = above[0].value  # a half of a product stands below it
+        value = above[0].value  # a fraction 1/2 in a product is written as a denominator 2
         above[0] = as_node(value.numerator)
         below.append(as_node(value.denominator))
     if len(above) > 1 and above[0].is_number(1):
         del above[0]
     made = reduce(lambda a, b: a * b, above) if above else as_node(1)
-    made = div(made, reduce(lambda a, b: a * b, below)) if below else made  # `/` would multiply by a fraction
+    made = (
+        div(made, reduce(lambda a, b: a * b, below)) if below else made
+    )  # `/` would multiply by a fraction instead
     return neg(made) if sign < 0 else made
 
 
 def _base(factor: Node) -> tuple[Node, bool]:
-    """Return the base of a whole power, and whether its sign is that of the power; another factor as it is."""
+    """Return the base of an integer power, and whether the exponent is odd; return another factor itself, and True."""
     whole = factor.op is pow and factor.args[1].is_number() and isinstance(factor.args[1].value, int)
     return (factor.args[0], bool(factor.args[1].value % 2)) if whole else (factor, True)
 
 
 def _is_other_way_round(total: Node, own: Collection[TermSet]) -> bool:
-    """Tell whether the program writes a sum with all signs turned, and never so."""
+    """Tell whether the program writes a sum with all signs reversed, and never as it is."""
     if total.op is not add or terms_in(total) in own:
         return False
     return terms_in(_negated(total)) in own
@@ -165,7 +168,7 @@ def _is_wholly_negative(total: Node) -> bool:
 
 
 def _summed_with_axis(node: Node) -> Node:
-    """A matrix times a vector as a column is a sum along an axis that stays."""
+    """Write a matrix times a vector, as a column, as a sum along an axis that is kept."""
     (product,) = node.args
     if (
         product.op is not einsum
@@ -178,7 +181,7 @@ def _summed_with_axis(node: Node) -> Node:
 
 
 def _without_signs(node: Node) -> Node:
-    """A contraction has its sign in front."""
+    """Move the signs of a contraction's operands in front of it."""
     parts = [without_sign(a) for a in node.args]
     if node.op is not einsum or all(p is None for p in parts):
         return node
@@ -188,7 +191,7 @@ def _without_signs(node: Node) -> Node:
 
 
 def _flat_product(node: Node) -> Node:
-    """A product has no product in parentheses: `a*(b*c)` is `a*b*c`."""
+    """Remove parentheses around products in a product: `a*(b*c)` is `a*b*c`."""
     if node.op is not mul or node.args[1].op is not mul:
         return node
     factors: list[Node] = []
@@ -203,7 +206,7 @@ def _flat_product(node: Node) -> Node:
 
 
 def _diagonal(node: Node) -> Node | None:
-    """An identity matrix times what varies along one axis is a diagonal matrix; None for other products."""
+    """Return an identity matrix times values that vary along one axis as a diagonal matrix; None for other products."""
     sign, above, below = factors_of(node)
     ones = next((f for f in above if f.op is eye and f.shape[0] == f.shape[1]), None)
     if ones is None:
@@ -231,13 +234,13 @@ def _negated(total: Node) -> Node:
 
 
 def _added(node: Node, own: Collection[TermSet], known: Conditions) -> Node:
-    """Write what is subtracted of a product with a difference as what is added of that with the other."""
+    """Write the subtraction of a product with a difference as an addition: -a*(b - c) as +a*(c - b)."""
     terms = terms_of(node)
     signed = [-positive if (positive := without_sign(t)) is not None else t for t in terms]
     inner = Counter(n for t in terms for n in topological([t]) if n.op is add)
 
     def flipped(node: Node) -> Node | None:
-        """Return the negation of a product if a difference in it reads as well the other way round."""
+        """Return the negation of a product if a difference in it reads as well in the opposite order."""
         if node.op is add:
             other = _negated(node)
             if terms_in(other) in own:
@@ -261,18 +264,18 @@ def _is_plain_difference(total: Node) -> bool:
 
 
 def terms_in(total: Node) -> TermSet:
-    """Return the terms of a sum in any order."""
+    """Return the terms of a sum, without an order."""
     return frozenset(terms_of(total))
 
 
 def _turned_sum(node: Node) -> Node:
-    """A sum of transposes is the transpose of a sum, where that is shorter."""
+    """Write a sum of transposes as the transpose of a sum, if that is shorter."""
     inner = _transposed_sum(node) if len(node.shape) == 2 else None
     return node if inner is None else _shorter(contract([inner], [(0, 1)], (1, 0)), node)
 
 
 def _turned_operands(node: Node) -> Node:
-    """A sum that a product reads transposed is the sum of the transposes, where that is shorter."""
+    """Write the transpose of a sum, read by a product, as a sum of transposes, if that is shorter."""
     labels, result = node.params
     for k, (operand, own) in enumerate(zip(node.args, labels, strict=True)):
         inner = _transposed_sum(operand) if operand.op is add and len(set(own)) == len(own) == 2 else None
@@ -320,7 +323,7 @@ def _transposed(term: Node) -> Node | None:
 
 
 def _turned(node: Node) -> Node:
-    """A product of transposes is the transpose of the product in reverse, where that is shorter."""
+    """Write a product of transposes as the transpose of the reversed product, if that is shorter."""
     product = _reversed(node)
     if product is None:
         return node
@@ -350,7 +353,7 @@ def _reversed(node: Node) -> Node | None:
 
 
 def _chain(node: Node) -> list[_Operand] | None:
-    """Return the factors of a product of matrices in order; None if it is something else."""
+    """Return the factors of a product of matrices in order; None for other nodes."""
     operands, result = flat(node)
     if len(result) != 2 or len(operands) < 2 or any(len({*own}) != 2 or len(own) != 2 for _, own in operands):
         return None

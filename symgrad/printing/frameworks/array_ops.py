@@ -62,7 +62,7 @@ _SUM = {"jax": "jnp.sum", "torch": "torch.sum", "tensorflow": "tf.reduce_sum", "
 
 
 def _summed(x: str, axes: Sequence[int], rank: int, w: FrameworkContext) -> str:
-    """Return a sum over axes; all axes are the default."""
+    """Return a sum over axes; the axes are left out if they are all axes."""
     function = _SUM[w.framework]
     if tuple(axes) == tuple(range(rank)):
         return f"{function}({x})"
@@ -108,7 +108,7 @@ def _einsum(node: Node, w: FrameworkContext) -> _Text:
 
 
 def _product(node: Node, s: ContractionSpelling, w: FrameworkContext) -> _Text | None:
-    """Return matrix products as such; None for TensorFlow's with vectors, which are written as einsum."""
+    """Return matrix products as such; None for TensorFlow's products with vectors, which are written as einsum."""
     shapes = [len(node.args[f.operand].shape) for part in s.parts for f in part]
     if w.framework == "tensorflow" and any(rank != 2 for rank in shapes):
         return None
@@ -124,7 +124,7 @@ def _chain(node: Node, chain: Sequence[Factor], w: FrameworkContext) -> str:
             text = f"{text}.T" if w.framework in ("jax", "torch") else f"{w.known.array}.transpose({text})"
         texts.append(text)
     vector = len(node.args[chain[-1].operand].shape) == 1
-    if w.framework == "keras":  # arrays of its backends have different operators
+    if w.framework == "keras":  # arrays of Keras' backends have different operators
         while len(texts) > 1:
             at = len(texts) - 2 if vector else 0
             texts[at : at + 2] = [f"ops.matmul({texts[at]}, {texts[at + 1]})"]
@@ -219,7 +219,7 @@ def _one_hot(node: Node, w: FrameworkContext) -> _Text:
 
 
 class Bare(str):
-    """A text that needs parentheses nowhere."""
+    """A text that never needs parentheses."""
 
     __slots__ = ()
 
@@ -243,7 +243,7 @@ def _solve(node: Node, w: FrameworkContext) -> _Text:
     if len(b.shape) == 1:
         return f"{function}({w.tensor(a)}, {w.tensor(b, ATOM)}[:, None])[:, 0]"
     texts = [w.tensor(a), w.tensor(b)]
-    if a.shape[:-2] != b.shape[:-2]:  # stacks that broadcast
+    if a.shape[:-2] != b.shape[:-2]:  # the stacks of matrices broadcast
         lead = node.shape[:-2]
         texts = [
             f"{w.known.array}.broadcast_to({text}, {shape_text((*lead, *x.shape[-2:]), w)})"

@@ -1,7 +1,7 @@
 """Write functions with custom gradients for each framework: the lines around a value and its pullback.
 
-The pullback recomputes forward values from the arguments. Values kept by a closure would be constants to the next
-derivative.
+The pullback recomputes forward values from the arguments. If a closure kept values, these would be constants for the
+next derivative.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Wrapped:
     """A function with a custom gradient.
 
     Args:
-        name: its name.
-        value: the function of its values, of all arguments.
-        pullback: the function of all arguments and the cotangents: a cotangent for every real argument, as a tuple if
-            there are several.
-        arguments: their names.
-        real: whether each is real.
-        count: the number of outputs, which are a tuple if there are several.
+        name: the name of the function.
+        value: the function that computes its values from all arguments.
+        pullback: a function of all arguments and the cotangents. It returns a cotangent for every real argument, as a
+            tuple if there are several.
+        arguments: the names of the arguments.
+        real: for each argument, whether it is real.
+        count: the number of outputs; several outputs are a tuple.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Wrapped:
 
     @property
     def cotangents(self) -> str:
-        """The cotangent, or all of them."""
+        """The name of the cotangent, or the names of all."""
         return "cotangent" if self.count == 1 else "*cotangent"
 
     def for_each(self, call: str, indent: str) -> str:

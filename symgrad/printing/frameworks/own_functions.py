@@ -1,4 +1,4 @@
-"""Functions that source for a framework defines, where the framework has no equal."""
+"""Functions that source for a framework defines, because the framework has no such function."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 __all__ = ["HELPERS", "NEEDS"]
 
-# Common texts: {xp} is the module of arrays, {axis} its keyword for axes.
+# These texts are shared: {xp} is the module of arrays, {axis} its keyword for axes.
 _PROD_EXCEPT = """\
 def _prod_except(x, axis):
     x = {xp}.moveaxis(x, axis, -1)
@@ -23,8 +23,8 @@ _EXPM = """\
 def _expm(x):
     return {expm}(x)
 """
-# The exponential of [[x, e], [0, x]] has the derivative in the direction e beside that of x (Van Loan 1978); that of
-# [[0, -x], [x, 0]] is [[cos(x), -sin(x)], [sin(x), cos(x)]].
+# The exponential of [[x, e], [0, x]] contains that of x and, beside it, its derivative in the direction e (Van Loan
+# 1978); the exponential of [[0, -x], [x, 0]] is [[cos(x), -sin(x)], [sin(x), cos(x)]].
 _EXPM_FRECHET = """\
 def _expm_frechet(x, e):
     n = x.shape[-1]
@@ -155,7 +155,7 @@ def _scatter_add(values, axes, shape, *indices):
 """,
     **_matrices("torch.linalg.matrix_exp", "torch.concatenate"),
 }
-# Positions along several axes as one, since TensorFlow and Keras gather along one axis.
+# Positions along several axes become one position, since TensorFlow and Keras gather along one axis.
 _FLAT = """\
 def _flat(indices, sizes):
     flat = 0
@@ -251,7 +251,7 @@ def _wrapped(index, x, axis):
     **_matrices("tf.linalg.expm", "tf.concat"),
 }
 _KERAS = {
-    # JAX's own custom_gradient keeps the value as computed for derivatives of the result: wrong from order two on.
+    # JAX's own custom_gradient keeps the computed value in derivatives of the result: this is wrong from order two on.
     "_with_pullback": """\
 def _with_pullback(value, pullback):
     \"\"\"A function with a gradient of its own; what is read backward is computed again from the arguments.\"\"\"

@@ -1,7 +1,7 @@
-"""Write formulas in the operations of JAX, torch, TensorFlow and Keras, to paste or commit.
+"""Write formulas with the operations of JAX, torch, TensorFlow and Keras, to be pasted or committed.
 
-As plain operations, the framework differentiates at every order, stop_gradient included, and chooses slopes at kinks.
-With symgrad's gradient, the framework gets the pullback, and differentiates that for the next order.
+From plain operations, the framework computes derivatives of every order, including stop_gradient; it chooses the slopes
+at kinks. With symgrad's gradient, the framework gets the pullback, and differentiates the pullback for the next order.
 """
 
 from __future__ import annotations
@@ -43,17 +43,18 @@ def framework_source(
     """Return a Python function in the operations of a framework, operation by operation as written.
 
     Args:
-        outputs: a node, or several, which it returns as a tuple.
+        outputs: a node, or several nodes, which the function returns as a tuple.
         framework: one of `FRAMEWORKS`.
         name: the function's name.
         names: names of intermediate values; each is a line of the function.
-        inputs: symbols in the order of arguments; None for all that are read, in the order of their first reading.
+        inputs: symbols in the order of arguments; None for all symbols that the outputs read, in the order of first
+            use.
         gradient: the number of orders of differentiation for which the framework gets symgrad's pullback; 0 for
             plain operations.
 
     Raises:
-        UsageError: for another framework, or a name that is no identifier.
-        UnsupportedError: for operations without a spelling here; it names them all.
+        UsageError: if there is no such framework, or the name is not an identifier.
+        UnsupportedError: if operations have no counterpart in the framework; the message names all of them.
     """
     if framework not in FRAMEWORK:
         raise UsageError(f"the framework {framework!r}", expected=one_of(FRAMEWORKS))
@@ -79,8 +80,8 @@ class _Module:
     """The functions of a module, one after the other.
 
     Attributes:
-        helpers: those that precede the others, by name.
-        functions: their texts.
+        helpers: the texts of helper functions, by name; they come before the others.
+        functions: the texts of the other functions.
     """
 
     def __init__(
@@ -108,13 +109,13 @@ class _Module:
         single: bool,
         like: Sequence[Node] = (),
     ) -> None:
-        """Write a function of symbols, with its gradient for some orders.
+        """Write a function of symbols, with its gradient up to some order.
 
-        Where shapes are not declared, ``like`` has for each output the symbol with its shape.
+        If shapes are not declared, ``like`` has for each output the symbol that has its shape.
         """
         if gradient <= 0:
             self.plain(name, outputs, symbols, single=single, like=like)
-        elif self.framework == "keras" and len(outputs) > 1:  # its torch backend has one cotangent
+        elif self.framework == "keras" and len(outputs) > 1:  # its torch backend passes one cotangent
             parts = [f"_{name.strip('_')}_{k}" for k in range(len(outputs))]
             for k, (part, output) in enumerate(zip(parts, outputs, strict=True)):
                 self.custom(part, [output], symbols, gradient, single=True, like=like[k : k + 1])
@@ -133,7 +134,7 @@ class _Module:
         single: bool,
         like: Sequence[Node] = (),
     ) -> list[str]:
-        """Write a function in plain operations; return the sizes that it takes besides the symbols."""
+        """Write a function in plain operations; return the sizes that it takes in addition to the symbols."""
         missing = unspelled(topological(outputs), self.framework)
         if missing:
             raise UnsupportedError(
@@ -179,7 +180,7 @@ class _Module:
         pulled = self.pulled(outputs, real, cotangents)
         value, pullback = f"{stem}_value", f"{stem}_pullback"
         missing = self.plain(value, value_alone(outputs), symbols, single=single, like=like)
-        if missing:  # a function with a custom gradient takes arrays alone
+        if missing:  # a function with a custom gradient takes only arrays
             raise UsageError(
                 f"no argument has the size {missing[0]} in its shape",
                 expected="inputs that give every size",
@@ -207,7 +208,7 @@ class _Module:
             )
 
     def cotangents(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return new symbols of the shapes of outputs."""
+        """Return new symbols with the shapes of outputs."""
         found: list[Node] = []
         for k, output in enumerate(outputs):
             text = self.names.get(output, f"out{k}" if len(outputs) > 1 else "out")
@@ -220,9 +221,9 @@ class _Module:
     def pulled(
         self, outputs: Sequence[Node], wanted: Sequence[Node], cotangents: Sequence[Node]
     ) -> Sequence[Node]:
-        """Return the cotangents of symbols; stop_gradient stays, for the next order."""
+        """Return the cotangents of symbols; stop_gradient stays in them, for the next order."""
         found = pull_back(list(outputs), list(cotangents), list(wanted)).gradients
-        # A form that is equal for symmetric matrices alone has other derivatives off them.
+        # A form that is equal only for symmetric matrices has other derivatives at other matrices.
         if len(topological(found)) > SLOPE_EQUATIONS or any(
             s.declaration.symmetric for s in symbols_of(found)
         ):

@@ -1,6 +1,7 @@
-"""The names of elementwise operations in JAX, torch, TensorFlow and Keras: an op is a row.
+"""The names of elementwise operations in JAX, torch, TensorFlow and Keras: each op is a row.
 
-Values are those of the frameworks' own functions. An entry is the same function everywhere on its domain, or None.
+Values are those of the frameworks' own functions. An entry is a function that is equal to the op everywhere on its
+domain, or None.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ __all__ = ["FRAMEWORK", "SPELLED", "Framework", "spelling"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framework:
-    """The templates of a framework for everything but elementwise functions.
+    """The templates of a framework for everything except elementwise functions.
 
     Attributes:
-        title: its name in sentences.
-        imports: the lines that import it.
-        modules: names that these bind.
-        array: the module of functions of arrays; ``elementwise``: that of elementwise functions.
-        stop: the value as a constant.
+        title: the name of the framework in sentences.
+        imports: the lines that import the framework.
+        modules: the names that these lines bind.
+        array: the module of functions of arrays; ``elementwise``: the module of elementwise functions.
+        stop: a value as a constant.
         axis: the keyword for axes.
         size: the length of an axis.
-        setup: the line that takes dtype (and device) of new arrays from an input; ``none``: without an input.
-        number: a number as an array of that dtype; ``whole``: an integer.
-        cast: an array in that dtype; ``cast_whole``: in the dtype of integers.
-        full: an array of a shape with one number; ``arange``: of integers; ``eye``: of that dtype.
+        setup: the line that takes the dtype (and the device) of new arrays from an input; ``none``: the same line if
+            there is no input.
+        number: a number as an array of this dtype; ``whole``: an integer as an array.
+        cast: an array converted to this dtype; ``cast_whole``: an array converted to the dtype of integers.
+        full: an array of a shape that is filled with one number; ``arange``: an array of integers; ``eye``: an identity
+            matrix of this dtype.
     """
 
     title: str
@@ -129,8 +132,8 @@ FRAMEWORK: Mapping[str, Framework] = {
 """By name."""
 
 # Templates of JAX, torch, TensorFlow and Keras, in this order, or one for all four. {m} is the module of elementwise
-# functions, {np} that of arrays, {0:a} an argument next to an operator or a dot, {0:t} one that must not be a Python
-# number, {p} the parameter of the op.
+# functions, {np} the module of arrays, {0:a} an argument next to an operator or a dot, {0:t} an argument that must not
+# be a Python number, {p} the parameter of the op.
 _Row = str | tuple[str | None, str | None, str | None, str | None]
 
 
@@ -141,13 +144,16 @@ def _named(name: str, numpy: str | None = None) -> _Row:
 
 
 def _of_inverse(name: str) -> _Row:
-    """Return the row of an inverse function at 1/x, whose name begins with arc in NumPy, with a elsewhere."""
+    """Return the row of an inverse function, applied to 1/x.
+
+    Its name begins with ``arc`` in NumPy, and with ``a`` in other libraries.
+    """
     numpy, plain = (f"{{m}}.{word}{name}(1/{{0:a}})" for word in ("arc", "a"))
     return (numpy, plain, plain, numpy)
 
 
 def _masked(sign: str) -> _Row:
-    """Return the row of a choice with an infinity."""
+    """Return the row of an op that chooses between a value and an infinity."""
     other = f'{{np}}.where({{0}}, {{1:t}}, {sign}float("inf"))'
     return (f"jnp.where({{0}}, {{1:t}}, {sign}jnp.inf)", other, other, other)
 
@@ -178,7 +184,7 @@ _TABLE: Mapping[str, _Row] = {
     "where_plus_oo": _masked(""),
     "relu": ("jax.nn.relu({0})", "torch.relu({0})", "tf.nn.relu({0})", "ops.relu({0})"),
     "sigmoid": ("jax.nn.sigmoid({0})", "torch.sigmoid({0})", "tf.math.sigmoid({0})", "ops.sigmoid({0})"),
-    # torch's and Keras' are the identity beyond a threshold, and their second derivatives lose digits.
+    # beyond a threshold, torch's and Keras' functions are the identity, and their second derivatives lose digits
     "softplus": (
         "jax.nn.softplus({0})",
         "torch.logaddexp({0}, torch.zeros_like({0}))",

@@ -31,7 +31,7 @@ _KEEPS = frozenset(
     {"add", "mul", "neg", "abs", "sign"}
     | {"maximum", "minimum", "where", "clip", "floor", "ceil", "round", "stop_gradient"}
 )
-_SAME = frozenset({"floor", "ceil", "round", "stop_gradient"})  # identities on integers
+_SAME = frozenset({"floor", "ceil", "round", "stop_gradient"})  # these ops are the identity on integers
 _LOGIC = {"and_": "&", "or_": "|", "xor": "^"}
 
 
@@ -53,7 +53,7 @@ def unspelled(order: Sequence[Node], framework: str) -> list[str]:
 
 
 class _Argument:
-    """An argument of a template: plain, ``:a`` for next to an operator or a dot, ``:t`` as an array."""
+    """An argument of a template: ``{0}`` is plain, ``{0:a}`` stands next to an operator, ``{0:t}`` is an array."""
 
     def __init__(self, atom: str, plain: str, tensor: Callable[[], str]) -> None:
         self.atom, self.plain, self.tensor = atom, plain, tensor
@@ -66,8 +66,8 @@ class FunctionBody:
     """Write nodes as lines of a function.
 
     Attributes:
-        lines: the lines, without those of `setup`.
-        helpers: the functions of `own_functions` that are called, callees first.
+        lines: the lines, except those of `setup`.
+        helpers: the functions of `own_functions` that are called; a function comes after those that it calls.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class FunctionBody:
         order = topological(outputs)
         self.count = uses(list(outputs))
         for node in reversed(order):
-            if node.op.name == "neg":  # written where it is read
+            if node.op.name == "neg":  # such a node is written where it is read
                 self.count[node.args[0]] += self.count[node] - 1
                 self.count[node] = 1
         self.lines: list[str] = []
@@ -98,7 +98,9 @@ class FunctionBody:
         self.texts: dict[Node, tuple[str, int]] = {}
         self.constant: set[Node] = set()
         self.integers: set[Node] = set()
-        self.counts: set[Node] = set()  # nodes made of sizes alone: Python numbers, except in TensorFlow
+        self.counts: set[Node] = (
+            set()
+        )  # nodes that consist of sizes only: Python numbers, except in TensorFlow
         self.set_up = False
         self.steps = 0
         self._bind_sizes(order)
@@ -191,7 +193,7 @@ class FunctionBody:
         if node in self.arguments:
             if node.dtype == "int":
                 self.integers.add(node)
-                if self.framework in ("tensorflow", "keras"):  # their integer dtypes do not mix
+                if self.framework in ("tensorflow", "keras"):  # integer dtypes of the framework do not mix
                     name = self.arguments[node]
                     self.lines.insert(0, f"{name} = {self.known.cast_whole.format(name)}")
             self.texts[node] = self.arguments[node], ATOM
@@ -252,7 +254,7 @@ class FunctionBody:
     def _from_record(self, node: Node) -> str:
         """Write an op on arrays by its template."""
         template = template_of(node, self.framework)
-        assert template is not None  # `unspelled` checks it
+        assert template is not None  # `unspelled` has checked that it exists
         for name in HELPER.findall(template):
             self.helper(name)
         known = self.known
@@ -275,9 +277,9 @@ class FunctionBody:
         return text, NEG if text.startswith("-") else ATOM
 
     def _is_integer(self, node: Node) -> bool:
-        """Tell whether a node is written in integers: it counts positions, or is made of such nodes alone."""
+        """Tell whether a node is written in integers: it counts positions, or consists only of such nodes."""
         entries = None if node.op.structure is None else node.op.structure.entries
-        counts = entries == "counted" and node.op.name != "one_hot"  # which is cast
+        counts = entries == "counted" and node.op.name != "one_hot"  # the result is cast
         if node.dtype != "int" or counts:
             return counts
         numeric = [a for i, a in enumerate(node.args) if node.op.kind_of(i) == "number"]
@@ -288,7 +290,7 @@ class FunctionBody:
         return node.op.name in _KEEPS and any(known) and alike
 
     def _operand(self, node: Node, arg: Node, rank: int) -> str:
-        """Return an operand of an infix operator, where Python numbers stay Python numbers."""
+        """Return an operand of an infix operator, in which Python numbers stay Python numbers."""
         if arg in self.constant or node in self.integers:
             return self.of(arg, rank)
         if arg in self.counts and self.framework in ("jax", "torch") and self._with_array(node):
@@ -306,13 +308,13 @@ class FunctionBody:
     def _call(self, node: Node) -> str:
         name, args = node.op.name, node.args
         template = spelling(name, self.framework)
-        assert template is not None  # `unspelled` checks it
+        assert template is not None  # `unspelled` has checked that it exists
         if self._helped(node):
             self.helper(template.partition("(")[0])
         numeric = [a for i, a in enumerate(args) if node.op.kind_of(i) != "bool"]
         if self.framework == "torch" and name in ("maximum", "minimum"):
             for i in (0, 1):
-                if args[i] in self.constant:  # torch's take tensors alone
+                if args[i] in self.constant:  # torch's functions take only tensors
                     bound = "min" if name == "maximum" else "max"
                     return f"torch.clamp({self.tensor(args[1 - i])}, {bound}={self.of(args[i])})"
 
@@ -327,11 +329,14 @@ class FunctionBody:
         return text
 
     def _helped(self, node: Node) -> bool:
-        """Tell whether a node is a call of a helper, whose arguments are arrays."""
+        """Tell whether a node is a call of a helper whose arguments are arrays."""
         return (spelling(node.op.name, self.framework) or "").startswith("_")
 
     def _in_call(self, node: Node, arg: Node, numeric: Sequence[Node]) -> str:
-        """Return an argument of a function; a number stays plain if the function takes its dtype from another one."""
+        """Return an argument of a function.
+
+        A number stays plain if the function takes its dtype from another argument.
+        """
         if arg not in self.constant:
             return self._operand(node, arg, 0)
         if node in self.integers:

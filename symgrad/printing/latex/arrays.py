@@ -1,6 +1,6 @@
 r"""Write array expressions as LaTeX: matrix products by juxtaposition, A \odot B entrywise, vectors as columns.
 
-`ir/notation/contractions.py` classifies contractions. Those without a matrix form are written in index notation.
+`ir/notation/contractions.py` classifies contractions. Contractions without a matrix form are written in index notation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an 
 
 
 def is_product(rank: float) -> bool:
-    """Tell whether a text is a matrix product, perhaps scaled: next to another factor it would be ambiguous."""
+    """Tell whether a text is a matrix product, perhaps with a scalar factor: next to other factors it is ambiguous."""
     return SCALED <= rank <= MATRIX
 
 
@@ -100,7 +100,7 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
 
 
 def array_power(base: Written, exponent: str, rank: int) -> Written:
-    r"""Write an entrywise power: of a matrix with a ring, since A^2 is a matrix product."""
+    r"""Write an entrywise power: for a matrix with a ring, since A^2 is a matrix product."""
     ring = r"\circ " if rank > 1 else ""
     return f"{within(base, ATOM)}^{{{ring}{exponent}}}", POW
 
@@ -109,7 +109,7 @@ def array_power(base: Written, exponent: str, rank: int) -> Written:
 
 
 def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
-    """Write a transposed factor; of a column that is itself a product, the row: x' A rather than (A' x)'."""
+    """Write a transposed factor; for a column that is itself a product, the row: x' A, and not (A' x)'."""
     if node.op.name == "inv" and node not in texts.opaque:
         return f"{within(texts[node.args[0]], ATOM)}^{{-\\top}}"
     if (
@@ -129,7 +129,7 @@ def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
 
 
 def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = True, depth: int = 0) -> str:
-    """Write factors side by side. A vector is a transposed column, except as the last factor of a column."""
+    """Write factors side by side. A vector is a transposed column, except if it is the last factor of a column."""
     found: list[str] = []
     for factor in chain:
         arg = node.args[factor.operand]
@@ -204,7 +204,7 @@ def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
             return text, own
         return _call("sum", text, s.axes if len(s.axes) < rank else ())
     if rank == 2 and not s.axes and len(node.args) == 2:
-        # Rows or columns are weighted by a vector.
+        # A vector weights rows or columns.
         k = 0 if len(s.places[0]) == 1 else 1
         scale = _call("diag", texts[node.args[k]][0])[0]
         matrix = within(texts[node.args[1 - k]], MATRIX)
@@ -289,7 +289,7 @@ def _gather(node: Node, texts: Texts) -> Written:
 
 
 def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
-    """Write the transpose of an index map: values written, or added, into zeros of some shape."""
+    """Write the transpose of an index map: values are written, or added, into zeros of a given shape."""
 
     def write(node: Node, texts: Texts) -> Written:
         inside = ", ".join(texts[a][0] for a in node.args)

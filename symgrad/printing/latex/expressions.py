@@ -1,7 +1,7 @@
 r"""Expressions as LaTeX, as a mathematician would write them.
 
-Ops bring their templates (`Op.latex`). This module handles what depends on neighbours: signs and differences, products
-by juxtaposition, \sin^{2}, parentheses, names. Choices and long expressions need amsmath.
+Ops have their own templates (`Op.latex`). This module writes what depends on neighbours: signs and differences,
+products by juxtaposition, \sin^{2}, parentheses, names. Choices and long expressions need the package amsmath.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def latex(
     Args:
         node: the node.
         names: nodes that are written as a name, such as a program's variables.
-        spelled: nodes with another text, and its rank.
+        spelled: nodes with another text, each with the rank of the text.
 
     Returns:
-        One expression, or, if that is long, an ``aligned`` environment: lines that define parts t_1, t_2, ..., then
-        the expression.
+        One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
+        expression.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -68,7 +68,7 @@ def latex(
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
     known = dict(names or {})
-    # Do not descend into named nodes: their text may be exponentially longer than their graph.
+    # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*known, *(spelled or {})) if n is not node})
     taken: set[str] = set()
     written = Texts()
@@ -83,7 +83,7 @@ def latex(
             text = latex_name(name)
             if (
                 text in taken or text == _CONSTANTS["E"]
-            ):  # x1 and x_1 look alike, so do a symbol e and the constant
+            ):  # x1 and x_1 look alike, and so do a symbol e and the constant
                 text = rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
             taken.add(text)
             if n is not node or n.op is SYMBOL:
@@ -123,7 +123,7 @@ def _fresh(taken: set[str]) -> Iterator[str]:
 
 
 def _expanded(order: Iterable[Node], written: Texts) -> int:
-    """Estimate the length of the last node's text without named parts, capped beyond the limit for one line."""
+    """Estimate the length of the last node's text without named parts; stop at the limit for one line."""
     lengths: dict[Node, int] = {}
     total = 0
     for node in order:
@@ -179,7 +179,7 @@ def _product(node: Node, written: Texts) -> _Written:
     first, second = within(left, SIGNED), within(right, MUL)
     if is_product(left[1]):  # x' y z could be x' (y z)
         first = rf"\left({first}\right)"
-    # Digits side by side would read as one number, a fraction after a digit as a mixed one.
+    # Digits side by side would be read as one number, and a fraction after a digit as a mixed number.
     digits = second[0].isdigit() or (first[-1].isdigit() and second.startswith(r"\frac"))
     both = node.args[0].op is NUMBER and node.args[1].op is NUMBER
     return rf"{first} \cdot {second}" if digits or both else juxtapose([first, second]), rank
@@ -191,7 +191,7 @@ def _quotient(node: Node, written: Texts) -> _Written:
         return found
     sign, above_of, below_of = _parts(node, written.opaque)
     lonely = above_of[0] if len(above_of) == 1 else None
-    if _has_quotient(node, written.opaque):  # write one fraction, not nested ones
+    if _has_quotient(node, written.opaque):  # one fraction is written instead of nested ones
         text = rf"\frac{{{_factors(above_of, written)}}}{{{_factors(below_of, written)}}}"
         return f"{sign}{text}", SIGNED if sign else MUL
     (above, rank), (below, _) = (written[a] for a in node.args)
@@ -199,7 +199,7 @@ def _quotient(node: Node, written: Texts) -> _Written:
         text = written[lonely][0]
         if (
             r"\frac" in text and not node.args[1].args
-        ):  # a number or name below a sum of fractions stands before it
+        ):  # a number or name that divides a sum of fractions is written before it
             return rf"{sign}\frac{{1}}{{{below}}} \left({text}\right)", SIGNED if sign else MUL
     if rank == SIGNED:  # the sign stands before the fraction
         return rf"-\frac{{{above[1:].lstrip()}}}{{{below}}}", SIGNED
@@ -207,7 +207,7 @@ def _quotient(node: Node, written: Texts) -> _Written:
 
 
 def _has_quotient(node: Node, opaque: Collection[Node]) -> bool:
-    """Tell whether a quotient contains another one that is written as part of it."""
+    """Tell whether a quotient contains another quotient that is written as part of it."""
 
     def descend(top: Node) -> list[Node]:
         return [a for a in top.args if a.op.name in ("mul", "div", "neg") and a not in opaque and not a.shape]
@@ -255,7 +255,7 @@ def _power(node: Node, written: Texts) -> _Written:
     text = written[exponent][0]
     function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
     inside = written[base.args[0]][0] if function else ""
-    # sin^2(x), but never sin^-1(x), which is the inverse; a named base has no function to write the power at.
+    # sin^2(x), but never sin^-1(x), which means the inverse; a named base has no function at which to write the power.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":
         name = function[1].format()
         if written[base] == (rf"{name}\left({inside}\right)", ATOM):

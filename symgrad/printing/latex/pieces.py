@@ -34,10 +34,11 @@ __all__ = [
 Written: TypeAlias = tuple[str, float]
 """A text and the rank of its outermost form."""
 
-# Ranks of forms, loosest first. A signed term binds between a sum and a product: -x y needs no parentheses.
+# Ranks of forms, from loose to tight. A signed term binds more tightly than a sum and less tightly than a product: -x y
+# needs no parentheses.
 OPEN = 0  # choices
 SIGNED = (ADD + MUL) / 2
-HADAMARD = MUL - 0.1  # an entrywise product; its factors may be scaled arrays
+HADAMARD = MUL - 0.1  # an entrywise product; its factors may be arrays times a number
 SCALED = MUL + 0.1  # a matrix product times a number
 MATRIX = MUL + 0.2
 
@@ -52,7 +53,7 @@ _GREEK = frozenset((
 
 
 def within(part: Written, rank: float) -> str:
-    """Return a text in parentheses if its form is looser than a rank."""
+    """Return a text, in parentheses if its form binds less tightly than a rank."""
     text, own = part
     return text if own >= rank else rf"\left({text}\right)"
 
@@ -98,7 +99,10 @@ def _letter(part: str) -> str:
 
 
 def latex_number(value: Number, text: str | None = None) -> Written:
-    """Return an exact number, small fractions as such; or the number of a literal: 1e-5 as a power of ten."""
+    """Return an exact number, with small fractions as fractions.
+
+    For a literal, return its number, with 1e-5 as a power of ten.
+    """
     text = number_text(abs(value)) if text is None else text.lower()
     rank: float = ATOM
     if "/" in text:

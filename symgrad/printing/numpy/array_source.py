@@ -1,4 +1,4 @@
-"""Write ops that are not elementwise as NumPy source: as a call of NumPy, else of a helper."""
+"""Write ops that are not elementwise as NumPy source: as a call of NumPy, or otherwise of a helper."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ArraySource(NamedTuple):
     """An expression.
 
     Attributes:
-        text: its text.
+        text: the text of the expression.
         rank: its precedence in Python.
-        helpers: the functions of `ARRAY_HELPERS` that it calls.
+        helpers: the functions of `ARRAY_HELPERS` that the text calls.
     """
 
     text: str
@@ -49,7 +49,7 @@ def _shape(shape: Shape, context: SourceContext) -> str:
 
 
 def _axes(axes: Sequence[int], rank: int) -> str:
-    """Return the axis argument of a reduction; none for all axes."""
+    """Return the axis argument of a reduction; an empty text for all axes."""
     if tuple(axes) == tuple(range(rank)):
         return ""
     return f", axis={axes[0] if len(axes) == 1 else tuple(axes)}"

@@ -1,4 +1,4 @@
-"""Functions that written NumPy source defines, where NumPy and SciPy have no equal."""
+"""Functions that the written source defines, because NumPy and SciPy have no such function."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Write graphs as a Python function over NumPy that stands alone, to share without symgrad.
+"""Write graphs as a Python function over NumPy that needs no other code, so that it can be shared without symgrad.
 
-It computes operation by operation, as `ir/values/evaluate.py` does, with the same bits except for matrix products,
-which NumPy passes to BLAS. An op that NumPy evaluates by a function is a call of it; a composed op becomes a helper
-traced from its lowering. Named sizes come from the shapes of the arguments.
+The function computes operation by operation, as `ir/values/evaluate.py` does, with the same bits, except for matrix
+products, which NumPy passes to BLAS. An op that NumPy evaluates with a function becomes a call of it; a composed op
+becomes a helper that is traced from its lowering. Named sizes come from the shapes of the arguments.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _CALL = {
     "where_plus_oo": "np.where({0}, {1}, np.inf)",
 }
 _MODULES = frozenset({"np", "scipy", "special"})
-_BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers call
+_BUILTINS = frozenset({"len", "max", "min", "range"})  # names that sizes and helpers call
 _Text = tuple[str, int]
 
 
@@ -85,19 +85,19 @@ def numpy_source(
     r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
 
     Args:
-        outputs: a node, or several, or several by name.
+        outputs: a node, or several nodes, perhaps by name.
         name: the function's name.
-        lines: symbols with the values that they stand for, each after those that it reads; variables of the function.
-        literals: symbols with the numbers that they stand for.
-        inputs: the symbols in the order of arguments; by default that of their first reading.
+        lines: symbols that are variables of the function, with their values, each after the symbols that it reads.
+        literals: symbols that stand for numbers, with these numbers.
+        inputs: the symbols in the order of arguments; by default, in the order of their first use.
 
     Returns:
-        A module's text. The function takes the symbols (a Python keyword gets an underscore); numbers and arrays
+        The text of a module. The function takes the symbols (a Python keyword gets an underscore); numbers and arrays
         broadcast. It returns one array, a tuple of several, or a dict by name. A named size that no argument has is an
         argument, too.
 
     Raises:
-        UsageError: if a name is no identifier, or there is no output.
+        UsageError: if a name is not an identifier, or there is no output.
         UnsupportedError: for an op that has neither a NumPy function nor a formula.
 
     Example:
@@ -143,7 +143,9 @@ def numpy_source(
 
 
 def _check_function(name: Any, taken: Collection[str]) -> None:
-    read = unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""  # as Python normalizes it
+    read = (
+        unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""
+    )  # Python normalizes names in this way
     if read != name or not read.isidentifier() or keyword.iskeyword(name) or name in {"__debug__", *taken}:
         raise UsageError(
             f"{name!r} cannot name a function",
@@ -198,7 +200,7 @@ class _SourceWriter:
         self.sizes: dict[str, str] = {}
         self.numbers: dict[
             str, str
-        ] = {}  # texts of sizes as numbers, where these differ from those in shapes
+        ] = {}  # texts of sizes as numbers, if these differ from their texts in shapes
         self.bind_sizes(order)
         self.lines: list[str] = []
         self.written: dict[Node, _Text] = {}
@@ -212,7 +214,7 @@ class _SourceWriter:
         self.write_all(nodes)
 
     def write_all(self, nodes: Sequence[Node]) -> None:
-        """Write nodes and their arguments, arguments first."""
+        """Write nodes and their arguments; arguments come first."""
         for node in topological(nodes, until=self.written):
             if node in self.written:
                 continue
@@ -224,7 +226,7 @@ class _SourceWriter:
             self.written[node] = (text, rank)
 
     def bind_sizes(self, order: list[Node]) -> None:
-        """Name each size that is read after the first axis that has it."""
+        """Name each size that is read, after the first axis that has it."""
         counted = {n.params[0] for n in order if n.op is SIZE}
         multiplied = _multiplied(order)
         shaped = names_of(*(n.params for n in order if not n.op.pointwise))
@@ -240,7 +242,8 @@ class _SourceWriter:
             text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
             if not places:
                 self.extra.append(name)
-            # A number in a formula divides as NumPy's do, not as Python's; products of integers would wrap around.
+            # A number in a formula divides as NumPy's numbers do, not as Python's; products of integers would wrap
+            # around.
             kind = "np.float64" if size in multiplied else "np.int64"
             if size in multiplied and size in shaped:
                 self.numbers[size] = f"{kind}({name})"
@@ -272,7 +275,7 @@ class _SourceWriter:
         return self.array(node) if node.op is NUMBER else self.written[node][0]
 
     def array(self, node: Node) -> str:
-        """Write a number as NumPy's: Python's raises on division by zero and gives Python's results."""
+        """Write a number as NumPy's: Python's numbers raise errors on division by zero, and give Python's results."""
         text = self.written[node][0]
         return f"np.bool_({text})" if node.dtype == "bool" else f"np.float64({text})"
 
@@ -330,7 +333,7 @@ class _SourceWriter:
         )
 
     def help(self, names: Sequence[str]) -> None:
-        """Define helper functions, callees first."""
+        """Define helper functions; a function comes after those that it calls."""
         for name in names:
             text = ARRAY_HELPERS[name]
             self.help([h for h in HELPER.findall(text) if h != name])
@@ -339,7 +342,7 @@ class _SourceWriter:
     def helper(self, op: Op, node: Node) -> str:
         """Return the name of a helper that computes an op by its lowering."""
         suffix = "".join(f"_{value}" for value in node.params)
-        if op.name in BY_ORDER:  # a function for each order
+        if op.name in BY_ORDER:  # there is a function for each order
             order = f"{number_of(node.args[0])!r}"
             suffix = "_of_" + order.replace("-", "minus_").replace(".", "_").replace("+", "")
         name = f"_{op.name}{suffix}"
@@ -372,11 +375,11 @@ def _multiplied(order: list[Node]) -> set[str]:
     return found
 
 
-_SPELLED = {"abs": "abs", "div": "true_divide"}  # functions with two names in NumPy
+_SPELLED = {"abs": "abs", "div": "true_divide"}  # functions that have two names in NumPy
 
 
 class _Formula:
-    """A Builder that writes source: a lane is a variable or a literal, and each operation a line."""
+    """A Builder that writes source: a lane is a variable or a literal, and each operation is a line."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

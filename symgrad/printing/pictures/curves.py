@@ -1,4 +1,4 @@
-"""Draw curves with matplotlib: estimators side by side."""
+"""Draw curves of several estimators in one figure with matplotlib."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def estimators_svg(
 
     Args:
         along: the name of the input.
-        grid: its values.
-        curves: for each estimator the size of its bias and its standard deviation at these.
+        grid: the values of this input.
+        curves: for each estimator the size of its bias and its standard deviation at these values.
 
     Raises:
-        UsageError: without matplotlib.
+        UsageError: if matplotlib is not installed.
     """
     try:
         import_module("matplotlib.figure")
@@ -37,7 +37,7 @@ def estimators_svg(
             cure="install symgrad[plot]; print(comparison) needs nothing",
         ) from None
     text = io.StringIO()
-    # Deterministic bytes, and text as text.
+    # The bytes are deterministic, and text stays text.
     with library.rc_context({"svg.hashsalt": "symgrad", "svg.fonttype": "none", "font.family": "sans-serif"}):
         figure = library.figure.Figure(figsize=(8, 3.4), layout="constrained")
         axes = figure.subplots(1, 2, sharex=True)

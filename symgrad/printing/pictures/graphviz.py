@@ -1,4 +1,4 @@
-"""Lay out the boxes of a picture by Graphviz's program `dot`, if it is installed."""
+"""Lay out the boxes of a picture with Graphviz's program `dot`, if it is installed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["place_by_dot"]
 
 _POINTS = 72.0  # points per inch, the unit of dot
 _SECONDS = 10.0
-_GAP, _BETWEEN = 40.0, 26.0  # between rows, and between boxes of one
+_GAP, _BETWEEN = 40.0, 26.0  # distance between rows, and between boxes in the same row
 _DOT = "dot"
 
 
 def place_by_dot(
     widths: Sequence[float], heights: Sequence[float], edges: Sequence[tuple[int, int]]
 ) -> Layout | None:
-    """Lay out boxes as `place` does, by Graphviz; None if `dot` is not installed, or must not run.
+    """Lay out boxes as `place` does, with Graphviz; None if `dot` is not installed, or must not run.
 
-    Only numbers are passed to it and read from it: no text of a program.
+    Only numbers are passed to `dot` and read from it, never the text of a program.
 
     Args:
-        widths: those of the boxes, which are numbered so that every edge leads to a larger number.
-        heights: of the boxes.
-        edges: pairs (source, target), each once.
+        widths: the widths of the boxes, which are numbered such that every edge leads to a larger number.
+        heights: the heights of the boxes.
+        edges: pairs (source, target), without repetition.
     """
     program = shutil.which(_DOT)
     if program is None or not widths or Path(program).resolve().parent == Path.cwd():
@@ -50,14 +50,14 @@ def place_by_dot(
         )
         return _read(done.stdout, len(widths), edges)
     except (OSError, subprocess.SubprocessError, ValueError, LookupError):
-        return None  # fall back to our own layout
+        return None  # use the project's own layout instead
 
 
 def _read(text: str, count: int, edges: Sequence[tuple[int, int]]) -> Layout:
-    """Parse the output of `dot -Tplain`: places in inches, from below.
+    """Parse the output of `dot -Tplain`: coordinates are in inches, from the bottom.
 
     Raises:
-        ValueError, LookupError: for other text.
+        ValueError, LookupError: if the text is not such output.
     """
     width = height = 0.0
     centres: dict[int, tuple[float, float]] = {}

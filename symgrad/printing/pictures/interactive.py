@@ -1,4 +1,4 @@
-"""Embed pictures of graphs in pages: their boxes show values and fold, by SVG and one small script."""
+"""Embed pictures of graphs in pages: their boxes show values and fold, by means of SVG and one small script."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OWN = """
 class Graph:
     r"""A picture of a formula, for notebooks and pages.
 
-    Pointing at a box, or focusing it by keys, shows its equation, and at a point its value and the derivative of the
-    formula by it. A click folds the boxes that only it reads. It needs no server; without scripts it is the picture,
-    with the same texts as titles.
+    If a reader points at a box, or moves the keyboard focus to it, its equation appears, and at a point also its value
+    and the derivative of the formula with respect to it. A click on a box folds the boxes that only this box reads. The
+    picture needs no server; without scripts it stays a picture, with the same texts as titles.
 
     Attributes:
-        title: its title.
+        title: the title of the picture.
 
     Example:
         >>> import symgrad as sg
@@ -63,19 +63,19 @@ class Graph:
         return self._svg
 
     def html(self) -> str:
-        """Return a page that needs no network; its only script is that of the boxes."""
+        """Return a page that needs no network; its only script is the script of the boxes."""
         return graph_page(self._svg, self.title)
 
     def fragment(self) -> str:
-        """Return a part of a page of HTML, as notebooks show it."""
+        """Return a part of a page of HTML, for notebooks."""
         return graph_fragment(self._svg)
 
     def save(self, path: str | Path) -> None:
-        """Write it into a file, whose name ends in .html or .svg.
+        """Write the picture into a file whose name ends in .html or .svg.
 
         Raises:
-            UsageError: for another ending.
-            FileError: if it cannot be written.
+            UsageError: if the name has another ending.
+            FileError: if the file cannot be written.
         """
         writers = {".html": self.html, ".svg": self.svg}
         written = writers.get(Path(path).suffix.lower())
@@ -96,7 +96,7 @@ class Graph:
 def graph_fragment(svg: str) -> str:
     """Return a picture with notes as a part of a page.
 
-    The picture is complete without the script, which some viewers remove. The script reads the picture alone.
+    The picture is complete without the script, which some viewers remove. The script reads only the picture.
 
     Args:
         svg: a picture of `graph_svg` whose boxes have notes; its texts are escaped.
@@ -134,5 +134,5 @@ def graph_page(svg: str, title: str) -> str:
 
 @cache
 def _script() -> str:
-    # By pkgutil: the package may lie in an archive.
+    # pkgutil reads it, because the package may be in an archive.
     return (pkgutil.get_data(__name__, "graph.js") or b"").decode().strip()

@@ -1,11 +1,11 @@
-"""Lay out the boxes of a layered picture, and route its edges so that none runs through a box.
+"""Lay out the boxes of a layered picture, and route its edges such that none runs through a box.
 
     layers     longest path from the inputs; leaves move down to just above their first use
     order      barycentre sweeps and swaps of neighbours, keeping the order with the fewest crossings
     abscissas  each box as near as its row allows to the mean of its neighbours (least squares, solved exactly)
     routes     vertical through the rows (a long edge has a lane in each row that it crosses), curved only between them
 
-The layout is deterministic: ties go to the earlier box. (Sugiyama, Tagawa, Toda, IEEE Trans. SMC 11, 1981.)
+The layout is deterministic: at a tie, the earlier box wins. (Sugiyama, Tagawa, Toda, IEEE Trans. SMC 11, 1981.)
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ __all__ = ["Layout", "Route", "place"]
 _SWEEPS = 16
 _LANE = 14.0  # width of the lane of an edge that passes a row
 _BETWEEN = 26.0  # free width between two boxes
-_GAP = 40.0  # least height between two rows
-_SLOPE = 0.09  # height added per width of an edge that goes far sideways
+_GAP = 40.0  # smallest height between two rows
+_SLOPE = 0.09  # height that is added for each width of an edge that runs far sideways
 _TALLEST_GAP = 110.0
 _SNAP = 14.0
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The points of one edge: straight down within a row, a curve from one row to the next.
+    """The points of one edge: a straight line within a row, a curve from one row to the next.
 
     Attributes:
-        points: the ends of each straight piece in turn, the first and last at the boxes.
-        cubic: whether they are those of Bezier curves instead: a start, then two control points and an end each.
+        points: the ends of each straight piece in turn; the first and the last point are at the boxes.
+        cubic: whether the points are those of Bezier curves instead: a start, then for each curve two control points
+            and an end.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -43,7 +44,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Centres of the boxes, routes of the edges and the size of the whole."""
+    """The centres of the boxes, the routes of the edges, and the size of the picture."""
 
     centres: tuple[tuple[float, float], ...]
     routes: tuple[Route, ...]
@@ -55,9 +56,9 @@ def place(widths: Sequence[float], heights: Sequence[float], edges: Sequence[tup
     """Lay out boxes in rows, the sources of edges above their targets.
 
     Args:
-        widths: those of the boxes, which are numbered so that every edge leads to a larger number.
-        heights: those of the boxes.
-        edges: pairs (source, target), each once.
+        widths: the widths of the boxes, which are numbered such that every edge leads to a larger number.
+        heights: the heights of the boxes.
+        edges: pairs (source, target), without repetition.
     """
     layer = _layers(len(widths), edges)
     rows: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
@@ -146,7 +147,7 @@ def _swap_neighbours(row: list[int], neighbours: list[list[int]], position: dict
 
 
 def _inversions(left: list[int], right: list[int]) -> int:
-    """Return the number of crossings between edges of the left and of the right box."""
+    """Return the number of crossings between edges of the left box and of the right box."""
     return sum(bisect_left(right, p) for p in left)
 
 
@@ -189,14 +190,17 @@ def _abscissas(
                 distance,
                 x,
             )
-    for sweep in range(_SWEEPS):  # then toward the neighbours on both sides
+    for sweep in range(_SWEEPS):  # then move towards the neighbours on both sides
         for row in rows if sweep % 2 == 0 else reversed(rows):
             _separate(row, [_target(b, above[b] + below[b], boxes, x) for b in row], distance, x)
     return x
 
 
 def _target(box: int, near: list[int], boxes: int, x: list[float]) -> float:
-    """Return the weighted mean of the neighbours; lanes of one edge weigh most, so that it becomes straight."""
+    """Return the weighted mean of the neighbours.
+
+    Lanes of the same edge have the largest weights, so that it becomes straight.
+    """
     weight = [1.0 + 3.0 * (box >= boxes) + 12.0 * (box >= boxes and n >= boxes) for n in near]
     return sum(w * x[n] for w, n in zip(weight, near, strict=True)) / sum(weight) if near else x[box]
 
@@ -207,9 +211,9 @@ def _separate(
     distance: Callable[[int, int], float],
     x: list[float],
 ) -> None:
-    """Move a row to the places nearest to the wanted ones (least squares) that keep its order and distances.
+    """Move a row to the places nearest to the wanted ones (by least squares) that keep its order and its distances.
 
-    Without the distances this is monotone regression, which pooling adjacent violators solves exactly.
+    Without the distances this is monotone regression, which pooling of adjacent violators solves exactly.
     """
     shift = [0.0]
     for a, b in pairwise(row):
@@ -236,7 +240,7 @@ def _distance(a: int, b: int, width: list[float], boxes: int) -> float:
 def _straighten(
     rows: list[list[int]], chains: list[list[int]], width: list[float], x: list[float], boxes: int
 ) -> None:
-    """Move the lanes of each long edge, between their neighbours, so that it has few bends."""
+    """Move the lanes of each long edge between their neighbours, so that the edge has few bends."""
     left = {b: a for row in rows for a, b in pairwise(row)}
     right = {a: b for row in rows for a, b in pairwise(row)}
     for chain in sorted(chains, key=len, reverse=True):
@@ -316,7 +320,7 @@ def _ports(x: list[float], widths: Sequence[float], chains: list[list[int]]) -> 
             for i, number in enumerate(numbers):
                 ports[number][end] = x[box] + (i - (len(numbers) - 1) / 2) * step
                 alone[number][end] = len(numbers) == 1
-    for number, chain in enumerate(chains):  # a lone port moves a little if that straightens its edge
+    for number, chain in enumerate(chains):  # a lone port moves a little if that makes its edge straight
         if len(chain) == 2 and abs(ports[number][0] - ports[number][1]) < _SNAP:
             for end, other in ((1, 0), (0, 1)):
                 if (

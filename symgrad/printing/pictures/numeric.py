@@ -18,16 +18,16 @@ from symgrad.support.errors import SymgradError
 
 __all__ = ["accuracy_figure", "slope_figure", "sole_variable", "sample_values"]
 
-_EQUATIONS = 300  # largest formula that is drawn: errors are computed in 60 digits
+_EQUATIONS = 300  # number of equations of the largest formula that is drawn: errors are computed in 60 digits
 _POINTS, _DOTS, _TRIED = 201, 25, 121
 _SPAN = 3.0
 _SPACINGS = 16  # least distance of the two points of a difference, in spacings of floats
 _DECADES = 12  # powers of ten on each side of 1 at which errors are computed
-_EXACT = 53 + 7  # digits of the reference
+_EXACT = 53 + 7  # number of digits of the reference
 
 
 def sole_variable(nodes: Sequence[Node]) -> Node | None:
-    """Return the one real input of formulas; None if there are others, arrays, or too many equations."""
+    """Return the single real input of formulas; None if there are other inputs, arrays, or too many equations."""
     symbols = symbols_of(nodes)
     if len(symbols) != 1 or len(topological(nodes)) > _EQUATIONS or any(n.shape for n in topological(nodes)):
         return None
@@ -36,7 +36,7 @@ def sole_variable(nodes: Sequence[Node]) -> Node | None:
 
 
 def sample_values(nodes: Sequence[Node]) -> dict[str, float] | None:
-    """Return a number for each deterministic input, within its domain; None if one is no real number."""
+    """Return a number for each deterministic input, within its domain; None if some input has no real number."""
     inputs = [s for s in symbols_of(nodes) if s.declaration.distribution is None]
     if any(s.shape or s.dtype != "real" for s in inputs):
         return None
@@ -54,11 +54,11 @@ def sample_values(nodes: Sequence[Node]) -> dict[str, float] | None:
 
 
 def slope_figure(y: Node, slope: Node, names: tuple[str, str]) -> Figure | None:
-    """Draw a value and its derivative, next to central differences; None if that is not possible.
+    """Draw a value and its derivative, with central differences for comparison; None if this is not possible.
 
     Args:
         y: a formula of one variable.
-        slope: its derivative.
+        slope: the derivative of the formula.
         names: the names of both.
     """
     x = sole_variable([y, slope])
@@ -98,7 +98,7 @@ def _values(node: Node, x: Node, at: Any) -> Any:
 
 
 def _between(x: Node) -> tuple[float, float]:
-    """Return the interval to draw: that of the domain, as far as it is bounded, and slightly inside."""
+    """Return the interval to draw: the domain, as far as it is bounded, without its ends."""
     low, high = x.declaration.values.span
     first = float(low) if low is not None else (float(high) - 2 * _SPAN if high is not None else -_SPAN)
     last = float(high) if high is not None else (first + 2 * _SPAN if low is not None else _SPAN)
@@ -109,12 +109,12 @@ def _between(x: Node) -> tuple[float, float]:
 def accuracy_figure(
     exact: Node, computed: Mapping[str, Callable[[Any], Any]], dtype: Any = np.float64
 ) -> Figure | None:
-    """Draw the number of wrong bits of a value over all sizes of its input; None if that is not possible.
+    """Draw the number of wrong bits of a value for all sizes of its input; None if this is not possible.
 
     Args:
         exact: a formula of one variable, which is evaluated to many digits.
-        computed: functions of arrays that compute it in floats, by name.
-        dtype: the floats.
+        computed: functions of arrays that compute the formula in floats, by name.
+        dtype: the dtype of these floats.
     """
     x = sole_variable([exact])
     if x is None:
@@ -148,7 +148,7 @@ def accuracy_figure(
 
 
 def _place(x: float) -> float:
-    """Return the abscissa of a number on a symmetric logarithmic axis, negative ones on the left."""
+    """Return the abscissa of a number on a symmetric logarithmic axis; negative numbers are on the left."""
     if x == 0:
         return 0.0
     return math.copysign(0.1 + (math.log10(abs(x)) + _DECADES) / _DECADES, x)

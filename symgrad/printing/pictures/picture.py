@@ -1,6 +1,6 @@
 """Select the content of a picture of a graph: boxes, edges, and highlights of verdicts.
 
-Numbers, constants and signs have no boxes of their own: they are part of the expression that uses them.
+Numbers, constants and signs have no boxes: they are part of the expression that uses them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Highlight:
     """The highlights of a picture.
 
     Args:
-        paths: value paths, each from the value that a pullback reads to a random input.
+        paths: value paths; each begins at a value that a pullback reads, and ends at a random input.
         read_by: for the first node of a path, the op whose pullback reads it.
         derivative: pairs (equation, argument) through which a derivative flows.
         wrt: the variables of the derivative.
-        captions: sentences to print below.
+        captions: sentences that are printed below the picture.
     """
 
     paths: Sequence[tuple[Node, ...]] = ()
@@ -42,15 +42,15 @@ class Highlight:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box: lines of text, the first in bold if it is a name.
+    """One box: lines of text, the first of which is bold if it is a name.
 
     Attributes:
         kind: the kind of its node.
         name: its name with a declaration, or None.
         text: its expression, or None for an input.
-        shape: its shape, or None for a number, and for an input, whose declaration has it.
-        remark: a note below, or None.
-        output, wrt, noisy: whether it is an output, is a variable of the derivative, lies on a highlighted path.
+        shape: its shape; None for a number, and for an input, because the declaration of an input has the shape.
+        remark: a note at the bottom of the box, or None.
+        output, wrt, noisy: whether the node is an output, is a variable of the derivative, or is on a highlighted path.
     """
 
     kind: Kind
@@ -68,10 +68,10 @@ class Edge:
     """One value edge, from an argument to the equation that reads it.
 
     Attributes:
-        cut: it enters a stop_gradient: no derivative flows back.
-        noisy: it lies on a highlighted path.
-        derivative: a derivative flows back through it.
-        skipped: the number of omitted equations between its ends (only on a highlighted path).
+        cut: whether the edge enters a stop_gradient: then no derivative flows back.
+        noisy: whether the edge is on a highlighted path.
+        derivative: whether a derivative flows back through the edge.
+        skipped: the number of omitted equations between the ends of the edge (only on a highlighted path).
     """
 
     source: int
@@ -84,11 +84,11 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Boxes, numbered so that every edge leads to a larger number, and edges.
+    """Boxes, numbered such that every edge leads to a larger number, and edges.
 
     Attributes:
         total: the number of boxes of the whole graph.
-        nodes: the node of each box; none if the boxes are no equations.
+        nodes: the node of each box; empty if the boxes are not equations.
     """
 
     boxes: tuple[Box, ...]
@@ -98,7 +98,7 @@ class Picture:
 
 
 def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highlight, limit: int) -> Picture:
-    """Select the boxes and edges to draw of a graph.
+    """Select the boxes and edges of a graph that are drawn.
 
     Args:
         outputs: the graph.
@@ -153,7 +153,7 @@ def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node,
 
 
 def _arguments(node: Node, inlined: set[Node]) -> dict[Node, tuple[Node, ...]]:
-    """Return the drawn arguments, each with the inlined nodes on the way."""
+    """Return the drawn arguments, each with the inlined nodes on the way to it."""
     found: dict[Node, tuple[Node, ...]] = {}
     for arg in node.args:
         chain: tuple[Node, ...] = (arg,)
@@ -183,7 +183,7 @@ def _neighbourhood(
     highlight: Highlight,
     limit: int,
 ) -> set[Node]:
-    """Return at most ``limit`` nodes: the paths (their ends, if they are too long), then the nodes nearest to them."""
+    """Return at most ``limit`` nodes: the paths (or their ends, if these are long), then the nodes nearest to them."""
     around: dict[Node, list[Node]] = {n: list(args[n]) for n in shown}
     for n in shown:
         for a in args[n]:
@@ -203,7 +203,7 @@ def _neighbourhood(
 
 
 def _bridges(paths: Sequence[tuple[Node, ...]], number: Mapping[Node, int]) -> list[Edge]:
-    """Return edges across the omitted stretches of a path."""
+    """Return edges that bridge the omitted parts of a path."""
     found: list[Edge] = []
     for path in paths:
         skipped, last = 0, None

@@ -19,7 +19,7 @@ _WIDTH, _HEIGHT = 640.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
 _TICKS = 5
 _ADVANCE = 7.0  # the width of a digit in labels
-_STEEP = 40.0  # largest drawn value, relative to most values
+_STEEP = 40.0  # largest drawn value, relative to most other values
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Curve:
     Args:
         label: its text in the legend.
         x: abscissas.
-        y: values at them; those that are not finite leave gaps.
-        points: whether to draw points rather than a line.
+        y: the values at these abscissas; values that are not finite leave gaps.
+        points: whether to draw points instead of a line.
     """
 
     label: str
@@ -49,11 +49,11 @@ def plot_svg(
     """Return curves as a standalone SVG document.
 
     Args:
-        curves: up to four.
+        curves: at most four curves.
         title: the accessible title.
-        x_label: the label of the axis to the right.
-        y_label: the label of the axis upward.
-        ticks: places on the axis to the right with their labels; by default round numbers.
+        x_label: the label of the horizontal axis.
+        y_label: the label of the vertical axis.
+        ticks: places on the horizontal axis with their labels; by default round numbers.
 
     Example:
         >>> svg = plot_svg([Curve("square", [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])], "A curve", "x", "y")
@@ -112,7 +112,7 @@ def svg_head(width: float, height: float, title: str, description: str) -> list[
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range to draw, without values far beyond most others, such as those near a pole."""
+    """Return the range to draw; values far beyond most others, such as those near a pole, are left out."""
     finite = np.array([v for v in values if math.isfinite(v)] or [0.0])
     spread = np.quantile(np.abs(finite), 0.8) * _STEEP or 1.0
     ordinary = finite[np.abs(finite) <= spread]
@@ -122,7 +122,7 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _anchors(marks: Sequence[tuple[float, str]]) -> list[str]:
-    """Return the anchor of each label of an axis; two labels that would overlap move apart."""
+    """Return the anchor of each label of an axis; two labels that would overlap are moved apart."""
     halves = [len(label) * _ADVANCE / 2 for _, label in marks]
     found = ["end" if x + half > _WIDTH else "middle" for (x, _), half in zip(marks, halves, strict=True)]
     for k in range(len(marks) - 1):
@@ -132,7 +132,7 @@ def _anchors(marks: Sequence[tuple[float, str]]) -> list[str]:
 
 
 def round_numbers(low: float, high: float) -> list[float]:
-    """Return a few round numbers between two."""
+    """Return a few round numbers between two numbers."""
     step = 10.0 ** math.floor(math.log10((high - low) / _TICKS)) if high > low else 1.0
     step *= next((m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= _TICKS), 10)
     return [round(k * step, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
@@ -144,7 +144,7 @@ def axis_line(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> str:
-    """Return a text with its start, middle or end at a place."""
+    """Return a text whose start, middle or end is at a place."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-family="{_SANS}" font-size="11" fill="{fill}" '
         f'text-anchor="{anchor}">{escape(text)}</text>'
@@ -152,13 +152,13 @@ def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> 
 
 
 def _dot(x: float, y: float, colour: str, around: int) -> str:
-    """Return a dot, or a ring around the dots of later curves, ``around`` in number, which it may cover."""
+    """Return a dot; or a ring, if it may cover the dots of later curves, of which there are ``around``."""
     how = f'fill="none" stroke="{colour}" stroke-width="1.3"' if around else f'fill="{colour}"'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2.1 + 1.7 * around:.1f}" {how}/>'
 
 
 def _steps(points: Sequence[tuple[float, float] | None]) -> str:
-    """Return the path of a line through points, with gaps at None."""
+    """Return the path of a line through points; None in place of a point makes a gap."""
     return " ".join(
         f"{'M' if before is None else 'L'}{at[0]:.1f} {at[1]:.1f}"
         for before, at in zip([None, *points], points, strict=False)

@@ -1,4 +1,4 @@
-"""Draw means with their standard deviations, a row each, next to the true value, as SVG."""
+"""Draw means with their standard deviations as SVG, one in each row, next to the true value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DOT = "#0072b2"
 _WIDTH, _RIGHT, _TOP, _ROW, _FOOT = 640.0, 24.0, 34.0, 34.0, 40.0
 _LETTER = 6.6  # width of a letter of a label
 _WIDEST = 220.0
-_MARGIN = 0.06  # fraction of the width beyond the outermost ends
+_MARGIN = 0.06  # free space beyond the outermost ends, as a fraction of the width
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Spread:
 
 
 def spreads_svg(rows: Sequence[Spread], truth: float, title: str, truth_label: str) -> str:
-    """Return means as dots, with bars of a standard deviation to both sides, as a standalone SVG document.
+    """Return a standalone SVG document with means as dots, and bars of one standard deviation to both sides.
 
     Args:
-        rows: the means, from above.
-        truth: the true value, a dashed line.
+        rows: the means, from top to bottom.
+        truth: the true value, which is drawn as a dashed line.
         title: the accessible title.
         truth_label: the name of the true value.
 

@@ -1,7 +1,7 @@
 """Draw graphs as standalone SVG, without any outside program.
 
-The picture has its own background and dark text, and so looks the same in light and dark viewers. Colours are those of
-Okabe and Ito, which colour-blind readers can distinguish; every meaning also has a shape of its own (a band, a backward
+The picture has its own background and dark text, so that it looks the same in light and dark viewers. The colours are
+those of Okabe and Ito, which colour-blind readers can distinguish; every meaning also has a shape (a band, a backward
 arrow, dashes).
 """
 
@@ -23,8 +23,10 @@ __all__ = ["FLOW", "NOISE", "graph_svg", "picture_svg"]
 
 _MONO = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
-_MONO_ADVANCE = 0.602  # em: DejaVu Sans Mono and Menlo; textLength fits others
-_SANS_ADVANCE = 0.58  # em, on average
+_MONO_ADVANCE = (
+    0.602  # width of a letter in em, for DejaVu Sans Mono and Menlo; textLength adjusts other fonts
+)
+_SANS_ADVANCE = 0.58  # average width of a letter in em
 
 _INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
 NOISE, _NOISE_TINT = "#d55e00", "#fde9da"  # vermillion
@@ -37,7 +39,7 @@ _TITLE, _NAME, _TEXT, _SMALL = 15.0, 13.0, 12.0, 11.0
 _LINE = 16.0
 _PAD_X, _PAD_Y = 12.0, 8.0
 _NARROWEST = 46.0
-_BEND = 0.55  # how far the control points of an edge lie from its ends
+_BEND = 0.55  # distance of the control points of an edge from its ends
 
 
 def graph_svg(
@@ -50,7 +52,7 @@ def graph_svg(
     noted: Callable[[Sequence[Node]], Sequence[str]] | None = None,
     by_dot: bool = False,
 ) -> str:
-    r"""Return a picture of a graph: inputs above, outputs below, a box per equation, an arrow per value read.
+    r"""Return a picture of a graph: inputs at the top, outputs at the bottom, a box per equation, an arrow per value.
 
     Args:
         outputs: the graph.
@@ -59,8 +61,9 @@ def graph_svg(
         title: a line above the picture.
         limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted
             paths is drawn, and the caption says so.
-        noted: returns a text for each drawn node, which appears when one points at its box.
-        by_dot: whether Graphviz lays it out, if it is installed; our own layout is the same on every machine.
+        noted: a function that returns a text for each drawn node; the text appears when a reader points at the box.
+        by_dot: whether to lay out the picture with Graphviz, if it is installed; the project's own layout is the same
+            on every machine.
 
     Returns:
         A standalone SVG document.
@@ -91,11 +94,11 @@ def picture_svg(
     Args:
         shown: boxes and edges.
         captions: sentences below the picture.
-        legend: pairs (mark, meaning) above them; the mark of an arrow is "value".
+        legend: pairs (mark, meaning) that are printed above the captions; the mark of an arrow is "value".
         title: a line above the picture.
-        notes: a text for each box, which appears when one points at it. Boxes and edges are then groups: a box with its
-            number, an edge with those of its ends.
-        by_dot: whether Graphviz lays it out, if it is installed.
+        notes: a text for each box; the text appears when a reader points at the box. If there are notes, boxes and
+            edges are groups: a box has its number, an edge the numbers of its ends.
+        by_dot: whether to lay out the picture with Graphviz, if it is installed.
 
     Returns:
         A standalone SVG document.
@@ -117,7 +120,7 @@ def picture_svg(
     foot, foot_height = _footer(legend, captions, width, head + layout.height + 26)
     page_width, page_height = width + 2 * _MARGIN, head + layout.height + 26 + foot_height + _MARGIN
     body: list[str] = []
-    for band in (True, False):  # bands first, so that every line lies above all of them
+    for band in (True, False):  # bands come first, so that all lines are drawn over all bands
         for edge, route in zip(shown.edges, layout.routes, strict=True):
             elements = _edge(edge, route, band=band)
             ends = f'class="flow" data-from="{edge.source}" data-to="{edge.target}"'
@@ -125,7 +128,7 @@ def picture_svg(
     for i, (box, (w, h), (x, y)) in enumerate(zip(shown.boxes, sizes, layout.centres, strict=True)):
         elements = _box(box, x - w / 2, y - h / 2, w, h)
         if notes is not None:
-            # Titles may have several lines, text may not.
+            # Titles may have several lines, but texts may not.
             text = "\n".join(_escape(line) for line in notes[i].split("\n"))
             elements = [f'<g class="node" data-number="{i}"><title>{text}</title>', *elements, "</g>"]
         body += elements
@@ -201,7 +204,7 @@ def _lines(box: Box) -> list[tuple[str, float, str, str]]:
 def _size(box: Box) -> tuple[float, float]:
     lines = _lines(box)
     widest = max(_text_width(text, size, _MONO_ADVANCE) for text, size, _, _ in lines)
-    room = 18.0 if box.kind == "stop" else 0.0  # for the scissors
+    room = 18.0 if box.kind == "stop" else 0.0  # width for the scissors
     return max(_NARROWEST, widest + 2 * _PAD_X + room), len(lines) * _LINE + 2 * _PAD_Y
 
 
@@ -232,7 +235,7 @@ def _box(box: Box, x: float, y: float, w: float, h: float) -> list[str]:
 
 
 def _scissors(x: float, y: float, scale: float = 1.0) -> str:
-    """Draw scissors, since few fonts have the glyph."""
+    """Draw scissors as a path, since few fonts have the glyph."""
     return (
         f'<g transform="translate({_n(x)} {_n(y)}) scale({_n(scale)})" fill="none" stroke="{_INK}" '
         'stroke-width="1.3" stroke-linecap="round"><circle cx="-4" cy="-3.2" r="2.2"/>'
@@ -245,7 +248,7 @@ def _scissors(x: float, y: float, scale: float = 1.0) -> str:
 
 
 def _arrow(x: float, y: float, colour: str, size: float, *, down: bool) -> str:
-    """Draw an arrowhead with its tip at a place; edges meet boxes vertically, so that none needs rotation."""
+    """Draw an arrowhead with its tip at a place; edges meet boxes vertically, so no arrowhead needs rotation."""
     back = y - size if down else y + size
     points = f"{_n(x)},{_n(y)} {_n(x - 0.42 * size)},{_n(back)} {_n(x + 0.42 * size)},{_n(back)}"
     return f'<polygon points="{points}" fill="{colour}"/>'
@@ -283,7 +286,8 @@ def _edge(edge: Edge, route: Route, *, band: bool) -> list[str]:
     parts = [
         f'<path class="edge" d="{_path(route)}" fill="none" stroke="{colour}" stroke-width="{thick}"{dashes}/>'
     ]
-    # A derivative flows back: its arrow is at the source. A value flows down every edge; the noise keeps its arrow.
+    # If a derivative flows back, its arrow is at the source of the edge. A value flows down every edge; an edge of the
+    # noise keeps its arrow.
     if edge.derivative:
         parts.append(_arrow(*start, FLOW, 11, down=False))
     if edge.noisy:
@@ -310,7 +314,7 @@ def _legend(shown: Picture) -> list[tuple[str, str]]:
     return [(mark, meaning) for mark, meaning, occurs in marks if occurs]
 
 
-_SAMPLE = 40.0  # width of the drawing before a legend's text
+_SAMPLE = 40.0  # width of the drawing before a text of the legend
 
 
 def _entry_width(meaning: str) -> float:
@@ -318,7 +322,7 @@ def _entry_width(meaning: str) -> float:
 
 
 def _tip(x: float, y: float, colour: str, size: float) -> str:
-    """Draw an arrowhead of the legend, to the right; to the left for a negative size."""
+    """Draw an arrowhead of the legend; it points to the right, or for a negative size to the left."""
     half = 0.42 * abs(size)
     points = f"{_n(x)},{_n(y)} {_n(x - size)},{_n(y - half)} {_n(x - size)},{_n(y + half)}"
     return f'<polygon points="{points}" fill="{colour}"/>'
@@ -355,7 +359,7 @@ def _sample(mark: str, x: float, y: float) -> str:
 def _captions(highlight: Highlight, shown: Picture) -> list[str]:
     captions = list(highlight.captions)
     if len(shown.boxes) < shown.total:
-        around = "the neighbourhood of the path" if highlight.paths else "what is nearest to the output"
+        around = "the neighbourhood of the path" if highlight.paths else "the part nearest to the output"
         captions.append(f"{len(shown.boxes)} of {shown.total} equations are drawn: {around}.")
     captions += [
         f"Dotted: {e.skipped} equations of the path are not drawn." for e in shown.edges if e.skipped

@@ -1,1 +1,1 @@
-"""Turn records into reports, one file for each kind of record."""
+"""Convert records into reports, with one file for each kind of record."""

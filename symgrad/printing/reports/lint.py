@@ -15,7 +15,7 @@ _TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "open"}
 
 
 def findings_report(findings: Sequence[Finding]) -> Report:
-    """Return findings as a report, each with its line.
+    """Return findings as a report, each with the line of code at which it is.
 
     Example:
         >>> print(findings_report([Finding("SG101", "redundant-stop", "note", "it changes nothing", "by z alone")]))
@@ -35,7 +35,7 @@ def findings_report(findings: Sequence[Finding]) -> Report:
 
 
 def finding_block(f: Finding) -> FindingBlock:
-    """Return a finding with its line."""
+    """Return a finding with the line of code at which it is."""
     notes: list[Prose] = [prose(f.reason)]
     if not f.places and f.equation is not None:
         notes.insert(0, prose(Literal(f.equation)))
@@ -51,7 +51,7 @@ def finding_block(f: Finding) -> FindingBlock:
     notes += [prose(f"Also {place.told}") for place in others]
     location = first.location()
     line, start = location.source.line(location.line), first.start
-    if first.text not in line:  # the file has changed
+    if first.text not in line:  # the file has changed since
         line, start = first.text, 0
     end = start + max(1, first.end - first.start)
     place = f"{kind}; {first.file or '<text>'}, line {first.line}"

@@ -18,8 +18,8 @@ def check_report(found: CheckResult, name: str = "a proof") -> Report:
     """Return the claim of a file, and whether it is proved.
 
     Args:
-        found: what the checker found.
-        name: of the file.
+        found: the result of the checker.
+        name: the name of the file.
     """
     return Report(f"Check of {name}", tuple(_blocks(found)))
 

@@ -48,7 +48,7 @@ from symgrad.support.source import Place
 
 __all__ = ["derivation_report", "noise_blocks", "place_items"]
 
-_LINES = 40  # longest program that is shown in full above its gradient
+_LINES = 40  # longest program that is printed in full above its gradient
 
 
 def derivation_report(d: DerivationRecord) -> Report:
@@ -191,7 +191,7 @@ def _picture(d: DerivationRecord) -> Figure:
 
 
 def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
-    """Return every pullback with what it reads and passes on, as steps."""
+    """Return every pullback as a step, with the values that it reads and the contribution that it passes on."""
     shown = d.steps[:STEPS_ON_PAGE]
     return Steps(
         "Every pullback with its rule",

@@ -21,7 +21,7 @@ __all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
-    """Return a line as text, broken inside parentheses if it is too long, so that it parses again."""
+    """Return a line as text; a line that is too long is broken inside parentheses, so that it can still be parsed."""
     head, body = f"  {adjoint.name} = ", adjoint.formula
     lines = [head + body]
     if len(lines[0]) > width:
@@ -52,10 +52,10 @@ class Brief:
     """A gradient above the lines or steps of its backward pass.
 
     Args:
-        text: its value if that is short, else the name of its line.
-        latex: the same as LaTeX.
-        notes: conditions under which it has a value although the gradient as built has none; None for those of the
-            derivation.
+        text: the value of the gradient if it is short, otherwise the name of its line.
+        latex: the same, as LaTeX.
+        notes: conditions under which the gradient has a value although the gradient as built has none; None for the
+            notes of the derivation.
     """
 
     text: str
@@ -65,12 +65,12 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Briefs:
-    """The gradients of a derivation, as they are printed above the lines or steps that lead to them.
+    """The gradients of a derivation as they are printed above the lines or steps that lead to them.
 
     Args:
-        gradients: one for each variable; None where the value itself is printed.
-        lines: definitions of the new names in them, as text.
-        rows: the same as aligned rows of LaTeX.
+        gradients: one for each variable; None if the value itself is printed.
+        lines: definitions of the new names in the gradients, as text.
+        rows: the same definitions as aligned rows of LaTeX.
     """
 
     gradients: tuple[Brief | None, ...]
@@ -79,7 +79,7 @@ class Briefs:
 
 
 def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
-    """Return the gradients to print: each by itself if that needs no new names, the others with common names."""
+    """Return the gradients to print: each by itself if it needs no new names, the others with common names."""
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
     left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_notation(d, i)]
     together = (
@@ -97,14 +97,14 @@ def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
 
 
 def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
-    """Return a gradient without new names; None if there is no such form, or its value itself is printed."""
+    """Return a gradient without new names; None if there is no such form, or if the value itself is printed."""
     value, name = d.values[index], d.naming.text(d.wrt[index])
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
         return _in_notation(d, index)
     text = one_line(value)
     if value is not d.canonical[index] and text is not None and len(text) <= LINE_CHARACTERS:
-        return Brief(text, latex(value), None)  # without stop_gradient, which the lines keep
+        return Brief(text, latex(value), None)  # stop_gradient is left out here, but the lines keep it
     if line.alone is not None:
         spelling = line.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
@@ -112,13 +112,13 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
 
 
 def _has_notation(d: DerivationRecord, index: int) -> bool:
-    """Tell whether a gradient has a form in the notation of its program: it drops no stop, and is something."""
+    """Tell whether a gradient exists and has a form in the notation of its program that drops no stop_gradient."""
     dropped = d.values[index] is not d.canonical[index]
     return d.listing is not None and not dropped and d.nothing[index] is None
 
 
 def _in_notation(d: DerivationRecord, index: int) -> Brief | None:
-    """Return a gradient in the notation of its program, if that is one line."""
+    """Return a gradient in the notation of its program, if this takes one line."""
     if d.listing is None or not _has_notation(d, index):
         return None
     found = name_derivatives(d.listing, [Derivative(d.y, (d.wrt[index],))])

@@ -27,12 +27,12 @@ _READ = 200  # largest formula that is written in decimals, in equations
 
 @dataclass(frozen=True, slots=True)
 class Averaged:
-    """The moments of gradients over some random inputs, ready to print.
+    """The moments of gradients over some random inputs, ready to be printed.
 
     Args:
-        verdict: the verdict on the random input; None for all together.
-        rows: a label, and a formula for each gradient.
-        notes: conditions under which they hold.
+        verdict: the verdict on the random input; None for all of them together.
+        rows: pairs of a label and a formula, for each gradient.
+        notes: conditions under which the moments exist.
     """
 
     verdict: NoiseVerdict | None
@@ -43,12 +43,12 @@ class Averaged:
 def audit_text(
     derivation: DerivationRecord, against: str, gradients: Sequence[str], sections: Sequence[Averaged]
 ) -> str:
-    """Return an audit as text of at most 100 columns, except for formulas.
+    """Return an audit as text of at most 100 columns; only formulas may be longer.
 
     Args:
         derivation: the derivation of the gradients.
-        against: the reference.
-        gradients: their formulas.
+        against: the reference for the gradients.
+        gradients: the formulas of the gradients.
         sections: the moments for each random input, and for all together.
     """
     naming = derivation.naming
@@ -84,7 +84,7 @@ def audit_text(
 
 
 def _indented(text: str) -> str:
-    """Return a formula whose further lines are indented more than its label."""
+    """Return a formula, whose further lines are indented more than its label."""
     return text.replace("\n", "\n    ")
 
 
@@ -118,17 +118,17 @@ def with_decimals(text: str, node: Node) -> str:
 
 
 def _in_decimals(order: Sequence[Node], free: set[Node]) -> Node:
-    """Return a node whose constants are decimals of six digits, combined to one in each product.
+    """Return a node whose constants are decimals with six digits, multiplied to one decimal in each product.
 
     Args:
-        order: its graph, arguments first.
-        free: its constant nodes.
+        order: the graph of the node, arguments first.
+        free: the nodes in it that are constant.
     """
     mp: Any = mpmath.MPContext()
     mp.dps = 30
     numbers = [n for n in order if (n in free and n.dtype == "real") or n.is_number()]
     values = dict(zip(numbers, evaluate_mp(mp, numbers, {}), strict=True))
-    factored: dict[Node, tuple[Any, Node | None]] = {}  # a number, and what it is multiplied by
+    factored: dict[Node, tuple[Any, Node | None]] = {}  # a number, and the factor that it multiplies
     for n in order:
         if n in values and mp.isfinite(values[n]):
             factored[n] = mp.mpf(values[n]), None
@@ -158,5 +158,5 @@ def _product(c: Any, rest: Node | None, mp: Any, *, exact: bool = False) -> Node
 
 
 def _is_plain(n: Node) -> bool:
-    """Tell whether a number is as good as written: a quotient or a sign."""
+    """Tell whether a number is readable as written: a quotient, or a number with a sign."""
     return n.op.name in ("neg", "div") and all(a.is_number() for a in n.args)

@@ -1,4 +1,4 @@
-"""Compare estimators as text: a table, or a paragraph for each where formulas are long."""
+"""Compare estimators as text: as a table, or as a paragraph for each if formulas are long."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def comparison_text(
     numbers: tuple[str, Sequence[ComparisonRow]] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return the properties of several estimators: a table with a line each, else paragraphs.
+    """Return the properties of several estimators: a table with a line for each, or otherwise paragraphs.
 
     Args:
         head: the quantity that they estimate.
         rows: their symbolic properties.
-        numbers: a heading and their properties for numbers.
+        numbers: a heading, and the properties of the estimators at numbers.
         notes: conditions under which the properties hold.
 
     Example:
@@ -64,7 +64,7 @@ def _rows_text(rows: Sequence[ComparisonRow]) -> list[str]:
 
 
 def _table(rows: Sequence[ComparisonRow]) -> list[str] | None:
-    """Return a line for each estimator below a line of labels; None if that is too wide."""
+    """Return a line of labels, and a line for each estimator; None if this is too wide."""
     if any(len(text) != 1 for _, properties in rows for _, text in properties):
         return None
     table = [["estimator", *(label for label, _ in rows[0][1])]]
@@ -86,7 +86,7 @@ def _paragraphs(rows: Sequence[ComparisonRow]) -> list[str]:
 
 
 def formula_lines(text: str) -> list[str]:
-    r"""Return the lines of a formula without its declarations; the length alone of a very long one.
+    r"""Return the lines of a formula without its declarations; for a very long formula, only its length.
 
     Example:
         >>> formula_lines("x : real\nt1 = x**2\nt1 + t1**2")
@@ -98,7 +98,7 @@ def formula_lines(text: str) -> list[str]:
 
 
 def estimate_text(found: Estimate) -> str:
-    """Return a moment with three digits; with its interval and method unless it is a closed form.
+    """Return a moment with three digits; also its interval and its method, unless it is a closed form.
 
     Example:
         >>> estimate_text(Estimate(0.2512, 0.2487, 0.2537, "monte carlo"))
@@ -109,7 +109,7 @@ def estimate_text(found: Estimate) -> str:
     if found.how != "closed form":
         value, low, high = _short(found.value), _short(found.low), _short(found.high)
         return f"{value} ({found.how})" if low == high else f"{value} in [{low}, {high}] ({found.how})"
-    # A value that is 0 to the digits of the computation is printed as 0.
+    # A value is printed as 0 if all its computed digits are 0.
     zero = (np.asarray(found.low) <= 0) & (np.asarray(found.high) >= 0)
     return _short(np.where(zero, 0.0, found.value))
 

@@ -1,4 +1,4 @@
-"""Write a derivation as text and LaTeX, and draw its graph. All are functions of the record alone."""
+"""Write a derivation as text and LaTeX, and draw its graph. All functions depend only on the record."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
     "title_text",
 ]
 
-_COTANGENT = "COTANGENT"  # stands for the cotangent in a text, until it gets its bar
+_COTANGENT = "COTANGENT"  # placeholder of the cotangent in a text, until it is written with a bar
 
 
 def title_text(d: DerivationRecord) -> str:
@@ -61,7 +61,7 @@ def gradient_text(d: DerivationRecord, index: int) -> str:
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """Return a value path, from the value that is read back to the random input."""
+    """Return a value path, from the value that a pullback reads to the random input."""
     if len(path) > PATH_NODES:
         half = PATH_NODES // 2
         path = (*path[:half], f"({len(path) - 2 * half} more)", *path[-half:])
@@ -76,7 +76,7 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
 
     Args:
         d: the derivation.
-        steps: list every pullback with its rule, even if names of the program or rules of calculus suffice.
+        steps: whether to list every pullback with its rule, even if names of the program or rules of calculus suffice.
 
     Example:
         >>> from symgrad.analysis.explain.derivation import explain
@@ -153,13 +153,13 @@ def _with_parts(d: DerivationRecord, heads: Briefs) -> tuple[DerivationRecord, d
         shown += (step.node, step.target, *step.residuals, step.cotangent, step.contribution)
     factors = [
         s.step.coefficient for s in steps if not s.is_map
-    ]  # the coefficient of a map contains the cotangent
+    ]  # the coefficient of a linear map contains the cotangent
     naming, parts = d.naming.with_parts([*shown, *factors], taken)
     return replace(d, naming=naming, steps=tuple(replace(s, naming=naming) for s in d.steps)), parts
 
 
 def _wrapped(label: str, text: str) -> list[str]:
-    """Return text in lines after a label; without a label, indent the further lines."""
+    """Return text in lines after a label; if there is no label, indent the further lines."""
     hang = " " * (len(label) + (0 if label.strip() else 4))
     return [
         line
@@ -198,7 +198,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
 
 
 def shape_suffix(shape: str) -> str:
-    """Return the suffix for a shape; none for a number."""
+    """Return the suffix for a shape; an empty text for a number."""
     return "" if shape == "()" else f" : {shape}"
 
 
@@ -223,7 +223,7 @@ def gap_title(d: DerivationRecord, w: Node | None) -> str:
 
 
 def gap_rows(d: DerivationRecord, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
-    """Return the facts about a point without a value, each with a label."""
+    """Return the facts about a point at which there is no value, each with a label."""
     rows = gap.rows(d.naming)
     if w is not None and any(g.form is not None for g in d.forms.gaps):
         rows = [row for row in rows if row[0] not in ("write", "reason")]
@@ -245,8 +245,9 @@ def _jump_lines(jump: MovedJump) -> list[str]:
 def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every line.
 
-    A line is the adjoint of a named value, with a bar. With ``steps``, and where no value has a name, it is a step: the
-    rule, the forward equation, and the contribution of its pullback to the cotangent (with a bar) of the argument.
+    A line is the adjoint of a named value, which is written with a bar. With ``steps``, or if no value has a name, a
+    line is a step: the rule, the forward equation, and the contribution of its pullback to the cotangent (with a bar)
+    of the argument.
     """
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
@@ -286,7 +287,7 @@ def _aligned(rows: list[str]) -> str:
 
 
 def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
-    """Return the result of a linear map of the cotangent of its equation, which is written with a bar."""
+    """Return the result of a linear map of the cotangent of its equation; this cotangent is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
     known = {**d.naming.abbreviated(coefficient, CELL_CHARACTERS), placeholder(node): _COTANGENT}
     cotangent = latex_name(_COTANGENT)
@@ -295,13 +296,13 @@ def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
 
 
 def slope_latex(d: DerivationRecord, w: Node) -> str:
-    """Return the derivative by a value as LaTeX."""
+    """Return the derivative with respect to a value as LaTeX."""
     top, by = (cell_latex(d, n) for n in (d.y, w))
     return rf"\frac{{\partial {top}}}{{\partial {by}}}"
 
 
 def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: int = CELL_CHARACTERS) -> str:
-    """Return a node as LaTeX: its name, or its expression with long parts elided."""
+    """Return a node as LaTeX: its name, or its expression, in which long parts are elided."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
     return latex(node, d.naming.abbreviated(node, width)).replace(ELLIPSIS, r"\ldots ")
@@ -317,7 +318,7 @@ def _within(d: DerivationRecord, node: Node) -> str:
 
 
 def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highlight:
-    """Return the highlight of a picture: the paths of the noise, the derivative, the verdicts."""
+    """Return the highlights of a picture: the paths of the noise, the derivative, the verdicts."""
     shown = [v for v in d.noise.values() if noise in (None, v.name)]
     followed = [v for v in shown if v.enters is not False and v.path]
     return Highlight(
@@ -334,8 +335,8 @@ def derivation_svg(d: DerivationRecord, noise: str | None = None, *, by_dot: boo
 
     Args:
         d: the derivation.
-        noise: the random input to follow; by default all.
-        by_dot: whether Graphviz lays it out, if it is installed.
+        noise: the random input to follow; by default all random inputs.
+        by_dot: whether to lay out the picture with Graphviz, if it is installed.
     """
     highlight, title = derivation_highlight(d, noise), title_text(d)
     return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, by_dot=by_dot)

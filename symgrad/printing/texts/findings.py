@@ -1,4 +1,4 @@
-"""Write findings of checks for people and tools: text, SARIF, and commands of GitHub's workflows."""
+"""Write findings of checks for people and tools: as text, as SARIF, and as commands of GitHub's workflows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
-    """Return findings one after the other, each with its line, and their number.
+    """Return findings one after the other, each with its line of code; at the end, their number.
 
     Example:
         >>> from symgrad.analysis.stop_gradient.finding import Finding
@@ -62,7 +62,10 @@ def _indented(text: str) -> str:
 
 
 def _line_text(place: Place) -> str:
-    """Return a line as messages show it, with a caret; from the record if its file cannot be read."""
+    """Return a line of code as messages show it, with a caret.
+
+    If its file cannot be read, the line comes from the record.
+    """
     location = place.location()
     if place.text and place.text in location.source.text:
         return location.render()
@@ -82,7 +85,7 @@ def findings_sarif(findings: Sequence[Finding], helps: Mapping[str, str], versio
     Args:
         findings: the findings.
         helps: for each code a few sentences about its check.
-        version: that of symgrad.
+        version: the version of symgrad.
 
     Source:
         OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", 2020.
@@ -148,7 +151,7 @@ def _sentences(f: Finding, message: str, instead: str) -> str:
 
 
 def _in_files(f: Finding) -> list[Place]:
-    """Return the places in files; a program may also come from standard input, or the command line."""
+    """Return the places in files; a program may also come from standard input or from the command line."""
     return [p for p in f.places if p.file and not p.file.startswith("<")]
 
 
@@ -164,7 +167,7 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def _uri(file: str) -> str:
-    """Return the URI of a file: relative to the working directory, as code hosts want it, if it is inside."""
+    """Return the URI of a file; inside the working directory it is relative to this directory, as code hosts expect."""
     path = _relative(file)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
@@ -178,7 +181,7 @@ def _relative(file: str) -> Path:
 
 
 def findings_github(findings: Sequence[Finding]) -> str:
-    """Return findings as commands of GitHub's workflows, which annotate lines; empty for none.
+    """Return findings as commands of GitHub's workflows, which annotate lines; an empty text if there are none.
 
     Example:
         >>> from symgrad.support.source import Place

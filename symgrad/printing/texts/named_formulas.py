@@ -26,7 +26,7 @@ __all__ = [
 
 
 def formulas_latex(found: NamedFormulas) -> str:
-    r"""Return a formula as LaTeX; an ``aligned`` environment if it has new names, which it then defines."""
+    r"""Return a formula as LaTeX; if it has new names, as an ``aligned`` environment that defines them."""
     first, *others = formula_rows(found)
     return latex_rows([f"& {first}", *others]) if others else first
 
@@ -37,12 +37,12 @@ def named_latex(node: Node, spelling: Notation) -> str:
 
 
 def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
-    """Return the nodes that are not written by their formula, for `latex`: names, numbers, calls."""
+    """Return the nodes for `latex` that are not written as their formula: names, numbers, calls."""
     spelled = {
         symbol: latex_number(number.value, symbol.name) for symbol, number in spelling.literals.items()
     }
     spelled |= names
-    for node in topological(spelling.calls):  # inner calls first
+    for node in topological(spelling.calls):  # inner calls come first
         if node in spelling.calls:
             name, argument = spelling.calls[node]
             how = form_of(name, 1)
@@ -52,7 +52,7 @@ def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dic
 
 
 def formula_rows(found: NamedFormulas) -> list[str]:
-    """Return formulas as LaTeX, then an aligned row that defines each new name."""
+    """Return formulas as LaTeX, and then an aligned row that defines each new name."""
     slopes = {
         name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
         for name, (of, by) in found.slopes.items()
@@ -72,13 +72,13 @@ def latex_rows(rows: Sequence[str]) -> str:
 
 
 def formulas_source(found: NamedFormulas, name: str = "f") -> str:
-    """Return a Python function over NumPy that computes formulas, with their names as variables."""
+    """Return a Python function over NumPy that computes formulas; their names are variables in it."""
     lines = [*found.own, *reversed(found.lines)]
     return numpy_source(list(found.results), name, lines, found.spelling.literals)
 
 
 def leibniz(of: str, by: Sequence[str]) -> str:
-    r"""Return a derivative in Leibniz's notation, of names as LaTeX.
+    r"""Return a derivative in Leibniz's notation; the names are LaTeX.
 
     Example:
         >>> print(leibniz("A", ["T", "T", "P"]))

@@ -20,7 +20,7 @@ __all__ = ["derivation_json"]
 def derivation_json(d: DerivationRecord) -> dict[str, Any]:
     """Return a derivation as dictionaries, lists, text, numbers and truth values; keys are the attribute names.
 
-    Exact numbers are text. Of the readings of a random input (``all_paths``) the first 100 are listed.
+    Exact numbers are text. Of the pullbacks that read a random input (``all_paths``), the first 100 are listed.
     """
     return {
         "y": d.naming.text(d.y),

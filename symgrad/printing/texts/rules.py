@@ -20,13 +20,13 @@ __all__ = ["SpelledRule", "rule_rows", "rules_text", "spelled_rules"]
 
 @dataclass(frozen=True, slots=True)
 class SpelledRule:
-    """A line of a derivation by hand, as text and LaTeX.
+    """A line of a derivation by hand, as text and as LaTeX.
 
     Args:
         rule: the rule.
-        texts: the derivative, the result of the rule, and its short form.
-        latexs: the same as LaTeX.
-        last: whether it is the requested derivative.
+        texts: the derivative, the result of the rule, and the short form of the result.
+        latexs: the same, as LaTeX.
+        last: whether this is the requested derivative.
     """
 
     rule: str
@@ -36,11 +36,11 @@ class SpelledRule:
 
 
 def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
-    """Return the lines of a derivation by hand; the last ones end in the gradients as printed above.
+    """Return the lines of a derivation by hand; the last lines end with the gradients as they are printed above.
 
     Args:
         d: the derivation.
-        heads: the gradients as printed.
+        heads: the gradients as they are printed.
     """
     found: list[SpelledRule] = []
     wrt = list(d.wrt)
@@ -104,7 +104,7 @@ def _wrapped(head: str, text: str, hang: str) -> list[str]:
 
 
 def rule_rows(rule: SpelledRule) -> list[str]:
-    """Return a line as rows of an ``align*``: one for each form, with the rule at the end of the first."""
+    """Return a line as rows of an ``align*``: one row for each form; the rule is at the end of the first row."""
     slope, first, *others = rule.latexs
     name = rule.rule.replace("_", r"\_")
     return [rf"{slope} &= {first} && \text{{{name}}}", *(f"&= {form}" for form in others)]

@@ -3,7 +3,7 @@ r"""Convert the LaTeX that symgrad prints to MathML Core.
     Row  ::= (Atom Scripts)*
     Atom ::= letter | number | sign | \symbol | { Row } | \left d Row \right d | \command Atom* | \begin{e} rows \end{e}
 
-The parser keeps a stack instead of recursing, so formulas may nest to any depth. Every character becomes a token
+The parser keeps a stack instead of recursing, so that formulas may nest to any depth. Every character becomes a token
 element with escaped text; unknown input is rejected and never passed on as markup.
 """
 
@@ -37,9 +37,9 @@ __all__ = ["NotMathML", "mathml"]
 
 @dataclass(slots=True)
 class _Frame:
-    """An open construct: a row, a command that needs arguments, or a script that needs its own."""
+    """An open construct: a row, a command that needs arguments, or a script that needs its content."""
 
-    kind: str  # row, group, left, env, command, script
+    kind: str  # one of: row, group, left, env, command, script
     word: str = ""
     atoms: list[Atom] = field(default_factory=list[Atom])
     rows: list[list[str]] = field(default_factory=list[list[str]])
@@ -105,7 +105,7 @@ class _MathReader:
             raise NotMathML(f"{self.stack[-1].word} has too few arguments")
 
     def _give(self, atom: Atom) -> None:
-        """Append an atom, and complete the commands that it was the last argument of."""
+        """Append an atom, and complete the commands for which it is the last argument."""
         while True:
             top = self.stack[-1]
             top.atoms.append(atom)
@@ -216,7 +216,7 @@ class _MathReader:
         return plain_text(self._until("}"))
 
     def _word_text(self) -> str:
-        if self._next() == "*":  # operatorname*, whose limits stand below
+        if self._next() == "*":  # operatorname* has its limits below
             self.at += 1
         token = self._next()
         if token == "{":

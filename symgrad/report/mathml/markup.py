@@ -18,7 +18,7 @@ from symgrad.report.mathml.vocabulary import (
     RELATIONS,
 )
 
-_APPLY = "<mo>&#x2061;</mo>"  # function application: invisible, but read aloud
+_APPLY = "<mo>&#x2061;</mo>"  # function application: an invisible character that is read aloud
 _THIN = '<mspace width="0.1667em"/>'
 _NAMED = ("fn", "limit")
 _BESIDE = ("ord", "group", "fenced")
@@ -46,17 +46,17 @@ ARGUMENTS = {
 
 
 class NotMathML(ValueError):
-    """The error for LaTeX outside of the subset that symgrad prints."""
+    """LaTeX outside the subset that symgrad prints."""
 
 
 class Atom(NamedTuple):
     """An item of a row.
 
     Args:
-        base: its markup, without scripts.
+        base: the markup of the item, without scripts.
         kind: its class for spacing: ord, sign, rel, operator, open, fn, limit, wide, group, fenced, space.
         below: the markup of its subscript.
-        above: that of its superscript.
+        above: the markup of its superscript.
         tall: whether delimiters around it must grow.
     """
 
@@ -68,7 +68,7 @@ class Atom(NamedTuple):
 
     @property
     def markup(self) -> str:
-        """Its markup with scripts; those of operators with limits stand below and above."""
+        """The markup with scripts; the scripts of operators with limits are below and above."""
         if not self.below and not self.above:
             return self.base
         limits = self.kind in ("wide", "limit")
@@ -78,7 +78,7 @@ class Atom(NamedTuple):
 
 
 def row(atoms: Sequence[Atom]) -> str:
-    """Join atoms to one element: a sign without a left operand is a prefix, and functions are applied.
+    """Join atoms into one element: a sign without a left operand is a prefix, and functions are applied.
 
     A thin space separates the name of a function from a factor before it, as in TeX.
     """
@@ -153,11 +153,11 @@ _BOLD = {"0": 0x1D7CE, "A": 0x1D400, "a": 0x1D41A}
 _CALLIGRAPHIC = {"A": 0x1D49C, "a": 0x1D4B6}
 _DOUBLE = {"0": 0x1D7D8, "A": 0x1D538, "a": 0x1D552}
 _RANGES = {"mathbf": _BOLD, "boldsymbol": _BOLD, "mathbb": _DOUBLE, "mathcal": _CALLIGRAPHIC}
-_NUMBER_SETS = dict(zip("RCNZQ", "ℝℂℕℤℚ", strict=True))  # double-struck letters outside of their range
+_NUMBER_SETS = dict(zip("RCNZQ", "ℝℂℕℤℚ", strict=True))  # these letters are outside the range of the others
 
 
 def word(style: str, text: str) -> Atom:
-    """Return a name in a style; MathML Core has only an upright style, so styled letters stand for the others."""
+    """Return a name in a style; MathML Core has only an upright style, so other characters stand for styled letters."""
     if style == "operatorname":
         return _function(text)
     if style == "mathtt":
@@ -198,7 +198,7 @@ def _tall(atoms: Sequence[Atom]) -> bool:
 
 
 def grouped(atoms: Sequence[Atom]) -> Atom:
-    """Group atoms in braces to one atom."""
+    """Group the atoms in braces into one atom."""
     return Atom(row(atoms), "group", tall=_tall(atoms))
 
 

@@ -1,13 +1,13 @@
-r"""Formulas for untrusted parts of a page, whose viewer may remove markup: as TeX and as MathML, one of them visible.
+r"""Formulas for untrusted parts of a page, whose viewer may remove markup: TeX and MathML, one of them visible.
 
-Notebook viewers remove different things from such a part:
+Notebook viewers remove different parts:
 
     nothing          the style hides the TeX and shows the MathML
     the style        the MathML stays hidden by its own attributes, and the page's MathJax sets the TeX (JupyterLab)
     all attributes   the TeX is set, followed by the text of the MathML, whose tags are gone as well (GitHub)
 
-So the MathML also holds its layout as text that no browser shows: ``(a + b)/2`` for a fraction. Only the first child of
-``semantics`` is ever shown.
+So the MathML also contains its layout as text that no browser displays: ``(a + b)/2`` for a fraction. Browsers display
+only the first child of ``semantics``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIGHT = _TOKENS | {"msub", "msup", "msubsup", "msqrt"}  # elements that bind mo
 
 
 def portable_formula(latex: str, *, display: bool = False, large: bool = False) -> str:
-    r"""Return LaTeX as TeX between dollars, followed by hidden MathML that reads as text.
+    r"""Return LaTeX as TeX between dollars, followed by hidden MathML, which can be read as text.
 
     Args:
         latex: a formula, as symgrad prints it.
@@ -50,7 +50,7 @@ def portable_formula(latex: str, *, display: bool = False, large: bool = False) 
 
 
 def _mark(element: ElementTree.Element) -> None:
-    """Add the layout of an element as text; accents and bars are letters already."""
+    """Add the layout of an element as text; accents and bars are already letters."""
     parts = list(element)
     if element.tag in _SCRIPTS and not element.get("accent") and element.get("class") != "sg-bar":
         base, *scripts = parts
@@ -70,7 +70,7 @@ def _mark(element: ElementTree.Element) -> None:
 
 
 def _silent(text: str) -> ElementTree.Element:
-    """Return an element whose text no browser shows."""
+    """Return an element whose text no browser displays."""
     found = ElementTree.Element("semantics")
     ElementTree.SubElement(found, "mrow")
     ElementTree.SubElement(found, "annotation").text = text
@@ -86,7 +86,7 @@ def _row(*parts: ElementTree.Element) -> ElementTree.Element:
 def _grouped(
     element: ElementTree.Element, alone: frozenset[str] = _TOKENS
 ) -> tuple[ElementTree.Element, ...]:
-    """Return an element, in silent parentheses unless its tag needs none."""
+    """Return an element, inside hidden parentheses unless its tag needs none."""
     if element.tag in alone or (element.tag == "mrow" and not len(element)):
         return (element,)
     return (_silent("("), element, _silent(")"))

@@ -1,4 +1,4 @@
-"""Tables from commands of LaTeX to characters of MathML."""
+"""Tables that map commands of LaTeX to characters of MathML."""
 
 from __future__ import annotations
 

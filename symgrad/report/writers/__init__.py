@@ -1,1 +1,1 @@
-"""The writers of reports, one module per form: text, Markdown, LaTeX, HTML, plain values."""
+"""The writers of reports, one module for each form of output: text, Markdown, LaTeX, HTML, plain values."""

@@ -19,12 +19,12 @@ _ATTRIBUTES = frozenset((
     "textLength", "lengthAdjust",
 ))
 # fmt: on
-_PHONE = 520  # width in pixels of a picture that a phone shows at 70 %
+_PHONE = 520  # width in pixels of a picture that a phone scales to 70 %
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
 def safe_svg(svg: str, title: str, description: str) -> str:
-    """Return a drawing as an element of a page, with its title and description; "" if it is no SVG.
+    """Return a drawing as an element of a page, with its title and description; "" if it is not SVG.
 
     Only drawing elements and attributes are kept. A value with a call, such as ``url(...)``, is removed.
 
@@ -70,7 +70,7 @@ def _name(element: ElementTree.Element) -> str:
 def _attributes(element: ElementTree.Element) -> str:
     safe: dict[str, str] = {}
     for name, value in element.attrib.items():
-        calls = 8 if name == "transform" else 0  # the largest number of transformations
+        calls = 8 if name == "transform" else 0  # largest number of transformations
         if name in _ATTRIBUTES and value.count("(") <= calls:
             safe[name] = value
     if element.attrib.get(_SPACE) == "preserve":
@@ -90,9 +90,9 @@ def picture_class(svg: str) -> str:
 
 
 def portable_picture(picture: str) -> str:
-    """Hide a picture from viewers that remove its style, because its texts would end up in a heap.
+    """Hide a picture from viewers that remove its style: without the style, its texts would be shown in a heap.
 
-    Its own attributes hide it, and the style of reports shows it.
+    The picture is hidden by its own attributes, and shown by the style of reports.
 
     Args:
         picture: an element of the page.

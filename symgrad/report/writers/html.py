@@ -1,4 +1,4 @@
-"""Write reports as HTML: one page without network and script. All text is escaped here, and only here."""
+"""Write reports as HTML: one page without network and script. All text is escaped here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def blocks_html(blocks: Iterable[Block]) -> str:
 
 
 class _HtmlWriter:
-    """A writer of blocks, for our own pages or for a part of a page whose viewer may remove markup.
+    """A writer of blocks, for the project's own pages or for a part of a page whose viewer may remove markup.
 
     Args:
-        part: whether it is such a part.
+        part: whether it writes such a part.
     """
 
     def __init__(self, *, part: bool = False) -> None:
@@ -95,7 +95,7 @@ class _HtmlWriter:
         self._written = portable_formula if part else mathml
 
     def join_blocks(self, blocks: Iterable[Block], depth: int) -> str:
-        """Return blocks, with headings one level below ``depth``."""
+        """Return blocks; their headings are one level below ``depth``."""
         return "\n".join(self._blocks(blocks, depth))
 
     def _prose(self, words: Prose, *, large: bool = False) -> str:
@@ -109,7 +109,7 @@ class _HtmlWriter:
         return f"<code>{_text(word.text)}</code>"
 
     def formula(self, formula: Maths, *, display: bool = False, large: bool = False) -> str:
-        """Return a formula, or its text as code if it has no MathML."""
+        """Return a formula; if it has no MathML, its text as code."""
         try:
             return self._written(formula.latex, display=display, large=large)
         except NotMathML:
@@ -198,7 +198,7 @@ class _HtmlWriter:
 
 
 def _text(text: str) -> str:
-    """Escape text, and replace characters that a page must not hold."""
+    """Escape text, and replace characters that a page must not contain."""
     return _escape("".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
@@ -208,7 +208,7 @@ def _heading(_writer: _HtmlWriter, block: Heading, depth: int) -> str:
 
 
 def _scrolled(content: str, label: str, kind: str = "") -> str:
-    """Put content that may be wider than the page into a box that scrolls, also by keys."""
+    """Put content that may be wider than the page into a box that can be scrolled, also with the keyboard."""
     style = f"scroll {kind}".strip()
     return f'<div class="{style}" tabindex="0" role="group" aria-label="{_text(label)}">{content}</div>'
 

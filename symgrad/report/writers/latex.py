@@ -29,7 +29,7 @@ from symgrad.report.report import Report
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.text import block_text
 
-_ROWS = 20  # rows of an aligned formula that fit on a page
+_ROWS = 20  # number of rows of an aligned formula that fit on a page
 
 _HEAD = r"""\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
@@ -101,7 +101,7 @@ def _body(report: Report) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape the special characters of TeX, and write characters without a glyph by their numbers."""
+    """Escape the special characters of TeX, and write characters without a glyph as their numbers."""
     return "".join(map(_escaped, text))
 
 
@@ -126,7 +126,7 @@ def _verbatim(text: str) -> str:
 
 
 def _latex(formula: Maths) -> str | None:
-    """Return the LaTeX of a formula; None for anything but a valid formula."""
+    """Return the LaTeX of a formula; None if it is not a valid formula."""
     try:
         mathml(formula.latex)
     except NotMathML:
@@ -176,7 +176,7 @@ def _steps(block: Steps) -> Iterator[str]:
 
 
 def _listed(steps: Sequence[StepItem], depth: int) -> Iterator[str]:
-    """Yield the paragraphs of steps; lists are not used because LaTeX nests only four."""
+    """Yield the paragraphs of steps; lists are not used, because LaTeX allows only four levels."""
     for number, step in enumerate(steps, 1):
         yield rf"\hspace*{{{depth}em}}{number}.\enspace {_text(step.title)}"
         if step.formula is not None:

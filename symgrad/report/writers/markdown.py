@@ -61,7 +61,7 @@ def _escaped(c: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return text in backticks, in a longer row than any in the text."""
+    """Return text in backticks; the row of backticks is longer than any in the text."""
     text = "".join(max(c, " ") for c in text)
     fence = "`" * (_longest(text) + 1)
     room = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) or not text else ""
@@ -80,14 +80,14 @@ def _fenced(text: str, language: str = "") -> str:
 
 
 def _tex(latex: str) -> str | None:
-    """Return LaTeX for Markdown; None for anything but a valid formula."""
+    """Return LaTeX for Markdown; None if it is not a valid formula."""
     try:
         mathml(latex)
     except NotMathML:
         return None
     if "$" in latex or "`" in latex:
         return None
-    # A viewer without formulas would take brackets for links.
+    # A viewer that does not support formulas would take brackets as links.
     return latex.replace("<", r"\lt ").replace(">", r"\gt ").replace("](", "] (").replace("][", "] [")
 
 
@@ -160,7 +160,7 @@ def _table(block: Table) -> Iterator[str]:
 
 
 def _cell(words: Prose) -> str:
-    """Return prose for a cell, where even a bar in backticks or dollars would end it."""
+    """Return prose for a cell of a table, where even a bar in backticks or dollars would end the cell."""
     cells: list[str] = []
     for w in words:
         bar = "|" if isinstance(w, str) else r"\|" if isinstance(w, Literal) else r"\vert "

@@ -15,9 +15,10 @@ VERSION = 1
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """Convert a report to dictionaries, lists, text, numbers and truth values, keyed by attribute names.
+    """Convert a report to dictionaries, lists, text, numbers and truth values, with attribute names as keys.
 
-    Each block has its class as ``"block"``. Parts of prose are text, formulas, or ``{"literal": ...}``.
+    Each block has the name of its class under the key ``"block"``. Parts of prose are text, formulas, or ``{"literal":
+    ...}``.
 
     Example:
         >>> from symgrad.report.blocks import Heading

@@ -8,7 +8,7 @@ from symgrad.report.blocks import Maths
 
 
 def aligned_latex(rows: Sequence[Maths]) -> str:
-    r"""Join formulas to one ``aligned`` environment, if there are several or one has an alignment.
+    r"""Join formulas into one ``aligned`` environment, if there are several or one has an alignment.
 
     Example:
         >>> print(aligned_latex([Maths("a = 1", "a &= 1"), Maths("b = 2", "b &= 2")]))

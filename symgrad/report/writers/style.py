@@ -1,13 +1,13 @@
-"""The style sheet of reports in HTML, for light and dark, phones, desktops and paper.
+"""The style sheet of reports in HTML, for light and dark colours, phones, desktops and paper.
 
 A page follows the colour scheme of the reader's system. A part of a page follows the scheme of the page, as JupyterLab,
-VS Code, nbconvert and Sphinx declare it. Each rule is restricted to `.sg`; such pages have rules for all tables, and
-`.sg.sg` takes precedence over these.
+VS Code, nbconvert and Sphinx declare it. Each rule is restricted to `.sg`. The pages around a part have rules for all
+tables, and `.sg.sg` takes precedence over these.
 """
 
 from __future__ import annotations
 
-_PALETTE = {  # in the light and in the dark
+_PALETTE = {  # the colour in light mode, and in dark mode
     "ink": ("#1b1f24", "#e6e9ee"),
     "soft": ("#545d69", "#a9b2bf"),
     "paper": ("#ffffff", "#15181c"),

@@ -49,7 +49,7 @@ def block_text(block: Block, width: int = 100) -> str:
 
 
 def _printable(text: str) -> str:
-    """Replace control characters, which could steer a terminal."""
+    """Replace control characters, which a terminal would obey."""
     return "".join(
         c if c.isprintable() or c == "\n" else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )

@@ -31,7 +31,7 @@ from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import view, write_view
 from symgrad.rewrite.trace import Note, Step
 
-_OPERANDS = 12  # most operands of a contraction that is merged into another
+_OPERANDS = 12  # largest number of operands of a contraction that is merged into another one
 _DEEPEST = 4  # largest nesting of sums that are summed term by term
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 
@@ -90,7 +90,7 @@ class Contractions:
     def _open(
         self, this: OpenContraction, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True
     ) -> None:
-        """Split operands that are views, products or contractions; plain sums only if ``sums``."""
+        """Split operands that are views, products or contractions; split plain sums only if ``sums``."""
         pending = list(reversed(operands))
         while pending:
             node, labels = pending.pop()
@@ -286,7 +286,7 @@ class Contractions:
         return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))
 
     def _sum_of_terms(self, node: Node, labels: Labels, result: Labels, front: Gathering) -> Node | None:
-        """Contract a sum term by term if terms then cancel or collect; else return None."""
+        """Contract a sum term by term if terms then cancel or are collected; otherwise return None."""
         if node.op.name != "add" or not self._forms.sums.small(node) or self._depth > _DEEPEST:
             return None
         before = self._forms.sums.of(node)
@@ -325,7 +325,7 @@ class Contractions:
 
 
 def _squeezed(node: Node) -> Node:
-    """Return the operand of a reshape that only adds axes of length one, other nodes unchanged."""
+    """Return the operand of a reshape that only adds axes of length one; return other nodes unchanged."""
     inner = node.args[0] if node.op is reshape else node
     return inner if tuple(size for size in inner.shape if size != 1) == node.shape else node
 

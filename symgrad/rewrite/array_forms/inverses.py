@@ -24,8 +24,8 @@ from symgrad.rewrite.trace import Note, Step
 
 _SINGULAR = "also defined where {} is singular"
 _PRODUCTS = frozenset({"mul", "div", "neg"})
-_SIZE = 64  # most equations of a matrix that is compared with its transpose
-_BOTH_WAYS = 4  # most symmetric operands of a contraction whose labels are swapped on trial
+_SIZE = 64  # largest number of equations of a matrix that is compared with its transpose
+_BOTH_WAYS = 4  # largest number of symmetric operands of a contraction whose labels are swapped on trial
 
 
 class Inverses:
@@ -36,7 +36,10 @@ class Inverses:
         self._transposes: dict[Node, Node] = {}
 
     def step(self, node: Node) -> Step | None:
-        """Return the step that brings a node of linear algebra, or a transpose, nearer to the normal form, or None."""
+        """Return the step that brings a node of linear algebra, or a transpose, nearer to the normal form.
+
+        Otherwise return None.
+        """
         if node.op is solve:
             return self._solve(node)
         if node.op not in (inv, det, logdet):
@@ -119,7 +122,7 @@ class Inverses:
         return square and self._transposed(node) is node
 
     def _better_transpose(self, x: Node) -> Node | None:
-        """Return the transpose of a matrix if it comes before the matrix in the order of writing, else None."""
+        """Return the transpose of a matrix if it comes before the matrix in the order of writing, otherwise None."""
         rank = len(x.shape)
         core, axes = view(x)
         if axes == (*range(rank - 2), rank - 1, rank - 2):
@@ -266,7 +269,7 @@ def _embedded(
     known: dict[int, int],
     end: int,
 ) -> tuple[list[LabelledOperand], dict[int, int]] | None:
-    """Find the operands of a matrix among the operands of a contraction, with exactly the same links.
+    """Find the operands of a matrix, with exactly the same links, among the operands of a contraction.
 
     Args:
         this: the contraction.

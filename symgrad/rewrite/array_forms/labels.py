@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node
 from symgrad.ops.array.contraction import Labels, contract
 from symgrad.rewrite.normal_form.order import FactorKey
 
-_TIES = 24  # most orders of equal operands that are tried
+_TIES = 24  # largest number of orders of equal operands that are tried
 
 
 def in_order(

@@ -33,7 +33,7 @@ class Tensors:
         self.contractions = Contractions(forms, self.inverses)
 
     def step(self, node: Node) -> Step | None:
-        """Return the step that brings an op on arrays nearer to the normal form, or None."""
+        """Return the step that brings an op on arrays nearer to the normal form, otherwise None."""
         if node.op.pointwise:
             return self._elementwise(node)
         if node.op is mean:
@@ -109,7 +109,10 @@ class Tensors:
 
 
 def _rows_of_ones(node: Node) -> Node | None:
-    """Return the sum along the rows of `one_hot`: each row has one 1 if its position is in range; else None."""
+    """Return the sum along the rows of `one_hot`, if each position is in range, so that each row has one 1.
+
+    Otherwise return None.
+    """
     ones, *others = node.args
     if others or ones.op is not one_hot or not is_position(ones.args[0], ones.shape[-1]):
         return None
@@ -121,7 +124,7 @@ def _rows_of_ones(node: Node) -> Node | None:
 
 
 def _only_place(node: Node) -> int | None:
-    """Return the position of the only value that is written into a vector of zeros of known length, else None."""
+    """Return the position of the only value that is written into a vector of zeros of known length, otherwise None."""
     (size,) = node.shape
     if not isinstance(size, int):
         return None

@@ -28,8 +28,8 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step
 from symgrad.support.errors import NumberTooLargeError
 
-_TERMS = 8  # most terms of a sum; longer sums stay
-_PAIRS = 12  # most pairs of factors in numerator and denominator
+_TERMS = 8  # largest number of terms of a sum; longer sums stay as they are
+_PAIRS = 12  # largest number of pairs of factors in numerator and denominator
 
 
 _Needs = frozenset[tuple[int, str]]
@@ -37,7 +37,7 @@ _Needs = frozenset[tuple[int, str]]
 
 
 class _Sum:
-    """The left side of a row for sums: its terms, with bare variables last, and the needed ops."""
+    """The left side of a row for sums: its terms, with bare variables last, and the ops that it needs."""
 
     __slots__ = ("needs", "rule", "terms")
 

@@ -33,7 +33,7 @@ _EXPONENTIAL = frozenset([
 
 # Exponents (of two) of the largest arguments of functions, and of exponentials and powers.
 _BEYOND, _FAR = 3000, 24
-_CERTAIN = -64  # exact values agree to so many bits, or one was not exact enough
+_CERTAIN = -64  # exact values must agree to so many bits, or one of them was not exact enough
 
 
 def exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
@@ -106,7 +106,7 @@ def float_of(n: Node, args: list[Any]) -> Any:
     if n.op is CONSTANT:
         return np.float64(CONSTANT_VALUES[n.params[0]])
     if n.op.name not in COMPUTED:
-        return np.float64(math.nan)  # not a leaf of the sample
+        return np.float64(math.nan)  # this node is not a leaf of the sample
     return n.op.evaluate(*n.params, *args)
 
 

@@ -15,10 +15,10 @@ FINE = 2.0
 """Number of wrong bits that do not justify a search."""
 
 ROUNDINGS = 3
-"""Allowed rounding error of a computation, as a multiple of the error from rounding its inputs."""
+"""Allowed rounding error of a computation, as a multiple of the error that follows from rounding its inputs."""
 
 _HUGE = 2.0**20
-"""Size of huge inputs: powers overflow above it, exponentials already below."""
+"""Size of huge inputs: powers overflow above it, exponentials already below it."""
 
 _FIRST = 8  # number of points of one node that are checked before all points
 _SMALL = 100  # number of equations of graphs in which checking all points takes no longer
@@ -58,9 +58,9 @@ class FloatFaults:
     def of(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]], *, most: int | None = None) -> Any:
         """Return for each node a mask of the points at which its float64 value is wrong.
 
-        If there are other forms, two errors are not faults of this form: errors that follow just from rounding of the
-        inputs, and overflow at huge inputs that all other forms have too. So the squares in a quotient may overflow,
-        but exp(x)/(1 + exp(x)) should not.
+        Two errors are not faults of this form if there are other forms: errors that follow from the rounding of the
+        inputs alone, and overflow at huge inputs that all other forms have, too. So the squares in a quotient may
+        overflow, but exp(x)/(1 + exp(x)) should not.
 
         Args:
             nodes: the nodes, of real numbers.

@@ -83,7 +83,7 @@ def natural_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] 
 
 
 def _log(n: Node) -> float:
-    """Return the exponent (of two) of a number's size."""
+    """Return the exponent (of two) of the size of a number."""
     if n.op is CONSTANT:
         return math.log2(abs(float(wide_of(n, []))))
     if isinstance(n.value, bool) or not n.value:

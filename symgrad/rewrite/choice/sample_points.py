@@ -17,10 +17,10 @@ from symgrad.rewrite.facts.intervals import Facts
 
 # Numbers of points, with the largest exponent (of two) of their values.
 _WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
-_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values of a point are
+_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values of a point lie
 _ALONE = 4  # number of inputs that are 0 (or 1) while other inputs are not
 _LARGEST = 1000  # largest exponent of values at the scale of a formula
-_NEAR = 8  # number of points near numbers of the formula, and of points with nearly equal values
+_NEAR = 8  # number of points near numbers of the formula, and number of points with nearly equal values
 
 
 _Point: TypeAlias = "tuple[float, ...]"
@@ -47,7 +47,7 @@ def _drawn(
     """Return the points that depend only on facts and dtypes of inputs, their widths, and places for numbers.
 
     A place for a number of the formula is a point, a sign and a factor for the number. All graphs with such inputs
-    share these points, as drawing them takes as long as the analysis of a small graph.
+    share these points, because drawing them takes as long as the analysis of a small graph.
     """
     draw = random.Random(20)  # a fixed sequence
     facts = [f for f, _ in inputs]
@@ -137,7 +137,7 @@ def _spread(
     sign: float | None = None,
     scale: int = 0,
 ) -> float:
-    """Return a number of an interval: uniform for a small width, else from a wide range of magnitudes."""
+    """Return a number of an interval: uniform for a small width, otherwise from a wide range of magnitudes."""
     low, high = float(f.low), float(f.high)
     size = (0.5 + draw.random() / 2) * 2.0 ** (draw.uniform(-width, width) if exponent is None else exponent)
     size = math.ldexp(size, scale)

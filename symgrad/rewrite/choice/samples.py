@@ -27,13 +27,13 @@ __all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
 # What is imported in functions here would slow down the start: mpmath, which many samples do not need.
 
 _LARGEST = 160  # largest number of equations for which forms are compared
-_LARGEST_ELEMENTWISE = 1000  # the same for an elementwise graph: it takes a second
-_WIDEST = 50_000  # most equations times inputs, as each input is moved: a kilobyte for each
+_LARGEST_ELEMENTWISE = 1000  # the same for an elementwise graph, which then takes a second
+_WIDEST = 50_000  # largest number of equations times inputs, since each input is moved: a kilobyte for each
 _AT_ONCE = 8  # number of points for the next exact values: the least known points
 
 
 def has_extended() -> bool:
-    """Tell whether the machine has floats of at least eleven bits more than float64."""
+    """Tell whether the machine has floats with at least eleven bits more than float64."""
     return np.finfo(np.longdouble).nmant >= 63
 
 
@@ -43,7 +43,7 @@ def measurable(outputs: Sequence[Node]) -> bool:
 
 
 def _measurable(order: Sequence[Node], outputs: Sequence[Node]) -> bool:
-    # There are at most as many leaves as equations, so they seldom need to be counted.
+    # There are at most as many leaves as equations, so the leaves seldom need to be counted.
     return len(order) ** 2 <= _WIDEST or len(order) * len(_leaves(outputs)) <= _WIDEST
 
 
@@ -127,9 +127,9 @@ class Sample:
         Extended precision has at least eleven more bits, and a wider range. A form that loses all these bits at some
         points loses fewer at other points, unless a sum loses a term nearly everywhere.
 
-        If there are other forms, two errors are not faults of this form: errors that follow just from rounding of the
-        inputs, and overflow at huge inputs that all other forms have too. So the squares in a quotient may overflow,
-        but exp(x)/(1 + exp(x)) should not.
+        Two errors are not faults of this form if there are other forms: errors that follow from the rounding of the
+        inputs alone, and overflow at huge inputs that all other forms have, too. So the squares in a quotient may
+        overflow, but exp(x)/(1 + exp(x)) should not.
         """
         places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
         nodes = [outputs[k] for k in places]
@@ -148,7 +148,7 @@ class Sample:
     def faults(self, outputs: Sequence[Node]) -> int:
         """Count the real values with so many wrong bits that they justify a search.
 
-        Errors that follow just from rounding of the inputs are not faults, and neither is overflow at huge inputs.
+        Errors that follow from the rounding of the inputs alone are not faults, and neither is overflow at huge inputs.
         """
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():

@@ -1,4 +1,4 @@
-"""The search of the stable phase: the rows give forms, and the number of wrong bits at sample points decides."""
+"""The search of the stable phase: rewrite rules give other forms, and the form with fewer wrong bits is taken."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from symgrad.rewrite.trace import Step, Trace
 from symgrad.support.progress import steps
 
 _DEPTH = 3  # largest depth of replacements inside replacements
-_TRIED = 120  # most forms that are compared in one call
-_FORMS = 10  # most forms of one node
-_ROUNDS = 4  # most replacements of one node, one after the other
+_TRIED = 120  # largest number of forms that are compared in one call
+_FORMS = 10  # largest number of forms of one node
+_ROUNDS = 4  # largest number of replacements of one node, one after the other
 
-# At no point may a form have more wrong bits than the other form, or than one ulp makes, by more than this. If a form
-# gains much on average, a few more roundings are allowed.
+# At every point, the new form may have at most this many wrong bits more than the old form, or than one ulp counts for,
+# whichever is more. If a form gains much on average, a few more roundings are allowed.
 _ALLOWED = 0.5
 _ONE_ULP = 1.0
 _ROUNDINGS = 1.5
-_CANCELS = 2.5  # number of wrong bits above which digits cancel, and the rest is chance
-# It must have fewer wrong bits: by this many on average, or at one point.
+_CANCELS = 2.5  # above this number of wrong bits digits have cancelled, and the exact number is partly chance
+# The new form must have fewer wrong bits: by this many on average, or at one point.
 _ON_AVERAGE = 0.25
 _AT_ONE_POINT = 2.0
-_BAD = 4.0  # number of wrong bits that do not justify another form of the whole
+_BAD = 4.0  # other forms of a whole output are tried only if it has more wrong bits than this
 _SUMMED = 1e-6  # bound on rounding errors of sums of bits
-_FEWEST = 8  # fewest points at which forms are compared
+_FEWEST = 8  # smallest number of points at which forms are compared
 
 
 def stabilise(
@@ -80,9 +80,9 @@ class _FormSearch:
         return node.op.pointwise and self.sample.exceeds(node, more_than)
 
     def forms_of(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return forms of outputs that are no worse as a whole: errors of parts may have cancelled before, but not now.
+        """Return forms of outputs that are no worse as a whole: in the old form, errors of parts may have cancelled.
 
-        If too few values of the whole are known, the choices for its parts stay.
+        If too few values of the whole output are known, the choices for its parts stay.
         """
         after = self.run(outputs, 0)
         return [b if a is b or self._stands(a, b) else a for a, b in zip(outputs, after, strict=True)]
@@ -121,7 +121,7 @@ class _FormSearch:
         return best
 
     def _better(self, starts: Sequence[Node], best: Node, depth: int) -> tuple[Node, Step] | None:
-        """Return the best form that one row produces, if it has fewer wrong bits than `best`; else None."""
+        """Return the best form that one row produces, if it has fewer wrong bits than `best`; otherwise None."""
         found: tuple[Node, Step] | None = None
         least = 0.0
         seen = {best}
@@ -179,13 +179,13 @@ class _FormSearch:
         return change is not None and self.on_the_whole(change) and change.gain > 0
 
     def on_the_whole(self, change: _Change | None) -> bool:
-        """Tell whether a form of an output is no worse, apart from the chance with which errors of its parts add up."""
+        """Tell whether a form of an output is no worse than the old one; errors of parts may add up by chance."""
         if change is None or not change.mean >= 0:
             return False
         return self._within(change, _by_chance(np.maximum(change.old, _CANCELS)))
 
     def no_worse(self, change: _Change) -> bool:
-        """Tell whether a form is nowhere worse than by chance: half a bit, or more where digits cancel."""
+        """Tell whether a form is nowhere worse than chance allows: half a bit, or more where digits cancel."""
         noise = _ONE_ULP + min(max(change.mean, 0.0) / 2, _ROUNDINGS)
         chance = change.old > _CANCELS
         allowed = _by_chance(change.old)
@@ -193,7 +193,10 @@ class _FormSearch:
         return change.mean >= -_ALLOWED and self._within(change, allowed)
 
     def _within(self, change: _Change, allowed: Any) -> bool:
-        """Tell whether no error is larger than allowed, except errors of every form that come from rounded inputs."""
+        """Tell whether no error is larger than allowed.
+
+        Errors that every form has because inputs are rounded do not count.
+        """
         over = change.new > allowed
         if not over.any():
             return True
@@ -213,7 +216,7 @@ def _worth(most: Any, known: Any, least: float) -> bool:
 
 
 def _by_chance(bits: Any) -> Any:
-    """Return the number of wrong bits that chance allows: the more digits cancel, the less the other digits tell."""
+    """Return the number of wrong bits that may be due to chance: it is larger if more digits have cancelled."""
     return 1.2 * bits + 1.5
 
 

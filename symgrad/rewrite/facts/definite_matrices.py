@@ -21,7 +21,7 @@ _Form: TypeAlias = Literal["definite", "semidefinite"] | None
 
 
 def is_definite(node: Node, known: Conditions) -> bool:
-    """Tell whether x@M@x is provably positive for every nonzero x, wherever a matrix M has a value.
+    """Tell whether x@M@x is provably positive for every nonzero x, wherever the matrix M has a value.
 
     Args:
         node: the matrix.

@@ -154,7 +154,10 @@ def _compared(family: DistributionFamily, of: Mapping[str, Node]) -> list[tuple[
 
 
 def _refuted(distribution: Distribution) -> tuple[int, SymgradError] | None:
-    """Return the error for a condition on formulas that never holds, and the position of its parameter; else None."""
+    """Return the error for a condition on formulas that never holds, and the position of its parameter.
+
+    Otherwise return None.
+    """
     family = distribution.family
     nodes = [as_node(p) for p in distribution.parameters]
     of = dict(zip(family.parameters, nodes, strict=True))

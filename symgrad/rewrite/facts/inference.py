@@ -23,14 +23,14 @@ from symgrad.support.traversal import postorder
 Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
 _INF = math.inf
-_TERMS = 16  # most terms of two sums that are compared term by term
+_TERMS = 16  # largest number of terms of two sums that are compared term by term
 
 _BY_POINTS = frozenset(["add", "neg", "mul", "div", "exp"])
 """Ops whose result has several values if an argument has several, except products with zero."""
 
 
 def _arguments_by_points(node: Node) -> tuple[Node, ...]:
-    """Return the arguments that decide whether a node has only one value."""
+    """Return the arguments that decide whether a node can have only one value."""
     return node.args if node.op.name in _BY_POINTS else ()
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from symgrad.ir.exact import HIGHEST, KNOWN, WIDEST, is_longer, root
 
-Bound: TypeAlias = "int | Fraction | float"  # a float only for an infinite end
+Bound: TypeAlias = "int | Fraction | float"  # an infinite end is a float
 
 INF = math.inf
 _ORDERS = 16  # largest degree of roots of the ends of an interval
@@ -41,7 +41,7 @@ class Facts:
 
     @property
     def point(self) -> int | Fraction | None:
-        """The only value of the interval; None if there are more."""
+        """The only value of the interval; None if it has more than one."""
         return self.low if self.low == self.high and not isinstance(self.low, float) else None
 
     @property
@@ -184,7 +184,10 @@ def absolute(a: Facts) -> Facts:
 
 
 def _root(value: Bound, degree: int, *, up: bool) -> Bound:
-    """Return a rational bound of value**(1/degree), exact for exact powers, from below or (up) from above."""
+    """Return a rational bound of value**(1/degree), from below or (if ``up``) from above.
+
+    It is exact for exact powers.
+    """
     if isinstance(value, float):
         return value
     scale = 1 if is_longer(value, WIDEST) else 2**8

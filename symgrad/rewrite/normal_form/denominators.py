@@ -18,8 +18,8 @@ from symgrad.rewrite.normal_form.form import E, Exponent, Form, Sum, short
 from symgrad.rewrite.normal_form.gathering import Gathering
 from symgrad.rewrite.normal_form.protocols import AllForms
 
-_FEW = 8  # most terms of a sum
-_TERMS = 64  # most terms of a numerator while it is expanded
+_FEW = 8  # largest number of terms of a sum
+_TERMS = 64  # largest number of terms of a numerator while it is expanded
 
 
 class Denominators:

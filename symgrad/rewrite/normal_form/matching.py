@@ -58,9 +58,9 @@ class RulesForProducts:
         """Apply the first rule that matches."""
         for base, e in product.factors.items():
             if e == 0:
-                continue  # cancelled: only its domain still matters
+                continue  # cancelled: now only its domain matters
             for wanted, row in self._by_anchor.get(base.op.name, ()):
-                # The exponents exclude most rows without a match of patterns.
+                # The exponents exclude most rows before patterns are matched.
                 if len(row.others) >= len(product.factors) or not (wanted is None or _enough(e, wanted)):
                     continue
                 for bindings in match(row.anchor[0], base, {}, self._forms):

@@ -22,8 +22,8 @@ TermKey: TypeAlias = (
     "tuple[Exponent, bool, tuple[tuple[int, tuple[str, ...], int, str, _Digest, Exponent], ...]]"
 )
 
-_NAMES = 6  # most symbol names in a key
-_TEXT = 60  # most characters of text in a key; after these the structural digest decides
+_NAMES = 6  # largest number of symbol names in a key
+_TEXT = 60  # largest number of characters of text in a key; after these the structural digest decides
 
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
 _ARRAYS = 6  # arrays come after scalars in the same ranks, and reductions of arrays after both

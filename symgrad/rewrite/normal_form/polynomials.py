@@ -22,7 +22,7 @@ Monomial: TypeAlias = "tuple[tuple[Node, int], ...]"
 Polynomial: TypeAlias = "dict[Monomial, Fraction]"
 
 _ONE: Monomial = ()
-_OPENED = 40  # most nodes of an expression
+_OPENED = 40  # largest number of nodes of an expression
 
 
 def shortened(node: Node) -> Node:
@@ -49,7 +49,10 @@ def shortened(node: Node) -> Node:
 
 
 def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
-    """Return a sum as one quotient if that adds no terms: `1/(x + 1) - 1/x` is `-1/((x + 1)*x)`. Else None."""
+    """Return a sum as one quotient if that adds no terms: `1/(x + 1) - 1/x` is `-1/((x + 1)*x)`.
+
+    Otherwise return None.
+    """
     parts = list(terms)
     quotients = [_quotient(t) for t in parts]
     below = dict.fromkeys(q for _, q in quotients if q is not None)

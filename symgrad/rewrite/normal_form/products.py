@@ -57,7 +57,7 @@ _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tu
 _NONE: frozenset[tuple[Node, Node]] = frozenset()
 
 _OPS = frozenset([mul, div, neg])
-_FEW = 16  # most factors of a flattened product with several users
+_FEW = 16  # largest number of factors of a flattened product with several users
 
 
 def _operands(node: Node) -> tuple[Node, ...]:
@@ -72,7 +72,7 @@ class Products:
         self._known_forms: dict[Node, Form] = {}
         self._known_factors: dict[Node, Form] = {}
         self._walked: dict[Node, Gathering] = {}
-        self._counts: dict[Node, int] = {}  # of factors
+        self._counts: dict[Node, int] = {}  # number of factors
         self._written: dict[_Key, Node] = {}
         self._collected: dict[tuple[_Key, tuple[Node, ...]], Node] = {}
 
@@ -141,7 +141,7 @@ class Products:
         )
 
     def _lone_sum(self, gathering: Gathering) -> Node | None:
-        """Return a number times one sum as written, unless another form has fewer multiplications; else None."""
+        """Return a number times one sum as written, unless another form has fewer multiplications; otherwise None."""
         if len(gathering.sums) != 1:
             return None
         form = gathering.form()

@@ -21,7 +21,7 @@ from symgrad.support.traversal import leaves, postorder
 
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, int, int]]]
 
-_FEW = 8  # most terms of a flattened sum with several users
+_FEW = 8  # largest number of terms of a flattened sum with several users
 
 
 class Sums:
@@ -116,7 +116,10 @@ class Sums:
         total: Exponent,
         laws: dict[str, None],
     ) -> Exponent:
-        """Include c*(a + b), expanded if one of its terms meets a like term, else as one term; return the constant."""
+        """Include c*(a + b): expanded if one of its terms meets a like term, otherwise as one term.
+
+        Return the constant.
+        """
         while multiples:
             for i, (c, inner) in enumerate(multiples):
                 opened = self.of(inner)
@@ -310,7 +313,7 @@ class Sums:
         return self._flipped[node]
 
     def _tied(self, node: Node) -> Sum | None:
-        """Return a short sum with as many minus as plus signs; else None."""
+        """Return a short sum with as many minus as plus signs; otherwise None."""
         if not self.small(node):
             return None
         found = self.of(node)
@@ -338,7 +341,7 @@ def _key(found: Sum) -> _Key:
 
 
 def _multiplications(found: Sum, divided_by: Exponent) -> int:
-    """Count the terms that need a coefficient after all are divided by a number."""
+    """Count the terms that still need a coefficient after all terms are divided by a number."""
     return sum([c != divided_by and -c != divided_by for c in found.terms.values()])
 
 

@@ -73,7 +73,7 @@ def _below_broadcast(node: Node) -> tuple[Node, Map]:
 
 
 def _keeps(node: Node) -> Shape | None:
-    """Return the shape without axes of length 1 if a reshape changes only such axes; else None."""
+    """Return the shape without axes of length 1 if a reshape changes only such axes; otherwise None."""
     before, after = (tuple(s for s in x.shape if s != 1) for x in (node.args[0], node))
     return before if before == after else None
 

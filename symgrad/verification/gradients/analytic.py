@@ -1,7 +1,8 @@
 """Tell where a formula is real-analytic: no kink, no jump, no end of a domain, for all values of its inputs.
 
-The records of ops and facts about their arguments decide: the argument of `sqrt(1 + x**2)` is positive. Two functions
-that are analytic on an interval, and differ at one of its points, differ in a derivative at each of them.
+The records of ops decide, with facts about the arguments of ops: the argument of `sqrt(1 + x**2)` is positive. Two
+functions that are analytic on an interval, and differ at one point of it, differ at each of its points in the value or
+in a derivative of some order.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _POLYNOMIAL = frozenset({"det"})
 def is_analytic(outputs: Sequence[Node], inputs: Collection[Node]) -> bool:
     """Tell whether formulas are known to be analytic in some inputs, for all values of all inputs.
 
-    A node that reads none of these inputs is a constant and needs only a value: floors and conditions do not matter.
+    A node that reads none of these inputs is a constant and needs only to have a value: floors and conditions in it do
+    not matter.
 
     Args:
         outputs: formulas without stop_gradient.
@@ -56,26 +58,26 @@ def _is_smooth_here(n: Node, known: Conditions) -> bool:
     if n.op.name in _POLYNOMIAL:
         return True
     if not n.op.kinks:
-        # Positions are data; every value of a formula requires that they lie inside their axes.
+        # Positions are data: an expression has a value only if they lie inside their axes.
         return n.op.domain is None and (n.op.pointwise or n.op.array.total != "of regular")
     return is_away_from_kinks(n, known)
 
 
 def is_away_from_kinks(n: Node, known: Conditions) -> bool:
-    """Tell whether an op never has arguments at which its slope is undefined, or conventional.
+    """Tell whether the arguments of an op never take values at which its slope is undefined, or defined by convention.
 
     Args:
-        n: an op of real numbers with such arguments.
-        known: facts about its arguments.
+        n: a real-valued op that has such arguments.
+        known: facts about the arguments.
     """
     conditions = conditions_off_kinks(n)
     return conditions is not None and known.total(n) and all(known.holds(c) == "yes" for c in conditions)
 
 
 def conditions_off_kinks(n: Node) -> list[Node] | None:
-    """Return comparisons that hold exactly off the kinks of an op; None if that is not known.
+    """Return comparisons that hold exactly where an op has no kink; None if they are not known.
 
-    Where one fails its sides are equal, or the op has no value, or an end of `clip` has no effect.
+    Where a comparison fails its sides are equal, or the op has no value, or an end of `clip` has no effect.
     """
     args = n.args
     if n.op.name in ("minimum", "maximum"):
@@ -97,17 +99,17 @@ def conditions_off_kinks(n: Node) -> list[Node] | None:
     if len(args) != 1 or any(kink.where != f"x = {kink.point[0]}" for kink in n.op.kinks if kink.point):
         return None
     if not n.op.pointwise:
-        return None  # the kink is one of several entries
+        return None  # the kink is at one of several entries
     return [ne(args[0], number(kink.point[0])) for kink in n.op.kinks]
 
 
 def in_a_box(outputs: Sequence[Node], low: Number, high: Number) -> list[Node] | None:
-    """Restrict all real inputs to an interval within their domains; None if a domain does not meet it.
+    """Restrict all real inputs to an interval within their domains; None if the interval misses the domain of an input.
 
     Args:
         outputs: formulas.
-        low: the lower number.
-        high: the upper number.
+        low: the lower end.
+        high: the upper end.
     """
     table: dict[Node, Node] = {}
     for s in topological(outputs):

@@ -1,9 +1,9 @@
-"""Compare programs as functions of inputs and of frozen copies of these.
+"""Compare programs as functions of inputs and of frozen copies of these inputs.
 
-They are F(x, frozen x) and G(x, frozen x) (`symgrad.autodiff.frozen`). If F = G as functions of both, all derivatives
-by x agree, also at frozen x = x. The exception is a comparison of x with its own copy, which switches just there. If F
-and G differ at some x and copy, and both are analytic in x on the way from the copy to x, some derivative differs at
-the copy.
+Both sides are functions F(x, c) and G(x, c) of the inputs x and of their frozen copies c (`symgrad.autodiff.frozen`).
+If F = G as functions of both, all derivatives with respect to x agree, and so they do at c = x. The exception is a
+comparison of x with its own copy, whose outcome changes exactly at c = x. If F and G differ at some x and c, and both
+are analytic in x between c and x, then some derivative differs at x = c.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class FunctionsOfCopies:
 
     Args:
         equal: the proof that they are the same function; None if there is none.
-        apart: a verdict with a point at which they differ; None if there is none.
-        analytic: whether both are analytic between the copy and that point: then some derivative differs.
-        why: why the comparison does not decide the derivatives.
+        apart: a verdict with a point at which the functions differ; None if there is none.
+        analytic: whether both functions are analytic between the copy and that point; if so, some derivative differs.
+        why: the reason if the comparison does not decide the derivatives.
         sides: both functions, and the copy of each input.
     """
 
@@ -78,13 +78,13 @@ def decide_functions(
 
     Args:
         a: one side.
-        b: the other, of the same shape.
-        inputs: symbols by which one differentiates.
+        b: the other side, of the same shape.
+        inputs: the symbols with respect to which derivatives are taken.
         sizes: replacements of named sizes.
         seconds: the time limit.
     """
     if any(n.op is with_slope for n in topological([a, b])):
-        return FunctionsOfCopies(why="a custom gradient is what it says it is, and no function has it")
+        return FunctionsOfCopies(why="a custom gradient need not be the derivative of any function")
     copies, twins = frozen_copy([a, b], flat=True)
     by = {*inputs}
     # Other inputs are constant: they equal their frozen copies.
@@ -105,8 +105,8 @@ def decide_functions(
     for condition in found.excluded:
         if any(_reads(condition, x) and _reads(condition, t) for x, t in twins.items()):
             return FunctionsOfCopies(why=f"the proof leaves out points where {condition}")
-    # A condition on copies alone is one on the originals, too. Proofs about arrays order names in a way of their own:
-    # describe their conditions before renaming copies.
+    # A condition on copies alone is also a condition on the originals. A proof about arrays refers to names by their
+    # order: describe its conditions before the copies are renamed.
     of_arrays = any(n.shape for n in topological(copies))
     excluded = describe_conditions(found.excluded, copies, {}) if of_arrays else found.excluded
     conditions = (*left_out, *(_with_originals(condition, twins) for condition in excluded))
@@ -116,7 +116,7 @@ def decide_functions(
 def _without_ties(
     copies: Sequence[Node], twins: Mapping[Node, Node], sizes: Mapping[str, Size] | None
 ) -> tuple[list[Node], list[str]]:
-    """Replace comparisons `==` of copies that hold at isolated points only; return the functions and these points."""
+    """Replace comparisons `==` of copies that hold only at isolated points; return the functions and these points."""
     originals = {t: x for x, t in twins.items()}
     table: dict[Node, Node] = {}
     left_out: list[str] = []
@@ -140,7 +140,9 @@ def _difference_where_analytic(
     sizes: Mapping[str, Size] | None,
     seconds: float,
 ) -> Verdict | None:
-    """Return a verdict that the functions differ in a box where both are analytic in the inputs; or None.
+    """Return a verdict that the functions differ in a box in which both are analytic in the inputs.
+
+    The result is None if there is none.
 
     A box is connected, and contains the copy.
     """
@@ -161,12 +163,15 @@ def _difference_where_analytic(
 def differing_orders(
     functions: FunctionsOfCopies, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, most: int
 ) -> list[tuple[int, Node]]:
-    """Estimate for each input the lowest order at which derivatives by it alone differ; return them, lowest first.
+    """Estimate for each input the lowest order at which derivatives with respect to it differ.
 
-    At a distance t from the copy the functions differ by about a multiple of t**order: two steps tell the order.
+    Return these, lowest first.
+
+    At a distance t from the copy the difference of the functions is about a multiple of t**order: two values of t tell
+    the order.
 
     Args:
-        functions: two that differ where both are analytic.
+        functions: two functions that differ where both are analytic.
         inputs: symbols.
         sizes: replacements of named sizes.
         most: the highest order.
@@ -222,7 +227,8 @@ def _switch_at_the_copy(
 ) -> str | None:
     """Describe an op that may have a kink wherever an input equals its copy: equal functions may differ in slope there.
 
-    With inputs for copies, an analytic argument that is off the kink at one point meets it at isolated points only.
+    If the copies are replaced by the inputs, an analytic argument that is off the kink at one point meets it only at
+    isolated points.
     """
     running, frozen = set(twins), set(twins.values())
     reads: dict[Node, int] = {}
@@ -262,7 +268,7 @@ def _zeros(
 
 
 def _has_kinks_inside(n: Node) -> bool:
-    """Tell whether an op has a value at its kinks; at a pole both sides are undefined."""
+    """Tell whether an op has a value at its kinks: at a pole both sides are undefined."""
     if n.op.name == "pow" and n.args[1].is_number():
         exponent = n.args[1].value
         return exponent > 0 and exponent.denominator != 1

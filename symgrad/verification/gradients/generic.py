@@ -17,11 +17,11 @@ __all__ = ["is_generic", "lengths_in"]
 
 
 def is_generic(sides: Sequence[Node], found: Verdict, sizes: Mapping[str, Size] | None) -> bool:
-    """Tell whether neither side has a jump or a kink at the witness of a verdict: then they differ around it.
+    """Tell whether neither side has a jump or a kink at the witness of a verdict: then the sides differ around it.
 
     Args:
         sides: both formulas.
-        found: the verdict on them.
+        found: the verdict on the formulas.
         sizes: replacements of named sizes.
     """
     if found.witness is None:
@@ -34,5 +34,5 @@ def is_generic(sides: Sequence[Node], found: Verdict, sizes: Mapping[str, Size] 
 
 
 def lengths_in(program: ProofProgram, witness: Mapping[str, Any]) -> dict[str, int]:
-    """Return the lengths in a witness: the values of names that are no variables."""
+    """Return the lengths in a witness: the values of names that are not variables."""
     return {name: n for name, n in witness.items() if name not in {s.name for s in program.symbols}}

@@ -1,7 +1,7 @@
 """Decide equality of programs with stop_gradient up to an order of derivatives, or for all orders.
 
-Order by order, differentiate each gradient, which is a program with stop_gradient itself. For all orders at once,
-compare functions of inputs and frozen copies: see `frozen_copies.py`.
+Order by order: differentiate each gradient, which is a program with stop_gradient again. For all orders at once:
+compare functions of inputs and frozen copies; see `frozen_copies.py`.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["decide_all_orders", "decide_orders"]
 
 _FOR_ALL = 0.4
-"""Fraction of the time for the comparison of both functions."""
+"""Share of the time for the comparison of both functions."""
 
 
 def decide_orders(
     a: Node, b: Node, inputs: Sequence[Node], order: int, sizes: Mapping[str, Size] | None, time_limit: float
 ) -> Verdict:
-    """Decide whether two sides have equal values, and equal derivatives by some inputs, up to an order.
+    """Decide whether two sides have equal values, and equal derivatives up to an order with respect to some inputs.
 
     Args:
         a: one side.
-        b: the other, of the same shape.
+        b: the other side, of the same shape.
         inputs: symbols.
         order: the highest order, at least 1.
         sizes: replacements of named sizes.
-        time_limit: seconds in all.
+        time_limit: the seconds for everything.
     """
     return _Orders(a, b, inputs, sizes, time_limit).up_to(order, time_limit)
 
@@ -49,7 +49,7 @@ def decide_orders(
 def decide_all_orders(
     a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, time_limit: float
 ) -> Verdict:
-    """Decide whether two sides have equal values, and equal derivatives of every order by some inputs."""
+    """Decide whether two sides have equal values, and equal derivatives of every order with respect to some inputs."""
     orders = _Orders(a, b, inputs, sizes, time_limit)
     few = orders.up_to(1, (1 - _FOR_ALL) / 2 * time_limit)
     if few.status == "refuted":
@@ -71,7 +71,7 @@ def decide_all_orders(
 
 
 def _refuted(found: Verdict, apart: Verdict) -> Verdict:
-    """Return the verdict that some unknown derivative differs."""
+    """Return the verdict that some derivative differs, of an unknown order."""
     return replace(
         found,
         status="refuted",
@@ -88,14 +88,14 @@ def _refuted(found: Verdict, apart: Verdict) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """The derivatives of both sides by some inputs, times one cotangent where the sides are arrays."""
+    """The derivatives of both sides with respect to some inputs; array sides are contracted with the same cotangent."""
 
     names: tuple[str, ...]
     a: Node
     b: Node
 
     def by(self, x: Node) -> _Pair:
-        """Return the derivatives by a further input."""
+        """Return the derivatives with respect to a further input."""
         return _Pair((*self.names, x.name), *slopes(self.a, self.b, x))
 
 
@@ -116,7 +116,7 @@ class _Orders:
         self._sizes = sizes
         self._inputs = inputs
         self._sides = _Pair((), a, b)
-        # Derivatives of one function commute, so that each multiset of inputs is decided once. Those of a custom
+        # Derivatives of one function commute, so that each multiset of inputs is decided only once. Those of a custom
         # gradient need not commute.
         self._in_any_order = not any(n.op is with_slope for n in topological([a, b]))
         self._level: list[tuple[_Pair, Sequence[Node]]] = [(self._sides, inputs)]
@@ -124,7 +124,7 @@ class _Orders:
         self._higher: dict[tuple[str, ...], Verdict] = {}
 
     def up_to(self, order: int, until: float) -> Verdict:
-        """Decide the orders up to one, until one is refuted, and return the combined verdict.
+        """Decide one order after another, up to ``order`` or until one is refuted; return the combined verdict.
 
         Args:
             order: the highest order.
@@ -141,7 +141,7 @@ class _Orders:
         return self.timed(self._found[-1])
 
     def timed(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with the real time since the beginning."""
+        """Return a verdict with the real time since the beginning as its ``seconds``."""
         return replace(verdict, seconds=self._took())
 
     def _next(self, seconds: float) -> Verdict:
@@ -164,7 +164,10 @@ class _Orders:
         return combine_verdicts(first.of_values, first.of_gradients, self._higher)
 
     def lowest_difference(self, functions: FunctionsOfCopies) -> Verdict | None:
-        """Return the verdict with the lowest differing order by one input alone; None if none is found."""
+        """Return the verdict on the lowest order at which derivatives with respect to one input differ.
+
+        The result is None if none do.
+        """
         for order, x in differing_orders(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
             p = self._sides
             while len(p.names) + 1 < order:

@@ -31,14 +31,14 @@ from symgrad.verification.verdict import Proof, Status, Verdict, by_text, deriva
 
 __all__ = ["decide_both", "decide_slopes", "moved_inputs", "slopes", "combine_verdicts"]
 
-_VALUES = 0.5  # fraction of the time for the values
+_VALUES = 0.5  # share of the time for the decision about the values
 _SOON = 0.7  # seconds before canonical forms are compared
-_IN_TIME = 0.9  # fraction of its time within which a decision was not cut short
-_IN_GENERAL = "whatever the values are that both sides compute alike"
+_IN_TIME = 0.9  # a decision within this share of its time was not cut short
+_IN_GENERAL = "for arbitrary values of the expressions that both sides share"
 _ARITHMETIC = frozenset({"add", "mul", "div", "neg", "pow", "einsum", "mean", "broadcast_to", "reshape"})
-_AS_WRITTEN = "by their canonical form, which is the same"
-_AS_DERIVED = "by the canonical form of the formulas that `grad` gives, which is the same"
-_AT_KINKS = "with the slopes that are taken at kinks: all points tried are at one"
+_AS_WRITTEN = "because both have the same canonical form"
+_AS_DERIVED = "because the formulas that `grad` returns have the same canonical form"
+_AT_KINKS = "with the slopes that are used at kinks: all points tried are at a kink"
 _LISTED = 3  # orders that are listed one by one
 _POINTS = 8  # points at which derivatives are tested for being conventional
 
@@ -63,15 +63,15 @@ def decide_both(
     complexes: Sequence[str] | None,
     time_limit: float,
 ) -> Verdict:
-    """Decide whether two sides have equal values, and equal gradients by each of some inputs.
+    """Decide whether two sides have equal values, and equal gradients with respect to each of some inputs.
 
     Args:
         a: one side.
-        b: the other, of the same shape.
+        b: the other side, of the same shape.
         inputs: symbols.
         sizes: replacements of named sizes.
         complexes: the complex variables; None if the numbers are real.
-        time_limit: seconds in all.
+        time_limit: the seconds for everything.
     """
     begun, took = now(), stopwatch()
     if complexes is None:
@@ -110,13 +110,14 @@ def _by(
 def decide_slopes(
     a: Node, b: Node, x: Node, sizes: Mapping[str, Size] | None, seconds: float, called: str
 ) -> Verdict:
-    """Decide whether two sides have the same derivative by an input.
+    """Decide whether two sides have the same derivative with respect to an input.
 
-    Where all points are at kinks (`maximum(x, stop_gradient(x))`), compare the slopes that are conventional there.
+    Where all points are at kinks (`maximum(x, stop_gradient(x))`), compare the slopes that are defined there by
+    convention.
 
     Args:
         a: one side.
-        b: the other, of the same shape.
+        b: the other side, of the same shape.
         x: a symbol.
         sizes: replacements of named sizes.
         seconds: the time limit.
@@ -151,7 +152,7 @@ def _decide(
         if at_kinks or a is b:
             formal = decide(equal(a, b, sizes), max(begun + seconds - now(), soon), simple=True)
             refuted = formal.status == "refuted" and is_generic([a, b], formal, sizes)
-            if refuted and not formal.witness:  # a witness lists every input
+            if refuted and not formal.witness:  # a witness must list every input
                 formal = decide(equal(formulas[0], formulas[1], sizes), soon)
         else:
             formal, refuted, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
@@ -165,7 +166,7 @@ def _decide(
 def _in_general(a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:
     """Decide whether two formulas are equal for arbitrary values of their common subexpressions.
 
-    No proof covers `take(table, argmin(d))`, but none is needed where both sides read the same one.
+    No proof covers `take(table, argmin(d))`, but none is needed where both sides contain this expression.
     """
     inside = set(topological([a])) & set(topological([b]))
     names = {s.name for s in symbols_of([a, b])}
@@ -179,12 +180,12 @@ def _in_general(a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: flo
         return Verdict("undecided", "nothing is computed alike")
     left, right = substitute([a, b], table)
     found = decide(equal(left, right, sizes), seconds)
-    # Excluded points would be points of the common subexpressions.
+    # Excluded points would be values of the common subexpressions, not of the inputs.
     return replace(found, status="undecided") if found.excluded else found
 
 
 def _at_ties(values: Verdict, a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:
-    """Remove `x - 3 = 0` from the conditions that a proof excludes if the sides are proved equal with x = 3."""
+    """Remove `x - 3 = 0` from the conditions that a proof excludes if the sides are proved equal at x = 3."""
     if values.status != "proved" or not values.excluded or seconds <= 0:
         return values
     ties = [n.args for n in topological([a, b]) if n.op in (eq, ne) and not n.shape]
@@ -219,7 +220,7 @@ def _zero(condition: str, sides: Sequence[Node]) -> Node | None:
 
 
 def _is_always_at_a_kink(claim: Claim) -> bool:
-    """Tell whether both derivatives have values at some points, but only conventional ones."""
+    """Tell whether both derivatives have values at some points, but only values by convention."""
     wanted = [claim.a, claim.b, *claim.defined]
     at_kinks = 0
     for point in islice(points_of(claim.program, aim=False), _POINTS):
@@ -233,7 +234,10 @@ def _is_always_at_a_kink(claim: Claim) -> bool:
 
 
 def slopes(a: Node, b: Node, x: Node) -> tuple[Node, Node]:
-    """Return the derivatives of both sides by an input, as `grad` computes them; for arrays, of v*a and v*b."""
+    """Return the derivatives of both sides with respect to an input, as `grad` computes them.
+
+    For arrays, return those of v*a and v*b.
+    """
     if not a.shape:
         seed = as_node(1)
     else:
@@ -250,7 +254,7 @@ def combine_verdicts(
     higher: Mapping[tuple[str, ...], Verdict] | None = None,
     whole: Verdict | None = None,
 ) -> Verdict:
-    """Combine verdicts: proved if all parts are, or if all orders are together; refuted if one part is.
+    """Combine verdicts: proved if all parts are proved, or all orders together are; refuted if one part is.
 
     Args:
         values: the verdict on the values.
@@ -303,7 +307,7 @@ _WORDS: Mapping[str, str] = {
 def _sentence(
     values: Verdict, gradients: Mapping[str, Verdict], higher: Mapping[tuple[str, ...], Verdict]
 ) -> str:
-    """Describe the values, then the derivatives of each order, differing ones first."""
+    """Describe the values, then the derivatives of each order; differing ones come first."""
     found: list[tuple[str, Status]] = [("the values", values.status)]
     by_order: dict[int, dict[Status, list[str]]] = {}
     for names, v in [*(((n,), v) for n, v in gradients.items()), *higher.items()]:

@@ -16,13 +16,13 @@ __all__ = ["SizedPairs", "monomial_text", "named_number", "parallel_nodes"]
 _POWERS = (0, 1, -1, 2, -2)
 _ROOTS = (Fraction(1, 2), Fraction(-1, 2), Fraction(3, 2), Fraction(-3, 2))
 _CLOSE = 1e-6
-_SMALL = 12  # largest numerators and denominators next to names
+_SMALL = 12  # largest numerators and denominators of factors before names
 
 
 def parallel_nodes(
     one: Node, other: Node, alike: Callable[[Node, Node], bool]
 ) -> Iterator[tuple[Node, Node]]:
-    """Yield two nodes, and their arguments in pairs if they are alike, and so on: depth first, from right to left."""
+    """Yield two nodes; if they are alike, also their arguments in pairs, and so on, depth first from right to left."""
 
     def descend(pair: tuple[Node, Node]) -> list[tuple[Node, Node]]:
         return list(zip(pair[0].args, pair[1].args, strict=True))[::-1] if alike(*pair) else []
@@ -31,17 +31,17 @@ def parallel_nodes(
 
 
 def _is_alike(a: Node, b: Node) -> bool:
-    """Tell whether two nodes apply one op to as many arguments, or are symbols of one name."""
+    """Tell whether two nodes apply the same op to as many arguments, or are symbols with the same name."""
     same = a.op is b.op and len(a.args) == len(b.args)
     return same and (a.op is not SYMBOL or a.name == b.name)
 
 
 class SizedPairs:
-    """Formulas for some lengths, each paired with the same formula for others.
+    """Formulas for some lengths, each paired with the same formula for other lengths.
 
     Args:
         first: the lengths of names.
-        second: other lengths, all of them different.
+        second: other lengths of the same names, all different.
     """
 
     def __init__(self, first: Mapping[str, int], second: Mapping[str, int]) -> None:
@@ -49,7 +49,7 @@ class SizedPairs:
         self._other: dict[Node, Node | None] = {}
 
     def add(self, one: Node, other: Node) -> None:
-        """Pair a formula for the first lengths with that for the second ones, and all of their parts.
+        """Pair a formula for the first lengths with the formula for the second ones; do so for all of their parts.
 
         Parts of different structure are paired with None.
         """
@@ -107,8 +107,8 @@ def named_number(
     """Return a number as a fraction times powers of names; None if there is no such form for both lengths.
 
     Args:
-        one: its value for the first lengths.
-        other: its value for the second ones.
+        one: the value of the number for the first lengths.
+        other: the value of the number for the second lengths.
         first: the first lengths.
         second: the second ones.
 
@@ -130,7 +130,7 @@ def named_number(
 
 
 def _monomials(names: list[str]) -> Iterator[dict[str, Fraction]]:
-    """Yield powers of names, simple ones first."""
+    """Yield products of powers of names, simple ones first."""
     powers = [*map(Fraction, _POWERS), *_ROOTS]
     every = product(powers, repeat=min(len(names), 3))
     ordered = sorted(

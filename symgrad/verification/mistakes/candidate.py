@@ -1,4 +1,4 @@
-"""Mistakes that give a claim in floats, and their confirmation at exact points."""
+"""Mistakes that give a claim in floats, and how they are confirmed at exact points."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from symgrad.verification.search.refute import refute
 
 __all__ = ["Mistake", "agree_at_points", "confirmed"]
 
-_NEARBY = 4  # points near a witness
+_NEARBY = 4  # number of points near a witness
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A mistake that gives the claim.
+    """A mistake whose result is the claim.
 
     Args:
         kind: the kind of the diagnosis.
-        says: the sentence.
+        says: the sentence that describes the mistake.
         at: the equation where it is made; None for the whole claim.
-        words: values for the sentence.
-        rank: how common it is, and how much it explains.
-        sides: returns two formulas that must be equal; None if that is known.
-        second: a second mistake that was made, too.
+        words: the values for the fields of the sentence.
+        rank: how common the mistake is, and how much of the claim it explains.
+        sides: a function that returns two formulas, which must be equal; None if they are known to be.
+        second: a second mistake that was also made.
         in_claim: whether the equation is one of the claim rather than of the program.
     """
 
@@ -49,11 +49,11 @@ class Mistake:
 
 
 def confirmed(found: Sequence[Mistake], deadline: float) -> list[Mistake]:
-    """Return the mistakes that give the claim at exact points, too: the first of each kind, then others.
+    """Return the mistakes that give the claim at exact points, too: first one of each kind, then the others.
 
     Args:
-        found: mistakes that give it in floats.
-        deadline: on the clock of `symgrad.checker.clock`; after it no mistake is tested.
+        found: mistakes that give the claim in floats.
+        deadline: on the clock of `symgrad.checker.clock`; no mistake is tested after it.
     """
     ordered = sorted(found, key=lambda f: f.rank)
     firsts: dict[str, Mistake] = {}
@@ -77,7 +77,7 @@ def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
     try:
         nodes = sides()
         if any(n.op.name not in OPS for n in topological(nodes) if n.args):
-            return True  # an op that programs cannot name has values in floats only
+            return True  # an op without a name in programs has values only in floats
         return agree_at_points(*nodes, deadline) is not False
     except SymgradError:
         return False
@@ -88,18 +88,18 @@ def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
 
     Args:
         one: a formula.
-        other: another, of the same shape.
+        other: another formula, of the same shape.
         deadline: on the clock of `symgrad.checker.clock`.
 
     Raises:
-        SymgradError: if they cannot be compared.
+        SymgradError: if the formulas cannot be compared.
     """
     claim = equal(one, other)
     outcome = refute(
         claim.program,
         claim.a,
         claim.b,
-        strict=True,  # at a kink both forms may have conventional slopes that differ
+        strict=True,  # at a kink both forms may have slopes by convention, and these may differ
         defined=claim.defined,
         deadline=deadline,
         enough=FIRST_POINTS,

@@ -20,19 +20,19 @@ __all__ = ["RightDerivation", "TooManyEntries"]
 
 
 class TooManyEntries(Exception):
-    """A program, or the variable, has too many entries."""
+    """A program, or its variable, has too many entries."""
 
 
 class RightDerivation:
     """One backward pass over a program of numbers or small arrays, and the results of mistakes in it.
 
     Args:
-        y: a number.
-        wrt: the variable.
-        counts: numbers of entries with their texts.
+        y: the function, a number.
+        wrt: the variable of the derivative.
+        counts: numbers of entries, each with its text.
 
     Raises:
-        TooManyEntries: if it would take too long.
+        TooManyEntries: if the pass would take too long.
     """
 
     def __init__(self, y: Node, wrt: Node, counts: Mapping[str, int]) -> None:
@@ -82,7 +82,7 @@ class RightDerivation:
                 yield from self._sites(inside, trace, dict(zip(inside, trace.gradients, strict=True)))
 
     def inside(self, wrong: Wrong) -> Iterator[Site]:
-        """Yield the equations below a mistake, with the cotangents that it causes."""
+        """Yield the equations below a mistake, with the cotangents that the mistake causes."""
         parts = [(n, c) for n, c in wrong.parts if n is not None]
         nodes, cotangents = [n for n, _ in parts], [c for _, c in parts]
         real = [n for n in self.order if n.dtype == "real"]
@@ -127,7 +127,7 @@ class RightDerivation:
             yield point.with_values({self.direction: unit} if shape else {})
 
     def vector(self, node: Node) -> Array:
-        """Return the values of a node of the shape of the derivative at all points, concatenated."""
+        """Return the values of a node with the shape of the derivative, at all points, concatenated."""
         return self.sampled.vector(node, self.wrt.shape)
 
     def through(self, node: Node, cotangent: Node) -> Array:
@@ -145,7 +145,7 @@ class RightDerivation:
         return np.concatenate([p.ravel() for p in parts])
 
     def _jacobian(self, k: int, node: Node) -> Any:
-        """Return the Jacobian of a node at a point: the axes of the node, then those of the variable."""
+        """Return the Jacobian of a node at a point: first the axes of the node, then those of the variable."""
         known = self._jacobians[k]
         if node not in known:
             dot = self.dots.get(node)

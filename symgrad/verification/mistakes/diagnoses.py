@@ -1,4 +1,4 @@
-"""Diagnose a claim that does not hold: find its mistakes and describe them in the names of its program."""
+"""Diagnose a false claim: find its mistakes and describe them in the names of its program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.contraction import contract
 from symgrad.rewrite.pipeline import canonical
-from symgrad.support.errors import SymgradError
+from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.support.source import Location
 from symgrad.verification.diagnosis import Diagnosis
 from symgrad.verification.mistakes.algebra.wrong_rewriting import rewritings_that_give
@@ -36,7 +36,7 @@ from symgrad.verification.mistakes.recognise import Mistake, recognise
 
 __all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnose", "diagnose_rewriting"]
 
-_CODE = ".py"  # suffix of sources in which a location is a whole line
+_CODE = ".py"  # this suffix of a source means that a location is a whole line
 
 CLAIM = "the claim"
 """The name of the text of a claim as a source."""
@@ -44,19 +44,19 @@ CLAIM = "the claim"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongClaim:
-    """A claim about a derivative that does not hold.
+    """A false claim about a derivative.
 
     Args:
-        build: returns the function, the variable and the claim for some lengths of named axes; raises an error of
-            symgrad's if they are undefined for these.
-        y: the function, as the program has it.
+        build: a function that returns the function, the variable and the claim for given lengths of named axes; it
+            raises a `SymgradError` if they are undefined for these lengths.
+        y: the differentiated function, as in the program.
         claim: the claim, if it is defined for all sizes.
         symbols: the inputs of the program.
-        locate: returns the first location of a node in the program, or else in the claim.
+        locate: a function that returns the first location of a node in the program, or otherwise in the claim.
         names: names of nodes.
         witness: a point at which the claim fails.
-        proved: conditions under which it holds nevertheless.
-        corrected: returns the right derivative as text.
+        proved: conditions under which the claim holds nevertheless.
+        corrected: a function that returns the right derivative as text.
         sizes: the lengths of names that were already replaced by numbers.
     """
 
@@ -103,14 +103,14 @@ def diagnose(question: WrongClaim) -> list[Diagnosis]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongRewriting:
-    """An equation of two formulas that does not hold.
+    """A false equation of two formulas.
 
     Args:
         sides: the formula and its claimed rewriting, as they were written.
-        build: returns both for some lengths of named axes.
+        build: a function that returns both formulas for given lengths of named axes.
         locate: see `WrongClaim`.
         names: names of nodes.
-        witness: a point at which they differ.
+        witness: a point at which the formulas differ.
     """
 
     sides: tuple[Node, Node]
@@ -140,7 +140,7 @@ def diagnose_rewriting(question: WrongRewriting) -> list[Diagnosis]:
 
 
 def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] | None:
-    """Return the claim for different lengths, or for equal ones if it is undefined else."""
+    """Return the claim for pairwise different lengths; if it is undefined for these, for equal lengths."""
     written = [question.y] if question.claim is None else [question.y, question.claim]
     names = _sizes_first([*question.symbols, *written])
     if len(names) > len(SIZES):
@@ -166,12 +166,12 @@ def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] |
 
 
 def _sizes_first(nodes: Sequence[Node]) -> list[str]:
-    """Return the names of lengths: those of axes of inputs, in order, then the others."""
+    """Return the names of lengths: first those of the axes of inputs, in order, then the others."""
     return list(dict.fromkeys([*names_of(*(s.shape for s in symbols_of(nodes))), *size_names(nodes)]))
 
 
 def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
-    """Contract an array with a further variable, and the claim likewise, so that a number is differentiated."""
+    """Contract an array with a further variable, and the claim with it, so that the function is a number."""
     if not y.shape or claim.shape != (*y.shape, *wrt.shape):
         return y, claim
     seed = symbol(Declaration("__seed", REAL, shape=y.shape))
@@ -181,15 +181,16 @@ def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
 
 
 _NEXT = {3: 5, 4: 6, 5: 7, 6: 10, 7: 3, 9: 11}
-"""Other lengths, all of them different: none is a square, whose root would be an integer."""
+"""Other lengths, all different: none is a square, because its root would be an integer."""
 
 
 class _Elsewhere:
-    """The same claim for other lengths, which tells numbers that are lengths from others.
+    """The same claim for other lengths: a number that changes with them is a length.
 
     Args:
         question: the claim.
-        first: for the first lengths: the function, the number that is made of it, and the claim about that.
+        first: for the first lengths: the function, the number that it is contracted to, and the claim about that
+            number.
         wrt: the variable.
         sizes: the first lengths.
         square: the names of the matrices that are square for all sizes.
@@ -211,7 +212,10 @@ class _Elsewhere:
 
     @cached_property
     def _other(self) -> tuple[SizedPairs, tuple[Node, Node, Node]] | None:
-        """The pairs of formulas, and number, variable and claim for the other lengths; None if it is undefined."""
+        """The pairs of formulas.
+
+        For the other lengths: number, variable and claim, or None if the claim is undefined.
+        """
         try:
             y, wrt, claim = self._question.build(self.second)
             number, of_it = _as_number(y, wrt, claim)
@@ -230,7 +234,7 @@ class _Elsewhere:
         return None if self._other is None else self._other[0].named(node)
 
     def _again(self) -> list[Mistake] | None:
-        """Return the mistakes that explain the claim for the other lengths; None if that is not known."""
+        """Return the mistakes that explain the claim for the other lengths; None if these give no answer."""
         if self._found is None and self._other is not None:
             deadline = now() + SECONDS
             try:
@@ -270,7 +274,7 @@ class _Elsewhere:
 
 
 def _forms(y: Node, wrt: Node, claim: Node) -> tuple[Node, ...]:
-    """Return the formulas whose parts sentences quote."""
+    """Return the formulas whose parts are quoted in sentences."""
     right = pull_back([y], [as_node(1)], [wrt]).gradients[0]
     return y, claim, right, canonical([right]).nodes[0]
 
@@ -290,7 +294,7 @@ class _Sentences:
     """Texts and locations of nodes that were built for some lengths.
 
     Args:
-        locate: returns the first location of a node in the program, or else in the claim.
+        locate: a function that returns the first location of a node in the program, or otherwise in the claim.
         names: names of nodes as they were written.
         proved: conditions under which a claim holds nevertheless.
     """
@@ -309,7 +313,7 @@ class _Sentences:
         self.originals: dict[Node, Node] = {}
 
     def note(self, built: Node, written: Node) -> None:
-        """Map all nodes of a formula for some lengths to those of the written one."""
+        """Map all nodes of a formula for some lengths to the nodes of the formula as it was written."""
         for one, other in parallel_nodes(
             built, written, lambda a, b: a.op is b.op and len(a.args) == len(b.args)
         ):
@@ -320,7 +324,7 @@ class _Sentences:
         diagnoses: list[Diagnosis] = []
         for f in found:
             if self.elsewhere is not None and not self.elsewhere.holds(f):
-                continue  # 1 + n is 6 for n = 5 only
+                continue  # 1 + n is 6 only for n = 5
             try:
                 diagnoses.append(self.diagnosis(f, corrected))
             except _Unnamed:
@@ -331,7 +335,11 @@ class _Sentences:
         """Return a formula in the names of its program; None if it contains lengths of named axes."""
         if node is None or (sizes and any(n.is_number() and n.value in SIZES for n in topological([node]))):
             return None
-        (written,) = substitute([node], {new: old for new, old in self.originals.items() if not new.args})
+        originals = {new: old for new, old in self.originals.items() if not new.args}
+        try:
+            (written,) = substitute([node], originals)
+        except ShapeError:  # its steps have shapes with lengths of named axes
+            return None
         return expression_text(written, self.names)
 
     def diagnosis(self, f: Mistake, corrected: str | None) -> Diagnosis:
@@ -343,7 +351,7 @@ class _Sentences:
         return Diagnosis(kind, message, location, corrected)
 
     def sentence(self, f: Mistake) -> tuple[str, Location | None]:
-        """Return the sentence and the location of a mistake."""
+        """Return the sentence about a mistake, and its location."""
         location = None if f.at is None else self.location(f.at, f.in_claim)
         words = {k: self.text(v, f.in_claim) if isinstance(v, Node) else v for k, v in f.words.items()}
         where = " or ".join(self.proved)
@@ -367,7 +375,7 @@ class _Sentences:
         return found if found is not None else self.locate(self.originals.get(node, node), in_claim)
 
     def text(self, node: Node, in_claim: bool, *, named: bool = True) -> str:
-        """Quote a node by its name, or as a text writes it, or as it is printed."""
+        """Quote a node by its name; if it has none, as the text of the program has it; otherwise as it is printed."""
         original = self.originals.get(node, node)
         name = self.names.get(original)
         if name is not None and named:

@@ -1,4 +1,4 @@
-"""Limits of the search for mistakes. A number without a reason beside it was not tuned."""
+"""Limits of the search for mistakes. A number without a comment was not tuned."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DRAWS = 256
 """Points from which these are selected."""
 
 SIZES = (5, 3, 7, 4, 6, 9)
-"""Lengths of axes: those of rows first, so that X.T@X is regular; none is 2."""
+"""Lengths of axes: those of rows come first, so that X.T@X is regular; none is 2."""
 
 SQUARE = 3
-"""The length of all axes, for a claim that is defined for equal lengths alone."""
+"""The length of all axes, for a claim that is defined only for equal lengths."""
 
 ENTRIES = 5_000
 """Entries of an array at a point."""
@@ -33,7 +33,7 @@ PAIRS = 400
 """Mistakes that are tried in pairs."""
 
 PARTIAL_SITES = 400
-"""Equations that are visited again for one of their readers alone."""
+"""Equations that are visited again for only one of the equations that read them."""
 
 CONFIRMED = 6
 """Diagnoses that are tested at exact points."""
@@ -75,7 +75,7 @@ TERMS = 32
 """Terms of a formula that is multiplied out to find a slip in one of them."""
 
 HUMAN = 31
-"""Largest rank of a second mistake inside of a first."""
+"""Largest rank of a second mistake that is made inside a first one."""
 
 NESTED = 60
-"""Mistakes inside of which a second one is searched for."""
+"""Mistakes inside which a second one is searched for."""

@@ -29,12 +29,12 @@ __all__ = [
     "telling",
 ]
 
-_ARRAY_POINTS = 2  # points of a program with arrays
+_ARRAY_POINTS = 2  # number of points of a program with arrays
 _NEGLIGIBLE = 1e-9
 """Values below this fraction of the largest count as zero."""
 
 _MODERATE, _LARGE = 1e12, 1e200
-"""Bounds of values at which claims are compared: the second for claims that exceed the first everywhere."""
+"""Bounds of values at which claims are compared; the second is for claims that exceed the first everywhere."""
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -43,7 +43,7 @@ class TrialPoint:
     """The values of nodes at one point, or of elementwise nodes at several points at once.
 
     Args:
-        values: those of the symbols; values of further nodes are cached.
+        values: the values of the symbols; values of further nodes are cached.
     """
 
     def __init__(self, values: Mapping[Node, Any]) -> None:
@@ -83,8 +83,8 @@ class TrialPoints:
     """Points at which a claim is compared with the results of mistakes.
 
     Args:
-        points: one with many lanes for a scalar elementwise program, else a few of arrays.
-        lanes: whether there are lanes.
+        points: for a scalar elementwise program one point with many lanes; otherwise a few points with arrays.
+        lanes: whether the points have lanes.
         count: the number of lanes.
     """
 
@@ -93,7 +93,7 @@ class TrialPoints:
     count: int = 1
 
     def vector(self, node: Node, shape: Shape) -> Array:
-        """Return the values of a node of some shape at all points, concatenated."""
+        """Return the values of a node at all points, concatenated, with the given shape."""
         if self.lanes:
             return self.in_lanes(self.points[0](node))
         own = lengths(shape)
@@ -115,15 +115,16 @@ def reads_arrays(nodes: Sequence[Node]) -> bool:
 def sampled_lanes(
     nodes: Sequence[Node], first: Mapping[str, Any] | None = None, *, around: bool = False
 ) -> TrialPoints:
-    """Return many points of a scalar program, at which some nodes have values, as lanes of one point.
+    """Return many points of a scalar program as the lanes of one point; some nodes have finite values at all of them.
 
     Args:
         nodes: the nodes that must be finite.
         first: a point to include: the witness.
-        around: whether to sample values as large as those of ``first``: near 1 a formula may be zero everywhere.
+        around: whether to sample values as large as those of ``first``: for values near 1 a formula may be zero
+            everywhere.
     """
     found = _lanes(nodes, first, around, _MODERATE)
-    # A program with a constant such as 6.02e23 is moderate nowhere.
+    # A program with a constant such as 6.02e23 has no points at which all values are moderate.
     return found if found.points else _lanes(nodes, first, around, _LARGE)
 
 
@@ -155,11 +156,11 @@ def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool,
 def _as_large(
     samples: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
 ) -> Array:
-    """Return values of the size of that at a point, within the domain."""
+    """Return values of about the size of those at a point, within the domain."""
     low, high = s.declaration.values.span
     if s.name not in first or s.dtype != "real":
         return samples
-    # A narrow spread: exp(-157800/T) must keep its order of magnitude.
+    # The spread is narrow: exp(-157800/T) must keep its order of magnitude.
     values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(samples)))
     values[0] = float(first[s.name])
     inside: Array = np.ones(len(samples), dtype=bool)
@@ -186,7 +187,7 @@ def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:
 
 
 def lengths(shape: Shape) -> tuple[int, ...]:
-    """Return the lengths of axes, which must all be numbers."""
+    """Return the lengths of axes; all of them must be numbers."""
     found = tuple(n for n in shape if isinstance(n, int))
     if len(found) < len(shape):
         raise InternalError(f"an array of shape {shape} has no known number of entries")
@@ -238,5 +239,5 @@ def _draw(s: Node, rng: np.random.Generator, shape: tuple[int, ...], width: floa
         return float(low) + np.exp(width * rng.normal(size=shape))
     if high is not None:
         return float(high) - np.exp(width * rng.normal(size=shape))
-    # No larger values: where tanh is 1 except for the last digits, its derivative has none.
+    # Values are no larger than this: where tanh is 1 up to the last digits, its derivative has no digits left.
     return np.clip(2.2 * width * rng.normal(size=shape), -3, 3)

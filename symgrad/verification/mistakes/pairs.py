@@ -1,4 +1,4 @@
-"""Find two mistakes whose differences from the right derivative add up to that of the claim."""
+"""Find two mistakes such that the changes that they make to the right derivative add up to the claim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["pairs_that_give"]
 
 
 def pairs_that_give(total: Array, deltas: Sequence[Array]) -> Iterator[tuple[int, int]]:
-    """Yield positions of two vectors with a given sum, in the order of the first.
+    """Yield pairs of positions of vectors with a given sum, in the order of the first position.
 
     Project all vectors on one direction, sort them, and look up the complement of each (meet in the middle), which
     takes about as long as sorting.

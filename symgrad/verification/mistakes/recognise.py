@@ -1,4 +1,4 @@
-"""Recognise the mistakes that give a claim: compare all single ones numerically, then confirm them as formulas."""
+"""Recognise the mistakes that give a claim: compare all single mistakes numerically, then confirm them as formulas."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 __all__ = ["recognise"]
 
-_SITE = 1e-3  # seconds for all rows at one equation
-_PER_EQUATION = 1.2e-5  # seconds for one edited formula, by its equations
+_SITE = 1e-3  # seconds for all rows at one equation, by the number of equations
+_PER_EQUATION = 1.2e-5  # seconds for one edited formula, by the number of its equations
 
 _Mistake: TypeAlias = "tuple[MalRule[Site, Wrong], Node, Wrong]"
 
@@ -71,7 +71,7 @@ def recognise(
         wrt: the variable.
         claim: the claimed derivative.
         deadline: on the clock of `symgrad.checker.clock`.
-        witness: a point at which it fails.
+        witness: a point at which the claim fails.
         sizes: the lengths of names.
         square: the names of the matrices that are square for all sizes.
     """
@@ -85,14 +85,14 @@ def recognise(
 
 
 def _are_disjoint(one: Wrong, other: Wrong) -> bool:
-    """Tell whether no node of either mistake is a part of one of the other's."""
+    """Tell whether no node of either mistake is a part of a node of the other mistake."""
     first, second = ([n for n, _ in w.parts if n is not None] for w in (one, other))
     inside, around = set(topological(first)), set(topological(second))
     return not any(n in around for n in first) and not any(n in inside for n in second)
 
 
 def _counts(sizes: Mapping[str, int], nodes: Sequence[Node]) -> dict[str, int]:
-    """Return numbers of entries with their texts: those of named axes, or else of all axes."""
+    """Return numbers of entries with their texts: the lengths of named axes, or if there are none, of all axes."""
     named = dict(sizes) or {str(n): n for s in symbols_of(nodes) for n in lengths(s.shape) if n > 1}
     pairs = {f"{a}*{b}": m * n for (a, m), (b, n) in combinations(named.items(), 2)}
     return {**named, **pairs, **{f"{a}**2": n * n for a, n in named.items()}}
@@ -123,17 +123,17 @@ class _Recognition:
         arrays = reads_arrays(nodes)
         d.sample(sampled_arrays(nodes) if arrays else sampled_lanes(nodes, witness))
         if not arrays and d.sampled.points and np.sum(telling(d.right_values)) < TELLING:
-            # exp(-157800/T) is zero wherever T is about 1, and claims with it agree with each other there.
+            # exp(-157800/T) is zero wherever T is about 1, and then different claims with it agree with each other.
             d.sample(sampled_lanes(nodes, witness, around=True))
         if d.sampled.points:
             self.right = d.right_values
             self.claimed = d.vector(self.claim) if self.fits else self.claimed
 
     def run(self) -> list[Mistake]:
-        """Return the mistakes, best first; stop at the simplest stage that finds some."""
+        """Return the mistakes, best first; stop at the first stage, the simplest, that finds some."""
         lanes = self.derivation.sampled.lanes
         if self.fits and agree(self.right, self.claimed, self.right, lanes=lanes, most=True):
-            self.most = False  # the claim is wrong at a few points, so that these count
+            self.most = False  # the claim is wrong at only a few points, so these points count
         if self.fits and self.agrees(self.right, self.claimed):
             return []  # the claim fails elsewhere
         for stage in self.stages():
@@ -157,7 +157,7 @@ class _Recognition:
         yield self.pairs
 
     def simple(self) -> None:
-        """Find one mistake: in the derivation, or in writing the claim."""
+        """Find one mistake: in the derivation, or in writing down the claim."""
         self.factor()
         self.single()
         if not self.derivation.sampled.lanes:
@@ -209,7 +209,7 @@ class _Recognition:
             self.deltas.append(values - self.right)
 
     def pairs(self) -> None:
-        """Find two mistakes whose parts add up to the claim, or one inside of another."""
+        """Find two mistakes whose effects add up to the claim, or one mistake made inside another."""
         for i, j in pairs_that_give(self.claimed - self.right, self.deltas):
             one, other = self.others[i], self.others[j]
             if _are_disjoint(one[2], other[2]):
@@ -218,7 +218,7 @@ class _Recognition:
             self.nested()
 
     def nested(self) -> None:
-        """Find a second mistake below a first, in the derivation that contains the first."""
+        """Find a second mistake below a first one, in the derivation that contains the first."""
         first_found = len(self.found) + PAIRS_FOUND
         for outer in sorted(self.others, key=lambda o: o[0].rank)[:NESTED]:
             wrong = outer[2]
@@ -232,7 +232,7 @@ class _Recognition:
                         self.second(outer, row, site)
 
     def second(self, outer: _Mistake, row: MalRule[Site, Wrong], site: Site) -> None:
-        """Try a second mistake at an equation whose cotangent the first has changed."""
+        """Try a second mistake at an equation whose cotangent the first mistake has changed."""
         d = self.derivation
         try:
             for inner in row.distort(site):
@@ -245,7 +245,7 @@ class _Recognition:
             return  # shapes do not fit here
 
     def note_both(self, one: _Mistake, two: _Mistake, both: Wrong) -> None:
-        """Store two mistakes that give the claim together, the more common one first."""
+        """Store two mistakes that together give the claim, the more common one first."""
         (row, node, wrong), (other, there, also) = sorted((one, two), key=lambda m: m[0].rank)
         second = Mistake(other.kind, other.says, there, also.words, other.rank)
         known = one[2].value is None and two[2].value is None
@@ -255,13 +255,13 @@ class _Recognition:
     # ------------------------------------------------------------------------------------------------------ formulas
 
     def factor(self) -> None:
-        """Compare the claim with the right derivative as a whole."""
+        """Compare the claim as a whole with the right derivative."""
         for f in named_factors(self.derivation, self.right, self.claimed):
             rank = 9 if f.kind == "lost-minus" and self.has_minus() else f.rank
             self.note(Mistake(f.kind, f.says, None, {}, rank, f.sides))
 
     def has_minus(self) -> bool:
-        """Tell whether dropping one minus sign turns the right derivative into the claim."""
+        """Tell whether the right derivative becomes the claim if one minus sign is dropped."""
         right = self.derivation.right
         signs = [e for e in dropped(right) if e.kind == "lost-minus"]
         return any(self.agrees(self.derivation.vector(f), self.claimed) for _, f in edited(right, signs))
@@ -278,7 +278,7 @@ class _Recognition:
             self.compare_edit(edit, formula, self.derivation.right)
 
     def slips(self, right: Node, *, outer: bool = False) -> None:
-        """Find slips in writing the right derivative that make it the claim."""
+        """Find slips in writing down the right derivative that turn it into the claim."""
         cost = _PER_EQUATION * len(topological([right]))
         for n, (edit, formula) in enumerate(edited(right, dropped(right, outer=outer))):
             if self.late(cost) or n > EDITS:
@@ -286,7 +286,7 @@ class _Recognition:
             self.compare_edit(edit, formula, self.claim)
 
     def compare_edit(self, edit: Edit, formula: Node, wanted: Node) -> None:
-        """Store an edit of the claim that gives the right derivative, or the other way round."""
+        """Store an edit that turns the claim into the right derivative, or the right derivative into the claim."""
         if formula.shape != self.derivation.wrt.shape:
             return
         try:
@@ -340,12 +340,12 @@ class _Recognition:
         return all(agree(a, b, b, lanes=False) for a, b in values)
 
     def symmetric(self) -> None:
-        """Find whether the claim is right for symmetric matrices alone."""
+        """Find whether the claim is right only for symmetric matrices."""
         for says, held, rank in of_symmetric(self.derivation, self.claim, self.square):
             self.note(Mistake("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
 
     def structure(self, found: Iterable[Deviation]) -> None:
-        """Store differences of the claim as a whole, where no mistake explains it."""
+        """If no mistake explains the claim, store how it differs from the right derivative as a whole."""
         for f in found:
             words: dict[str, object] = {} if f.held is None else {"held": f.held, "other": f.other}
             if f.number is not None:

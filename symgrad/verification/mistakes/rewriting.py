@@ -1,4 +1,4 @@
-"""Wrong rules of algebra: what they make of one part of a formula, and helpers for them."""
+"""Wrong rules of algebra: their results for one part of a formula, and helpers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Swap", "factors_of", "product", "signed", "terms_of", "total"]
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A rewriting of one part.
+    """A wrong rewriting of one part of a formula.
 
     Args:
         other: the wrong result.
-        right: the right result, if it has such a form.
+        right: the right result; None if it has no such form.
     """
 
     other: Node
@@ -59,12 +59,12 @@ def signed(sign: int, node: Node) -> Node:
 
 
 def total(terms: Iterable[Node]) -> Node:
-    """Return the sum of some formulas; 0 of none."""
+    """Return the sum of some formulas; 0 if there are none."""
     found = list(terms)
     return reduce(add, found) if found else as_node(0)
 
 
 def product(factors: Iterable[Node]) -> Node:
-    """Return the product of some formulas; 1 of none."""
+    """Return the product of some formulas; 1 if there are none."""
     found = list(factors)
     return reduce(mul, found) if found else as_node(1)

@@ -26,13 +26,13 @@ class Site:
 
     Args:
         node: the equation.
-        bar: its cotangent.
+        bar: the cotangent of the equation's value.
         sent: for each argument, the contribution of this equation to its cotangent; None for an integer or truth value.
-        dots: for each argument, its tangent by the variable (of numbers); None for a constant one.
+        dots: for each argument, its tangent with respect to the variable (of numbers); None for a constant argument.
         bars: the cotangents of the arguments, from all of their readers.
         wrt: the variable.
         y: the function to differentiate.
-        counts: numbers of entries and their texts: lengths of axes and products of two.
+        counts: numbers of entries with their texts: lengths of axes, and products of two lengths.
     """
 
     node: Node
@@ -46,16 +46,16 @@ class Site:
 
     @property
     def moving(self) -> list[int]:
-        """The arguments through which the variable moves the node."""
+        """The arguments that depend on the variable."""
         return [i for i, dot in enumerate(self.dots) if dot is not None and self.sent[i] is not None]
 
     @property
     def y_of_arrays(self) -> bool:
-        """Whether the variable is an array, or the equation is one of arrays."""
+        """Whether the variable is an array, or the equation is about arrays."""
         return bool(self.wrt.shape or self.node.shape or any(a.shape for a in self.node.args))
 
     def slope(self, i: int, partial: Node | int) -> Node:
-        """Return the contribution to an argument for a partial derivative."""
+        """Return the contribution to an argument for a given partial derivative."""
         return unbroadcast(self.bar * as_node(partial), self.node.shape, self.node.args[i].shape)
 
     def right(self, i: int) -> Node:
@@ -64,7 +64,7 @@ class Site:
         return as_node(0) if found is None else found
 
     def sends(self, wrong: Mapping[int, Node], **words: object) -> Wrong:
-        """Return the mistake of wrong contributions to some arguments."""
+        """Return the mistake of making given wrong contributions to some arguments."""
         return Wrong(
             tuple((self.node.args[i], sent - self.right(i)) for i, sent in wrong.items()), words=dict(words)
         )
@@ -72,14 +72,14 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """The result of a derivation with one mistake, by its difference from the right one.
+    """The result of a derivation with one mistake, by its difference from the right derivation.
 
     Args:
-        parts: the differences: of the cotangent of a node, which the rest of the derivation propagates rightly; or of
-            the derivative itself where there is no node.
-        alone: whether the derivative is the parts alone.
-        value: another program whose right derivative it is; None for the program itself.
-        words: values for the sentence of the row.
+        parts: the differences, each in the cotangent of a node or, without a node, in the derivative itself. The rest
+            of the derivation propagates cotangents rightly.
+        alone: whether the result is the parts alone, without the right derivative.
+        value: another program, whose right derivative is the result; None for the program itself.
+        words: the values for the sentence of the row.
     """
 
     parts: tuple[tuple[Node | None, Node], ...] = ()
@@ -94,11 +94,12 @@ class MalRule(Generic[_At, _Made]):
 
     Args:
         kind: the kind of the diagnosis.
-        says: the sentence, in which ``{0}`` is the text of the place and other fields are words of a `Wrong`.
-        ops: the ops of the places at which it is made; () for any.
-        distort: maps a place to what is made of it, one result for each way.
-        rank: how common it is: among mistakes with the same result the smallest comes first.
-        paired: whether it may be one of two mistakes; False if it explains nearly any claim.
+        says: the sentence, in which ``{0}`` is the text of the place; other fields are words of a `Wrong`.
+        ops: the ops of the places at which the mistake is made; () for any op.
+        distort: a function from a place to wrong results, one for each way to make the mistake.
+        rank: how common the mistake is: of several mistakes with the same result, the one with the smallest rank comes
+            first.
+        paired: whether the mistake may be one of two mistakes; False if it explains nearly any claim.
     """
 
     kind: str
@@ -119,16 +120,16 @@ def mistake(
     says: str | None = None,
     paired: bool = True,
 ) -> Callable[[Callable[[_At], Iterable[_Made]]], Callable[[_At], Iterable[_Made]]]:
-    """Return a decorator that adds the row of a mistake, whose function it decorates.
+    """Return a decorator for a function that makes a mistake; it adds the row of this mistake.
 
     Args:
         rows: the rows of the family.
-        kind: as of a `MalRule`, like all others.
-        ops: the ops at which it is made.
-        rank: how common it is.
-        by: what people do who make it, for the usual sentence.
-        says: another sentence.
-        paired: whether it may be one of two mistakes.
+        kind: as for a `MalRule`; so are the others.
+        ops: the ops at which the mistake is made.
+        rank: how common the mistake is.
+        by: what people do when they make the mistake; it is put into the usual sentence.
+        says: a sentence that replaces the usual one.
+        paired: whether the mistake may be one of two mistakes.
     """
     sentence = f"this is what one gets by {by}" if says is None else says
 

@@ -15,7 +15,7 @@ from symgrad.verification.points.thresholds import positive_integers
 __all__ = ["lengths_of", "sizes_of"]
 
 _OTHERS = (1, 4, 5, 8, 6, 7, 11)
-_PAIRED = 3  # numbers of a program that several names take together
+_PAIRED = 3  # how many numbers of a program several names take at once
 
 
 def lengths_of(program: ProofProgram) -> list[int | str]:
@@ -35,7 +35,7 @@ def lengths_of(program: ProofProgram) -> list[int | str]:
 def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
     """Return lengths for the names: a few distinct ones, so that a wrong axis shows; and others.
 
-    The others are small ones, and numbers of the program with their neighbours, as far as arrays stay small.
+    The others are small lengths, and numbers of the program with their neighbours, as long as arrays stay small.
     """
     lengths = lengths_of(program)
     names = length_names(lengths)
@@ -64,7 +64,7 @@ def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str
 
 
 def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield lengths with numbers of the program: for all names, and for one name with the others as in the base."""
+    """Yield lengths with numbers of the program: for all names, or for one name while the others keep theirs."""
     numbers = positive_integers(program)
     near = dict.fromkeys([*numbers, *(n + 1 for n in numbers), *(n - 1 for n in numbers if n > 1)])
     values = list(dict.fromkeys([*_OTHERS[:4], *near, *_OTHERS[4:]]))
@@ -77,7 +77,7 @@ def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) ->
                 yield {**base, name: value}
     for value in values:
         yield dict.fromkeys(names, value)
-    # Lengths such that the sum, difference, quotient or product of two is a number of the program.
+    # Yield lengths such that the sum, difference, quotient or product of two is a number of the program.
     for (name, other), value in product(permutations(names, 2), numbers):
         for found in (value - base[other], value + base[other], value // base[other], value * base[other]):
             if found > 0:
@@ -85,7 +85,7 @@ def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) ->
 
 
 def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1) -> bool:
-    """Tell whether every axis has at least so many entries."""
+    """Tell whether every axis has at least a given number of entries."""
     try:
         return all(length_value(n, sizes) >= least for n in lengths if isinstance(n, str))
     except UsageError:

@@ -14,16 +14,17 @@ from symgrad.verification.points.sampler import points_of
 
 __all__ = ["complex_points"]
 
-_GENERIC = 8  # points before those on the axes
+_GENERIC = 8  # number of points before the first points on the axes
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-_HIGH = 4  # scales some imaginary parts: log no longer inverts exp there
+_HIGH = 4  # some imaginary parts are scaled by this: then log no longer inverts exp
 
 
 def complex_points(program: ProofProgram) -> Iterator[dict[str, Gaussian]]:
     """Yield points: generic ones first, then real and imaginary ones in turn, where branch cuts lie.
 
     Args:
-        program: variables of kind ``"complex"`` range over all complex numbers, others over their declared domain.
+        program: variables of kind ``"complex"`` range over all complex numbers, other variables over their declared
+            domains.
     """
     generic, real, imaginary = (_points(program, parts) for parts in (("re", "im"), ("re",), ("im",)))
     ways = [generic, real, generic, imaginary]
@@ -49,7 +50,7 @@ def _points(program: ProofProgram, parts: tuple[str, ...]) -> Iterator[dict[str,
 
 
 def _number(symbol: Symbol, values: Mapping[str, Any], turn: int) -> Gaussian:
-    """Return the value of a variable, rotated so that every quadrant and both sides of either axis soon occur."""
+    """Return the value of a variable, rotated such that every quadrant and both sides of either axis soon occur."""
     if symbol.kind != "complex":
         return Gaussian(values[symbol.name])
     real, imag = (values.get(f"{symbol.name} {part}", Fraction(0)) for part in ("re", "im"))

@@ -1,9 +1,9 @@
-"""Find points at which a choice of a program has another outcome, points between these, and points next to them.
+"""Find points at which a choice of a program changes its outcome, and points between and next to these.
 
-Choices tie where the two sides of a comparison or of `maximum` are equal, where the argument of `abs` is zero, where
-`floor` jumps. Move one coordinate of a point to where such a difference vanishes: by an exact step if the difference is
-linear in the coordinate, else by secants. Then replace the root by a simple number near it, which it often is in
-formulas that people write.
+A choice ties where the two sides of a comparison or of `maximum` are equal, where the argument of `abs` is zero, or
+where `floor` jumps. The search moves one coordinate of a point to where such a difference vanishes: by an exact step if
+the difference is linear in the coordinate, otherwise by secants. Then it replaces the root by a simple number near it:
+in formulas that people write, the exact root is often simple.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ Values: TypeAlias = "Mapping[str, Any]"
 
 _ZERO = fmpq(0)
 _BITS = 96
-_PER_POINT = 20  # cost of a point besides its steps
+_PER_POINT = 20  # cost of a point, apart from its steps
 _WIDE = [Fraction(c) for c in ("0", "1e-7", "1e-3", "1/3", "1", "3", "10", "100", "1e4", "1e7", "1e12")]
 _SIMPLE = (1, 12, 1000, 1_000_000)  # denominators of simple numbers
 _BESIDE = (Fraction(1, 1024), Fraction(1, 10**9))
-_AGAIN = 3  # exact ties around which others are searched for
+_AGAIN = 3  # how many exact ties serve as centres of a search for others
 
 _JUMPS = {"floor": Fraction(0), "ceil": Fraction(0), "round": Fraction(1, 2)}
 """Distance of the jumps from integers."""
@@ -51,7 +51,7 @@ _JUMPS = {"floor": Fraction(0), "ceil": Fraction(0), "round": Fraction(1, 2)}
 
 @dataclass(frozen=True, slots=True)
 class _Switch:
-    """Two steps that may tie; or a step and a level, which is set at each point for functions with many jumps."""
+    """Two steps that may tie; or a step and a level, which is set anew at each point for functions with many jumps."""
 
     left: int
     right: int | None
@@ -61,7 +61,7 @@ class _Switch:
 
 @dataclass(frozen=True, slots=True)
 class _Coordinate:
-    """A number of a point: a variable, or an entry of one."""
+    """A coordinate of a point: a variable, or an entry of a variable."""
 
     symbol: Symbol
     index: tuple[int, ...]
@@ -73,7 +73,7 @@ class _Coordinate:
         return value
 
     def moved(self, values: Values, to: Fraction) -> dict[str, Any]:
-        """Return the point with another number there, and at the mirror image in a symmetric matrix."""
+        """Return the point with another number at this coordinate, and at the mirror image in a symmetric matrix."""
         array = _replaced(values[self.symbol.name], self.index, to)
         if self.symbol.symmetric:
             array = _replaced(array, self.index[::-1], to)
@@ -91,7 +91,7 @@ class _Spent(Exception):
 
 
 class _Aims:
-    """The search for ties around points of one choice of sizes."""
+    """The search for ties around points with the same sizes."""
 
     def __init__(self, program: ProofProgram, sizes: Mapping[str, int]) -> None:
         self.program, self.sizes = program, sizes
@@ -128,7 +128,7 @@ class _Aims:
         return any(self.readers[symbol.name][i] for i in (s.left, s.right) if i is not None)
 
     def level(self, values: Values) -> None:
-        """Set the level of functions with many jumps to the nearest jump at a point."""
+        """Set the level of functions with many jumps to the jump that is nearest to a point."""
         self.switches = [replace(s, level=_ZERO) for s in self.switches]
         gaps = self.differences(values)
         self.switches = [
@@ -137,7 +137,7 @@ class _Aims:
         ]
 
     def ties(self, values: Values, coordinate: _Coordinate) -> tuple[list[Fraction], list[Fraction]]:
-        """Return values of a coordinate at which a switch ties: exact ones, and approximate ones."""
+        """Return values of a coordinate at which a switch ties: exact and approximate ones."""
         symbol, here = coordinate.symbol, coordinate.of(values)
         exact: dict[Fraction, None] = {}
         close: dict[Fraction, None] = {}
@@ -191,9 +191,9 @@ def aimed(
     """Yield ties of choices near some points, and points between and next to these.
 
     Args:
-        program: its steps.
-        bases: the points.
-        sizes: the lengths of axes at these.
+        program: the program.
+        bases: the points around which to search.
+        sizes: the lengths of axes at these points.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.checker.clock`.

@@ -11,14 +11,13 @@ __all__ = ["root_between"]
 
 
 def root_between(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return a float at which a function is zero or next to which its sign changes: by secants and bisection.
+    """Return a float at which a function is zero, or next to which its sign changes; use secants and bisection.
 
-    The function may jump. The search ends where it has no value (NaN). (SciPy's `brentq` would do, but its import takes
-    longer than the whole search.)
-    longer than all that is done here.)
+    The function may jump. The search ends where the function has no value (NaN). (SciPy's `brentq` would do, but its
+    import takes longer than the whole search.) longer than all that is done here.)
 
     Args:
-        function: of one number.
+        function: a function of one number.
         low: a number.
         high: a larger number, at which the function has the opposite sign.
 
@@ -29,7 +28,7 @@ def root_between(function: Callable[[float], float], low: float, high: float) ->
     below, above = function(low), function(high)
     for step in range(ROOT_STEPS):
         middle = low + (high - low) / 2
-        # A secant that comes too near to an end says little: every third step bisects.
+        # A secant that ends close to one end of the interval gains little: every third step bisects.
         if step % 3 < 2 and math.isfinite(below - above) and below != above:
             part = min(max(below / (below - above), 0.001), 0.999)
             middle = low + (high - low) * part

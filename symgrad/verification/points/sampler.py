@@ -27,15 +27,15 @@ __all__ = ["SamplePoint", "plain_points", "points_of"]
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _PLAIN = tuple(Fraction(t) for t in ("1", "2", "-1", "1/2", "3", "-2", "1/3"))
-_COMMON = 5  # the special values that entries of arrays have most often
-_BESIDE = Fraction(17, 16)  # distance from a threshold: floor does not jump there
+_COMMON = 5  # the special values that entries of arrays take most often
+_BESIDE = Fraction(17, 16)  # distance from a threshold, such that floor does not jump there
 _GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
 _EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "tiny")
 
 
 @dataclass(frozen=True, slots=True)
 class SamplePoint:
-    """The values of variables (fractions, truth values or nested lists of them), and the lengths of axes."""
+    """The values of variables (fractions, truth values or nested lists of these), and the lengths of axes."""
 
     values: Mapping[str, Any]
     sizes: Mapping[str, int]
@@ -47,9 +47,9 @@ def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[SamplePoin
     A program without variables has one point for each choice of sizes; a program with an empty domain has none.
 
     Args:
-        program: its symbols have the domains; its numbers serve as thresholds.
-        aim: whether to search for points at which its choices have other outcomes; its symbols must then include all
-            that it reads.
+        program: its symbols have the domains, and its numbers serve as thresholds.
+        aim: whether to search for points at which choices of the program have other outcomes; its symbols must then
+            include all symbols that it reads.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.checker.clock`.
@@ -88,22 +88,22 @@ def plain_points(program: ProofProgram) -> Iterator[SamplePoint]:
 
 
 def _shifted(values: Sequence[Fraction], k: int) -> list[Fraction]:
-    """Shift numbers by less than the gaps between them, each variable by another fraction."""
+    """Shift numbers by less than the gaps between them; each variable is shifted by another fraction of the gap."""
     gap = min((b - a for a, b in pairwise(values)), default=Fraction(1))
     return [v + min(gap, 1) * Fraction(k, 64 * MOST_BOXES) for v in values]
 
 
 def _frozen(values: Any) -> Any:
-    """Return nested lists as nested tuples, with types, since 1 == True."""
+    """Return nested lists as nested tuples with types, since 1 == True in Python."""
     if isinstance(values, list | tuple):
         return tuple(_frozen(v) for v in cast("Sequence[Any]", values))
     return type(values), values
 
 
 def _seed(program: ProofProgram) -> int:
-    """Return a number that depends on the claim alone, in every process and every version."""
+    """Return a number that depends only on the claim: it is the same in every process and every version."""
     text = repr((program.steps[:SEED_STEPS], program.symbols))
-    # The first names of these classes: renaming a class must not move points.
+    # The names that these classes first had: renaming a class must not change the points.
     return zlib.crc32(text.replace("ProofStep(", "Step(").replace("ProofDistribution(", "Drawn(").encode())
 
 
@@ -120,7 +120,7 @@ class _Plan:
         self.arrays = any(s.shape for s in program.symbols)
 
     def points(self, *, aim: bool) -> Iterator[SamplePoint | None]:
-        """Yield points, and None for each impossible one."""
+        """Yield points; yield None in place of each impossible point."""
         values, more = _special_values(self.program)
         first = self.first
         for k, style in enumerate(_GENERIC):
@@ -137,16 +137,17 @@ class _Plan:
             yield self.draw(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
 
     def crossed(self) -> Iterator[SamplePoint | None]:
-        """Yield points of the boxes into which the thresholds of variables divide space.
+        """Yield points of the boxes into which the thresholds of the variables divide space.
 
-        Independent draws rarely lie beyond several thresholds at once: y > 8 and 1 < x < 2.
+        Independent draws rarely satisfy several conditions at once, such as y > 8 and 1 < x < 2.
         """
         parts = cells(self.program)
         cut = [s.name for s in self.numbers if s.name in parts]
         if len(cut) < 2:
             return
-        rng = random.Random(len(cut))  # a generator of its own leaves other points unchanged
-        # Avoid equal coordinates: a random input at the end of its support has probability zero.
+        rng = random.Random(len(cut))  # a generator of its own, so that the other points stay the same
+        # Avoid equal coordinates, and ends of supports: a random input is at the end of its support with probability
+        # zero.
         choices = [_shifted(parts[name], k) for k, name in enumerate(cut)]
         if math.prod(map(len, choices)) <= MOST_BOXES:
             boxes = list(product(*choices))
@@ -158,13 +159,16 @@ class _Plan:
             yield self.special(lambda s, v=values, o=other: v.get(s.name, o), self.first[0])
 
     def lengths(self) -> Iterator[SamplePoint | None]:
-        """Yield points with other lengths of axes."""
+        """Yield points with further lengths of axes."""
         for sizes in self.others:
             yield self.draw("positive", sizes)
             yield self.draw("signed", sizes)
 
     def alike(self, values: Sequence[Fraction], *, single: bool = False) -> Iterator[SamplePoint | None]:
-        """Yield points at which all variables, and with ``single`` also one of them, have a given value."""
+        """Yield points at which all variables have a given value.
+
+        If ``single``, also yield points at which only one variable has it.
+        """
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])
             if self.arrays:
@@ -197,7 +201,7 @@ class _Plan:
         return self.special(lambda s: self.rng.choice(few) if s.shape else value, sizes)
 
     def aimed(self) -> Iterator[SamplePoint | None]:
-        """Yield ties around a random point, and around two of small numbers, where roots are simple."""
+        """Yield ties around a random point, and around two points of small numbers, where roots are simple."""
         sizes, count = self.first[0], itertools.count(3)
         bases = [
             self.draw("signed", sizes),
@@ -233,7 +237,7 @@ def _in_turn(ways: Sequence[Iterator[SamplePoint | None]]) -> Iterator[SamplePoi
 
 
 def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fraction]]:
-    """Return small numbers with those of the program and some next to them; and further thresholds."""
+    """Return small numbers, the numbers of the program and some numbers next to them; and further thresholds."""
     found = dict.fromkeys(_SPECIAL)
     for c in literals(program):
         found.update(dict.fromkeys((c, -c, c + _BESIDE, c - _BESIDE)))

@@ -1,4 +1,4 @@
-"""Find numbers at which a statement may change: literals, roots of linear functions, and numbers in between."""
+"""Find numbers at which a statement may change: literals, roots of linear functions, and numbers between these."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def literals(program: ProofProgram) -> list[Fraction]:
 
 
 def positive_integers(program: ProofProgram) -> list[int]:
-    """Return the first few positive integers of a program, parameters of its slices and positions included."""
+    """Return the first few positive integers of a program, including parameters of its slices and positions."""
     found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
     for step in program.steps[:SEED_STEPS]:
         todo = list(step.params)
@@ -75,7 +75,7 @@ def between(program: ProofProgram) -> list[Fraction]:
 
 
 def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
-    """Return for variables a number of each interval between the numbers that they are compared with.
+    """Return for each variable a number from every interval between the numbers with which it is compared.
 
     Example:
         >>> from symgrad.checker.program.steps import Symbol
@@ -91,14 +91,14 @@ def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
     for name, edges in roots.items():
         ordered = sorted(edges)
         inner = [(a + b) / 2 for a, b in pairwise(ordered)]
-        # Half a root further, plus one: near enough to be in the domain, and beyond neighbouring thresholds.
+        # Move further by half the root, plus one: near enough to be in the domain, and beyond neighbouring thresholds.
         below, above = ordered[0] - abs(ordered[0]) / 2 - 1, ordered[-1] + abs(ordered[-1]) / 2 + 1
         found[name] = [below, *inner, above]
     return found
 
 
 def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
-    """Return the roots of linear functions and of differences of compared ones, each with its variable."""
+    """Return the roots of linear functions, and of the differences of compared functions, each with its variable."""
     lines: list[_Line | None] = []
     found: dict[tuple[str | None, Fraction], None] = {}
     for step in program.steps[:SEED_STEPS]:
@@ -119,7 +119,7 @@ def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
 
 
 def _line(step: ProofStep, args: list[_Line | None]) -> _Line | None:
-    """Return a step as a linear function; None if it is none."""
+    """Return a step as a linear function; None if it is not linear."""
     known = [line for line in args if line is not None]
     if len(known) < len(args):
         return None
@@ -159,6 +159,6 @@ def _sum(u: _Line, v: _Line) -> _Line | None:
 
 
 def _bounded(line: _Line) -> _Line | None:
-    """Return a linear function; None if its numbers are too long."""
+    """Return a linear function; None if its numbers have too many digits."""
     bits = max(max(abs(x.numerator), x.denominator).bit_length() for x in line[1:])
     return line if bits <= _BITS else None

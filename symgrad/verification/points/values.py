@@ -1,4 +1,4 @@
-"""Draw the value of a variable from its domain, in some style, or move a number into the domain."""
+"""Draw the value of a variable from its domain, in one of several styles, or move a number into the domain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ STYLES: tuple[Style, ...] = (
 
 _PRIMES = (101, 127, 139, 257, 311, 397, 503, 613, 719, 839, 941, 997)
 _LARGE_PRIMES = (10_007, 99_991, 1_000_003)
-"""Denominators of some numbers: a formula that vanishes at all simple fractions, as sin(720*pi*x), does not there."""
+"""Denominators of some numbers: a formula such as sin(720*pi*x), which vanishes at all simple fractions, does not
+vanish there."""
 
 _SHORT = (1, 2, 4, 8, 10, 16, 64)  # denominators of short numbers
 _SCALE = Fraction(1000)
@@ -55,8 +56,8 @@ class Positions:
     """The axes that a variable indexes.
 
     Args:
-        lengths: those of gathers and scatters: positions are -length to length - 1.
-        depths: those of `one_hot`, for which every integer is valid.
+        lengths: the lengths of axes of gathers and scatters: valid positions are -length to length - 1.
+        depths: the lengths of axes of `one_hot`, for which every integer is valid.
     """
 
     lengths: tuple[int | str, ...]
@@ -94,7 +95,7 @@ def has_values(symbol: Symbol) -> bool:
 
 
 def clamp_to_domain(symbol: Symbol, value: Fraction) -> Fraction:
-    """Move a number into the domain of a variable, as a function of its size and sign alone."""
+    """Move a number into the domain of a variable; the result depends only on its size and sign."""
     low, high = symbol.low, symbol.high
     if symbol.kind == "int":
         value = Fraction(round(value))
@@ -122,7 +123,7 @@ def nearest(
     positions: Mapping[str, Positions],
     sizes: Mapping[str, int],
 ) -> Any:
-    """Move a number into the domain of a variable; draw a value for truth values and positions."""
+    """Move a number into the domain of a variable; for truth values and positions, draw a value instead."""
     if symbol.kind == "bool" or symbol.name in positions:
         return draw_value(symbol, "signed", rng, positions, sizes)
     return clamp_to_domain(symbol, value)
@@ -131,11 +132,11 @@ def nearest(
 def shorter(
     program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a few points near one with shorter numbers that create no zeros and no ties.
+    """Yield a few points near a given one, with shorter numbers that create no zeros and no ties.
 
     Args:
         program: its symbols have the domains.
-        values: of the variables.
+        values: the values of the variables.
         fixed: a variable that keeps its value.
 
     Example:
@@ -168,7 +169,7 @@ def simple_points(
 
     Args:
         program: its symbols have the domains.
-        values: of the variables.
+        values: the values of the variables.
         fixed: a variable that keeps its value.
 
     Example:
@@ -193,7 +194,7 @@ def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
 
 
 def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None) -> int:
-    """Return the number of variables that are negative although their domains have positive numbers."""
+    """Return the number of variables that are negative although their domains contain positive numbers."""
     free = [s for s in _real_symbols(program, fixed) if s.high is None or s.high > 0]
     return sum(any(n < 0 for n in np.array(values[s.name], dtype=object).flat) for s in free)
 
@@ -216,7 +217,7 @@ def draw_value(
     positions: Mapping[str, Positions],
     sizes: Mapping[str, int],
 ) -> Any:
-    """Draw a value of a variable in some style."""
+    """Draw a value of a variable in one of several styles."""
     if symbol.kind == "bool":
         return rng.random() < 0.5
     if symbol.name in positions:
@@ -227,7 +228,7 @@ def draw_value(
 
 
 def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[str, int]) -> int:
-    """Draw a position from either end; beyond the ends only for `one_hot`."""
+    """Draw a position, counted from either end of the axis; only for `one_hot` also beyond the ends."""
     lengths = [length_value(n, sizes) for n in own.lengths]
     if not lengths:
         lengths = [1 + max((length_value(n, sizes) for n in own.depths), default=1)]
@@ -245,7 +246,7 @@ def _integer(style: Style, rng: random.Random) -> int:
 
 
 def _number(style: Style, rng: random.Random, fine: int) -> Fraction:
-    """Draw a number; the entries of arrays are ``fine`` times finer, so that two rarely tie."""
+    """Draw a number; the grid for entries of arrays is ``fine`` times finer, so that two entries rarely tie."""
     sign: Sequence[int] = (-1, 1)
     match style:
         case "positive":

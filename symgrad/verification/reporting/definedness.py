@@ -1,7 +1,7 @@
-"""Find where one side of a claim is undefined although the other is defined; the verdict is about common points.
+"""Find where one side of a claim is undefined although the other is defined: a verdict is about points where both are.
 
-Records of ops have their domains. A condition of one side is reported if it certainly fails at a point at which the
-other side is certainly defined. `side_conditions` reports thin sets, where a denominator vanishes.
+The records of ops have their domains. A condition of one side is reported if it certainly fails at a point at which the
+other side is certainly defined. Thin sets, where a denominator vanishes, are reported by `side_conditions`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Side:
     """One side of a claim.
 
     Args:
-        name: its name in texts.
-        node: the node that must have a value.
-        wanted: the steps of the program that have values exactly where the side certainly does.
+        name: the name of the side in texts.
+        node: the node of the side, which must have a value.
+        wanted: steps of the program; all of them have values exactly where the side certainly has one.
     """
 
     name: str
@@ -66,9 +66,9 @@ def undefined(
         program: the steps of the claim.
         sides: both sides.
         strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see there.
-        direction: the variable that is the direction of a derivative, if there is one.
-        deadline: when to stop, on the clock of `symgrad.checker.clock`.
+        plain: see `symgrad.checker.balls.programs.evaluate`.
+        direction: the variable that holds the direction of a derivative, if there is one.
+        deadline: the time of the end, on the clock of `symgrad.checker.clock`.
     """
     conditions = [list(conditions_of(s.node)) for s in sides]
     found: list[Undefined] = []
@@ -103,7 +103,7 @@ def undefined(
 def _failing_at(
     conditions: Sequence[Node], points: Sequence[SamplePoint]
 ) -> Iterator[tuple[Node, SamplePoint]]:
-    """Yield conditions that fail at points, most often failing first, each with the simplest such point."""
+    """Yield conditions that fail at points, the most frequent first, each with the simplest point at which it fails."""
     program, at = program_of(conditions)
     fails: dict[Node, set[int]] = {c: set() for c in conditions}
     for n, point in enumerate(points):
@@ -122,12 +122,12 @@ def _failing_at(
 
 
 def _length(point: SamplePoint) -> tuple[int, int]:
-    """Return how special a point is, and its length: at 0 conditions often fail by a hair."""
+    """Return how special a point is, and its length. At simple points such as 0, conditions often fail only just."""
     return sum(v == 0 for v in point.values.values()), len(str(dict(point.values)))
 
 
 def conditions_of(node: Node) -> Iterator[Node]:
-    """Yield comparisons that hold wherever a node has a value, without thin sets and those that always hold."""
+    """Yield comparisons that hold wherever a node has a value, except thin sets and comparisons that always hold."""
     facts = Conditions()
     for n in outside_of_choices([node]):
         if not n.op.pointwise or n.op.domain is None:
@@ -138,7 +138,7 @@ def conditions_of(node: Node) -> Iterator[Node]:
 
 
 def restrict_domain(sides: Sequence[Node]) -> dict[Node, Node]:
-    """Return variables with smaller domains, outside of which some side has no value.
+    """Return variables with smaller domains, outside which some side has no value.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -171,7 +171,7 @@ def restrict_domain(sides: Sequence[Node]) -> dict[Node, Node]:
 
 
 def _domain(n: Node) -> Node:
-    """Return the condition under which an op has a value: of a root, on its radicand alone."""
+    """Return the condition under which an op has a value; for a root it is about the radicand only."""
     if n.op.name == "pow" and n.args[1].is_number() and n.args[1].value.denominator != 1:
         return apply(OPS["ge" if n.args[1].value > 0 else "gt"], (n.args[0], as_node(0)))
     assert n.op.domain is not None
@@ -183,13 +183,13 @@ def _conjuncts(condition: Node) -> list[Node]:
 
 
 def _alternatives(condition: Node) -> list[Node]:
-    """Return the operands of a disjunction; none if there are others than inequalities."""
+    """Return the operands of a disjunction; an empty result if some operand is not an inequality."""
     found = leaves(condition, lambda c: c.args if c.op.name == "or_" else None)
     return found if all(c.op.name in _ORDERS for c in found) else []
 
 
 def _text(condition: Node) -> str:
-    """Describe where a condition fails; empty if that is long."""
+    """Describe where a condition fails; return an empty text if the description is long."""
     texts = [_failing(c) for c in _alternatives(condition)]
     if not all(texts):
         return ""

@@ -1,7 +1,7 @@
-"""Try whether a claim that fails for labels out of range holds for labels declared to be in range.
+"""Try whether a claim that fails for labels out of range holds if labels are declared to be in range.
 
-Below 0 a subscript counts from the end, which `one_hot` does not; beyond the axis a row of `one_hot` has no 1. A claim
-that assumes labels in 0..k-1 is refuted by others although only their declaration is missing.
+A negative subscript counts from the end, but for `one_hot` it does not; beyond the axis a row of `one_hot` has no 1. A
+claim that assumes labels in 0..k-1 is refuted by other labels, although only the declaration is missing.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def with_declared_labels(
     decide: Callable[[Sequence[Node], float], Verdict],
     left: float,
 ) -> Verdict:
-    """Add a hint to a verdict if the claim holds once labels are declared to be in range.
+    """Add a hint to a verdict if the claim holds once the labels are declared to be in range.
 
-    Try it if labels out of range refute the claim, and if the claim is supported without a proof.
+    Try this if labels out of range refute the claim, or if the claim is supported without a proof.
 
     Args:
         verdict: the verdict on the claim.
         sides: the parts of the claim.
-        decide: decides a claim of such parts within some seconds.
-        left: the seconds that are left.
+        decide: a function that decides a claim with such sides within a number of seconds.
+        left: how many seconds are left.
     """
     refuted = verdict.status == "refuted"
     if verdict.witness is None if refuted else verdict.status != "supported":
@@ -90,7 +90,7 @@ def with_declared_labels(
 
 
 def _beyond(use: _Use) -> str:
-    """Describe what a label out of range does."""
+    """Describe the effect of a label out of range."""
     if use.ones:
         return "a row of one_hot has no 1"
     low = starts_at(use.symbol)
@@ -120,7 +120,7 @@ def _uses(sides: Sequence[Node]) -> Iterator[_Use]:
 
 
 def _counted(index: Node) -> tuple[Node, Size] | None:
-    """Match an index against an input plus an offset: t - 1."""
+    """Match an index that is an input plus an offset: t - 1."""
     offset: Size = 0
     while index.args:
         if index.op.name in THROUGH:

@@ -1,7 +1,7 @@
 """Divide the domain into regions, each with its own status.
 
-In every region both sides have a value at some point that was tried. A region is refuted where they differ at such a
-point, or at the witness; a region that is proved comes with the points that the proof excludes.
+In every region both sides have a value at some point that was tried. A region is refuted if the sides differ at such a
+point in it, or at the witness. A proved region lists the points that the proof excludes.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def try_points(
     """Return points at which both sides have a value.
 
     Args:
-        program: the steps, scalars alone.
+        program: the program; all of its steps are scalars.
         wanted: the two sides, and further steps that must have a value.
         strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see there.
-        deadline: when to stop, on the count of `symgrad.checker.clock`.
+        plain: see `symgrad.checker.balls.programs.evaluate`.
+        deadline: the time of the end, on the clock of `symgrad.checker.clock`.
     """
     found: list[Tried] = []
     try:
@@ -77,15 +77,15 @@ def regions_of(
     witness: Witness | None,
     deadline: float,
 ) -> tuple[Region, ...]:
-    """Return the cases of an attempt and their parts; none if the claim is proved nowhere, or there is but one part.
+    """Return the cases of an attempt and their parts; empty if the claim is proved nowhere, or there is only one part.
 
     Args:
-        program: the steps.
-        inputs: its variables.
+        program: the program.
+        inputs: the variables of the program.
         attempt: the attempt to prove the claim.
         points: points at which both sides have a value.
-        witness: a point at which they differ, if one is known.
-        deadline: when to give up, on the count of `symgrad.checker.clock`.
+        witness: a point at which the sides differ, if one is known.
+        deadline: when to give up, on the clock of `symgrad.checker.clock`.
 
     Raises:
         GiveUp: at the deadline.
@@ -102,7 +102,7 @@ def regions_of(
         for signs, proved in parts_of(program, case, wording):
             here = [t for t in mine if all(s.holds(t.values) for s in signs)]
             where = " and ".join([*conditions, *map(str, signs)])
-            # A case that can only hold on a thin set is empty, too.
+            # A case that can hold only on a thin set counts as empty.
             if not here or not where or (case.result == "empty" and not any(t.differs for t in here)):
                 continue
             but = _exclusions(program, case, signs) if proved else ()
@@ -119,7 +119,10 @@ def regions_of(
 
 
 def _exclusions(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
-    """Return the conditions that a proof excludes in a part of its case, without those that its signs contradict."""
+    """Return the conditions that a proof excludes in a part of its case.
+
+    Leave out those that the part's signs contradict.
+    """
     if case.kernels is None:
         return case.excluded
     F = case.kernels.field
@@ -133,7 +136,7 @@ def _exclusions(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tup
 
 
 def _never_zero(k: Functions, signs: Sequence[Sign]) -> list[Poly]:
-    """Return excluded polynomials without a zero in a part, by the signs of variables."""
+    """Return the excluded polynomials that have no zero in a part, by the signs of the variables."""
     before = dict(k.bounds)
     for s in signs:
         found = _end(k, s.zeros[0]) if len(s.zeros) == 1 and s.step is None else None
@@ -149,7 +152,7 @@ def _never_zero(k: Functions, signs: Sequence[Sign]) -> list[Poly]:
 
 
 def _end(k: Functions, h: Poly) -> tuple[int, Fraction, bool] | None:
-    """Return of a*x + b the position of x, the root -b/a, and whether a > 0; None for other polynomials."""
+    """Return for a*x + b the position of x, the root -b/a, and whether a > 0; None for other polynomials."""
     slope, constant, at = Fraction(0), Fraction(0), -1
     for exponents, c in h.terms():
         own = [p for p, e in enumerate(exponents) if e]
@@ -172,7 +175,7 @@ def _below_roots(k: Functions, h: Poly) -> Poly:
 
 
 def _conditions(program: ProofProgram, case: Case, wording: Wording) -> list[str]:
-    """Return the comparisons of a case, negated where they do not hold."""
+    """Return the comparisons of a case; those that do not hold in it are negated."""
     found = [
         wording.comparison(i, way=way) or (step_text(program, i) if way else f"not {step_text(program, i)}")
         for i, way in sorted(case.outcome.items())

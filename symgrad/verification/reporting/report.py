@@ -87,7 +87,7 @@ def _witness(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
 
 
 def diagnosis_block(d: Diagnosis) -> FindingBlock:
-    """Return a mistake, and its place in the text if it has one."""
+    """Return a mistake, and its place in the text if the place is known."""
     notes = () if d.corrected is None else (prose("Right is ", Literal(d.corrected), "."),)
     if d.where is None:
         return FindingBlock(ticked(d.message), "bad", d.kind, said=notes)

@@ -1,8 +1,8 @@
 """Describe where a proof does not hold, in terms of the program: `an entry of v is 0`, `K is singular`.
 
-A proof names such a place by its normal form, over inputs alone. There some part of the claim is zero, or not positive.
-The shortest part whose normal form gives the same condition stands for it. A condition whose part is known never to be
-zero there is dropped.
+A proof describes an excluded place by a normal form in the inputs. At this place some part of the claim is zero, or not
+positive. The description uses the shortest part whose normal form gives the same condition. A condition is dropped if
+its part is known never to be zero at such a place.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from symgrad.verification.statement import program_of
 __all__ = ["describe_conditions"]
 
 
-_CONDITION = 4e-3  # seconds to describe one
+_CONDITION = 4e-3  # seconds to describe one condition
 _ENTRIES = {"=": "is 0", "<=": "is 0 or negative", "<": "is negative"}
 _BARS = re.compile(r"\|([^|]+)\|")
 _PASSED = frozenset(("neg", "abs", "sqrt", "broadcast_to", "reshape"))
@@ -55,12 +55,12 @@ def describe_conditions(
     """Return the conditions that a proof excludes, in terms of the program.
 
     Args:
-        conditions: as the proof writes them.
+        conditions: the conditions, as the proof writes them.
         sides: the sides of the claim.
-        names: named values.
+        names: the names of values.
 
     Returns:
-        Conditions that together cover the excluded points at which both sides have a value; perhaps none.
+        Conditions that together cover the excluded points at which both sides have a value; they may be empty.
     """
     if not conditions:
         return ()
@@ -80,7 +80,7 @@ def describe_conditions(
 
 
 def _covered(text: str) -> tuple[str, ...]:
-    """Return the conditions that imply a condition and need no mention next to it."""
+    """Return the conditions that imply another condition, so that they need not be listed next to it."""
     for either, others in ((" <= 0", (" = 0", " < 0")), (" is 0 or negative", (" is 0", " is negative"))):
         if text.endswith(either):
             return tuple(text.removesuffix(either) + other for other in others)
@@ -91,8 +91,8 @@ class _ConditionWriter:
     """Describe where a part is zero, or not positive.
 
     Args:
-        known: facts.
-        names: named values.
+        known: facts about the program.
+        names: the names of values.
         compared: the two sides of each comparison, by their difference.
     """
 
@@ -104,14 +104,17 @@ class _ConditionWriter:
         self._compared = compared
 
     def text(self, node: Node) -> str | None:
-        """Return the formula of a part; None if it is long."""
+        """Return the formula of a part; None if the formula is long."""
         if len(topological([node], until=self._names)) > LEFT_OUT_EQUATIONS:
             return None
         text = expression_text(node, self._names)
         return text if len(text) <= LEFT_OUT_EQUATIONS else None
 
     def describe(self, node: Node, relation: str) -> tuple[str, ...] | None:
-        """Describe where a part is zero (``=``), negative (``<``) or either (``<=``), by factors; None if long."""
+        """Describe where a part is zero (``=``), negative (``<``) or either (``<=``), factor by factor.
+
+        The result is None if this is long.
+        """
         known = self.known
         if node in self._compared:
             texts = [self.text(n) for n in self._compared[node]]
@@ -135,7 +138,7 @@ class _ConditionWriter:
         return f"an entry of {text} {_ENTRIES[relation]}" if node.shape else f"{text} {relation} 0"
 
     def factors(self, node: Node) -> list[Node]:
-        """Return the parts one of which is zero wherever a part is, without those that are never zero."""
+        """Return parts such that one of them is zero wherever a part is; leave out those that are never zero."""
 
         def descend(n: Node) -> Sequence[Node] | None:
             if self.known.nonzero(n) == "yes" or (n.op is SIZE and isinstance(n.params[0], str)):
@@ -151,7 +154,7 @@ class _ConditionWriter:
 
 
 def _squared(node: Node) -> Node | None:
-    """Return v where a number is the sum of squares sum(v**2)."""
+    """Return v if a number is the sum of squares sum(v**2)."""
     if node.op is not einsum or node.shape:
         return None
     labels, _ = node.params
@@ -219,9 +222,9 @@ def _of_numbers(
     """Describe conditions that are formulas of numbers.
 
     Args:
-        conditions: those that the proof excludes.
+        conditions: the conditions that the proof excludes.
         parts: values of the claim.
-        writer: describes them.
+        writer: the object that writes descriptions.
         inside: variables restricted to the domains in which both sides may have a value.
     """
     symbols = {s.name: s for s in symbols_of(parts)}
@@ -253,7 +256,7 @@ def _is_nowhere(place: ZeroSet, writer: _ConditionWriter, inside: Mapping[Node, 
 
 
 def _read(condition: str, symbols: Mapping[str, Node]) -> ZeroSet | None:
-    """Return the nodes that a condition equates to 0; None for another condition."""
+    """Return the nodes that a condition sets equal to 0; None for another kind of condition."""
     texts = condition.split(" and ")
     if not all(t.endswith(" = 0") for t in texts):
         return None
@@ -270,7 +273,7 @@ def _of_root(
     writer: _ConditionWriter,
     inside: Mapping[Node, Node],
 ) -> tuple[str, ...]:
-    """Describe a condition with a root of u: a part with that root is defined for u >= 0 alone, where |u| = u."""
+    """Describe a condition with a root of u: a part with that root is defined only for u >= 0, where |u| = u."""
     for bars in (r"(\1)", r"abs(\1)"):
         place = _read(_BARS.sub(bars, condition), symbols)
         if place is None or place[1:]:
@@ -287,7 +290,7 @@ def _of_root(
 
 
 def _zeros(node: Node, forms: Mapping[Node, Node], writer: _ConditionWriter) -> tuple[str, ...] | None:
-    """Describe where a node is zero, factor by factor; None if that is long."""
+    """Describe where a node is zero, factor by factor; None if the description is long."""
     texts = [_of_part(f, forms, writer) or writer.text(f) for f in writer.factors(node)]
     return None if None in texts else tuple(f"{t} = 0" for t in texts)
 
@@ -297,8 +300,8 @@ def _of_part(factor: Node, forms: Mapping[Node, Node], writer: _ConditionWriter)
 
     Args:
         factor: the factor.
-        forms: canonical forms of the parts.
-        writer: describes parts.
+        forms: the canonical forms of the parts.
+        writer: the object that describes parts.
     """
     if factor.op is SYMBOL:
         return writer.text(factor)
@@ -306,7 +309,7 @@ def _of_part(factor: Node, forms: Mapping[Node, Node], writer: _ConditionWriter)
     texts: list[str | None] = []
     for part, form in forms.items():
         if set(symbols_of([form])) == reads:
-            # tan(x)*cos(x) is not zero where cos(x) is, although their quotient 1/tan(x) is never 0: test both ways.
+            # tan(x)*cos(x) is not zero where cos(x) is zero, although the quotient 1/tan(x) is never 0: test both ways.
             both = ((factor, form), (form, factor))
             if form is factor or all(_never_zero(a / b, writer.known) for a, b in both):
                 texts.append(writer.text(part))

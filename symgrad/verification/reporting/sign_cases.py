@@ -1,4 +1,4 @@
-"""Divide a case of a proof into parts; by the sign of one quantity where that suffices."""
+"""Divide a case of a proof into parts: by the sign of one quantity, if that suffices."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """The condition that a quantity is positive, or that it is negative.
+    """The condition that a quantity is positive, or the condition that it is negative.
 
     Args:
-        text: the quantity, in the program's names or those of the proof's kernels.
+        text: the quantity, in the names of the program or of the proof's generators.
         positive: True for positive, False for negative.
-        kernels: those of the proof.
-        zeros: polynomials in them that vanish only where the quantity has no such sign.
-        step: the step of a program that computes it; None if it is the product of the polynomials.
+        kernels: the generators of the proof's polynomials.
+        zeros: polynomials in the generators that vanish only where the quantity does not have this sign.
+        step: the step of a program that computes the quantity; None if it is the product of the polynomials.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Sign:
         return f"{self.text} {'>' if self.positive else '<'} 0"
 
     def holds(self, point: Mapping[str, Any]) -> bool:
-        """Tell whether it certainly has that sign at a point."""
+        """Tell whether the quantity certainly has this sign at a point."""
         up = self.positive
         for value in self._values(point):
             if value is None or not (value > 0 or value < 0):
@@ -62,14 +62,14 @@ class Sign:
 
 
 def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
-    """Yield the parts of a case that may have points, or the whole case, with whether the claim is proved there.
+    """Yield the parts of a case that may have points, or the whole case, each with whether the claim is proved in it.
 
-    There are two parts if the sign of one quantity separates those that are proved from the others.
+    There are two parts if the sign of one quantity separates the proved parts from the others.
 
     Args:
         program: the steps.
         case: the case.
-        wording: writes steps as formulas.
+        wording: the object that writes steps as formulas.
     """
     if not case.parts or case.kernels is None:
         yield (), case.result == "proved"
@@ -88,7 +88,7 @@ def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tu
 
 
 def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Iterator[Sign]:
-    """Yield products of polynomials with the sign that they have exactly where the case is proved."""
+    """Yield products of polynomials, each with the sign that it has exactly where the case is proved."""
     every = [h for h, _ in parts[0].signs]
     for n in range(1, len(every) + 1):
         for which in combinations(range(len(every)), n):
@@ -101,7 +101,7 @@ def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Itera
 
 
 def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
-    """Yield steps of the program with the sign that they have exactly where the case is proved."""
+    """Yield steps of the program, each with the sign that it has exactly where the case is proved."""
     every = [h for h, _ in case.parts[0].signs]
     for i in list(case.known)[:SIGNED_STEPS]:
         found = _sign(k, case.known[i])
@@ -115,13 +115,19 @@ def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) ->
 
 
 def _side(parts: Sequence[SubCase], which: Sequence[int]) -> bool | None:
-    """Return the sign of a product where the case is proved (True: positive); None unless it is opposite elsewhere."""
+    """Return the sign of a product where the case is proved (True: positive).
+
+    The result is None if it has this sign elsewhere, too.
+    """
     sides = {(sum(not p.signs[i][1] for i in which) % 2 == 0) == p.proved for p in parts}
     return sides.pop() if len(sides) == 1 and len({p.proved for p in parts}) == 2 else None
 
 
 def _sign(k: Functions, value: Element) -> tuple[bool, list[Poly]] | None:
-    """Write a value as +- a product of polynomials with known sign: (True for +, the polynomials), or None."""
+    """Write a value as plus or minus a product of polynomials with known signs.
+
+    Return True for plus, and the polynomials.
+    """
     F = k.field
     if len(value.num) > SIGNED_TERMS or F.number(value) is not None:
         return None

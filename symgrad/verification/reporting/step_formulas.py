@@ -1,4 +1,4 @@
-"""Write steps of a program, and polynomials in kernels, as formulas for people."""
+"""Write steps of a program, and polynomials in the generators of a proof, as formulas for people."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Wording:
     """Write steps of a program as formulas of its inputs.
 
     Args:
-        program: the steps, scalars alone.
-        inputs: its variables.
+        program: the program; all of its steps are scalars.
+        inputs: the variables of the program.
     """
 
     def __init__(self, program: ProofProgram, inputs: Sequence[Node]) -> None:
@@ -35,11 +35,11 @@ class Wording:
         self._nodes: dict[int, Node | None] = {}
 
     def step(self, at: int) -> str | None:
-        """Return the formula of a step; None if it is long."""
+        """Return the formula of a step; None if the formula is long."""
         return _text(self._node(at))
 
     def comparison(self, at: int, *, way: bool) -> str | None:
-        """Return a comparison, or its negation where it does not hold; None if that is long."""
+        """Return a comparison, or its negation if it does not hold; None if the formula is long."""
         step = self._program.steps[at]
         sides = [_text(self._node(a), canonically=False) for a in step.args]
         if None in sides or step.op not in NEGATION:
@@ -49,7 +49,7 @@ class Wording:
         return expression_text(apply(op, tuple(n for n in nodes if n is not None)))
 
     def formula(self, text: str) -> str:
-        """Return a polynomial in kernels as a formula; its text unchanged if it does not parse."""
+        """Return a polynomial in the generators of a proof as a formula; its text unchanged if this does not parse."""
         plain = _SIZE.sub(r"abs(\1)", _LOG.sub(r"log(abs(\1))", text))
         try:
             return _text(parse_expression(plain, self._inputs)) or text
@@ -57,7 +57,7 @@ class Wording:
             return text
 
     def _node(self, at: int) -> Node | None:
-        """Return the node of a step; None if its op is none of symgrad's."""
+        """Return the node of a step; None if symgrad has no op of that name."""
         for i in postorder([at], lambda i: self._program.steps[i].args, until=self._nodes):
             args = [self._nodes[a] for a in self._program.steps[i].args]
             self._nodes[i] = self._apply(i, [a for a in args if a is not None]) if None not in args else None

@@ -19,10 +19,10 @@ __all__ = ["weights"]
 def weights(k: ExtensionField, quantities: Sequence[Poly]) -> list[Fraction] | None:
     """Propose weights of sum 1 for which no monomial of the weighted sum can be positive.
 
-    Monomials count as independent. Where the sign of a monomial is known its coefficient may have the opposite sign;
-    otherwise it must vanish.
+    Monomials count as independent. If the sign of a monomial is known, its coefficient may have the opposite sign;
+    otherwise the coefficient must be 0.
     """
-    from scipy import optimize  # it starts slowly
+    from scipy import optimize  # the import is slow
 
     columns = [q.to_dict() for q in quantities]
     monomials = sorted({m for c in columns for m in c})

@@ -1,17 +1,20 @@
 """Search for a proof that two steps of a program are equal: cases, restarts, signs.
 
-Both sides become fractions of polynomials in *kernels*: x, exp(x), the root of what is no square. In a field of such
-fractions two are equal if and only if numerators are, so the proof is that the difference is 0. Take
+Both sides become fractions of polynomials in generators, which the code calls *kernels*: x, exp(x), the root of a
+polynomial that is not a square. In a field of such fractions two fractions with the same denominator are equal if and
+only if the numerators are; so the proof shows that the difference is 0. Take
 
     exp(2*x)/exp(x)  =  exp(x)
 
 1. No comparison has to be decided, so there is one case (`branch_on_comparison`).
-2. Evaluate the steps in order. exp(2*x) comes first and becomes a kernel. exp(x) is then no polynomial in it, but has
-   half the exponent: the kernel was too coarse (`TooCoarse`), and the proof restarts with a kernel twice as fine.
-3. Now the kernel is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
-   difference is 0. The proof lists what must not vanish: here nothing, since exp is never 0.
-4. The checker repeats the evaluation. The proof records the results of searches: how fine kernels are (`scales`), and
-   every answer of the oracle (`steps.py`), such as factors. The checker multiplies these out and trusts none.
+2. Evaluate the steps in order. exp(2*x) comes first and becomes a generator. exp(x) is not a polynomial in this
+   generator, since it has half the exponent: the generator was too coarse (`TooCoarse`), and the proof starts again
+   with exp(2*x/2) as the generator.
+3. Now the generator is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
+   difference is 0. The proof lists the polynomials that must not vanish: here there are none, since exp is never 0.
+4. The checker repeats the evaluation. The proof records the results of searches: how fine the generators are
+   (`scales`), and every answer of the oracle (`steps.py`), such as factors. The checker trusts no answer: it multiplies
+   factors out.
 
     >>> from symgrad.checker.clock import now
     >>> from symgrad.frontend.text import parse_program
@@ -68,7 +71,7 @@ __all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
 
 @dataclass(frozen=True, slots=True)
 class SubCase:
-    """A part of a case: polynomials with their signs (True: positive), and whether the claim is proved there."""
+    """A part of a case: polynomials with their signs (True: positive), and whether the claim is proved in it."""
 
     signs: tuple[tuple[Poly, bool], ...]
     proved: bool
@@ -76,19 +79,19 @@ class SubCase:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The outcomes of comparisons, and the result of the proof for them.
+    """The outcomes of comparisons, and how the proof went for these outcomes.
 
     Args:
-        outcome: of the comparisons, by step.
-        result: ``proved``, ``empty`` (no point has this outcome), or the reason why neither.
+        outcome: the outcomes of the comparisons, by step.
+        result: ``proved``, ``empty`` (no point has these outcomes), or the reason if it is neither.
         excluded: conditions that the proof excludes, as text.
-        data: the data with which the checker replays it.
+        data: the data with which the checker replays the proof.
         thin: whether both sides may be defined and differ at excluded points.
-        parts: where the difference depends on undecided signs, the parts of the case that may have points.
-        number: the difference, if it is a number other than zero everywhere.
+        parts: if the sign of the difference is not decided, the parts of the case that may have points.
+        number: the difference, if it is the same nonzero number everywhere.
         nowhere: whether the search ended because a side is undefined everywhere.
-        kernels: those of the polynomials, if the search got that far.
-        known: the values of steps in them.
+        kernels: the generators of the polynomials, if the search got that far.
+        known: the values of steps, in terms of the generators.
     """
 
     outcome: Mapping[int, bool]
@@ -115,7 +118,7 @@ class Attempt:
 
     @property
     def empty(self) -> bool:
-        """Whether the sides are nowhere defined together."""
+        """Whether there is no point at which both sides are defined."""
         return all(c.result == "empty" or c.nowhere for c in self.cases)
 
     @property
@@ -138,7 +141,7 @@ SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": 
 
 
 def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
-    """Try to prove that two steps are equal wherever both are defined, except for listed thin sets."""
+    """Try to prove that two steps are equal wherever both are defined, except on listed thin sets."""
     if is_same_step(program, a, b):
         return SAME
     cases: list[Case] = []
@@ -199,16 +202,20 @@ def _run(
         except TooFewGenerators:
             capacity *= 2
             if capacity > GENERATORS:
-                return Case(outcome, "gave up: too many kernels"), None
+                return Case(
+                    outcome, "the search stopped: the formulas contain too many independent functions"
+                ), None
         except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
             return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
         except GiveUp as why:
-            return Case(outcome, f"gave up: {why}", nowhere=isinstance(why, UndefinedEverywhere)), None
-        except KeyError:  # comparisons have no value in kernels
-            return Case(outcome, "gave up: a truth value that is more than a condition"), None
-    return Case(outcome, "gave up: the kernels grow ever finer"), None
+            return Case(
+                outcome, f"the search stopped: {why}", nowhere=isinstance(why, UndefinedEverywhere)
+            ), None
+        except KeyError:  # comparisons have no value in the field
+            return Case(outcome, "the search stopped: a truth value is used as more than a condition"), None
+    return Case(outcome, "the search stopped: it would need exp(u/n) and roots for ever larger n"), None
 
 
 def _judge(
@@ -231,11 +238,11 @@ def _judge(
     data, excluded = {**data, "parts": shown}, kernels.left_out()
     if shown and all(p.proved for p in found):
         return Case(outcome, "proved" if found else "empty", excluded, data, bool(kernels.assumed))
-    return Case(outcome, "no proof: the difference has another normal form", excluded, data, parts=found)
+    return Case(outcome, "the normal form of the difference is not 0", excluded, data, parts=found)
 
 
 def _parts(kernels: Functions, difference: Element) -> tuple[tuple[SubCase, ...], list[list[str] | None]]:
-    """Return the parts of a case, and the certificate of emptiness for each empty one (None for the others)."""
+    """Return the parts of a case, each with a certificate if it is empty (otherwise None)."""
     found: list[SubCase] = []
     shown: list[list[str] | None] = []
     for signs, zero in sign_choices(kernels, difference):

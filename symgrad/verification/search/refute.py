@@ -34,9 +34,9 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_DECADES = 6  # decades of moderate values
+_DECADES = 6  # how many decades of values count as moderate
 _MODERATE = (0, 0)
-_FINER = (12, 8, 4, 3, 2)  # points that are evaluated again at each doubling of the precision
+_FINER = (12, 8, 4, 3, 2)  # how many points are evaluated again at each doubling of the precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,10 @@ class Outcome:
 
     Args:
         witness: a point where the two values differ, or None.
-        points: exact points at which both values are certain and agree to the precision of the evaluation.
-        digits: decimal digits of agreement at the worst point that is known precisely enough; None without points.
-        precise: the number of points that are known precisely enough.
+        points: exact points at which both values are certain, and agree within the precision of the evaluation.
+        digits: the decimal digits of agreement at the worst point whose values are known precisely enough; None without
+            points.
+        precise: the number of points at which the values are known precisely enough.
         tried: the number of points that were tried.
         exact: whether both values are equal rational numbers at all points.
         out_of_time: whether the search ended at the deadline.
@@ -80,7 +81,7 @@ class _PointSearch:
         self.direction = direction
         self.witness: Witness | None = None
         self.agreeing: dict[int, SamplePoint] = {}
-        self.digits: dict[int, int | None] = {}  # None: exactly equal
+        self.digits: dict[int, int | None] = {}  # None means exactly equal
         self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
         self.unknown: dict[int, SamplePoint] = {}
         self.tried = 0
@@ -103,7 +104,7 @@ class _PointSearch:
     def refutes(
         self, point: SamplePoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> float:
-        """Store a point as the witness if its values differ; return their distance, 0 if they may be equal."""
+        """Store a point as the witness if its values differ there; return their distance, 0 if they may be equal."""
         different = [(i, x, y) for i, x, y in values if disjoint(x, y)]
         if not different:
             return 0
@@ -112,7 +113,7 @@ class _PointSearch:
         return max(_distance(x, y), 1e-300)
 
     def point_out(self, point: SamplePoint, precision: int) -> None:
-        """Replace the direction of a witness by the unit direction in which it differs most, the first of these."""
+        """Replace the direction of a witness by the first unit direction in which the values differ most."""
         if self.direction is None:
             return
         best, found = 0.0, self.witness
@@ -124,7 +125,7 @@ class _PointSearch:
         self.witness = found
 
     def is_witness(self, number: int, point: SamplePoint, precision: int) -> bool:
-        """Evaluate at a point; tell whether it is a witness."""
+        """Evaluate the values at a point; tell whether it is a witness."""
         both = self.both(point, precision)
         with context.workprec(precision):
             if self.refutes(point, precision, both):
@@ -141,7 +142,7 @@ class _PointSearch:
     def agree(
         self, number: int, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> int | None:
-        """Return the decimal digits to which all entries agree; None if they are exact and so equal."""
+        """Return the number of decimal digits to which all entries agree; None if they are exact and so equal."""
         found: list[int] = []
         vague = arb(0)
         for _, x, y in values:
@@ -162,7 +163,7 @@ class _PointSearch:
 
     @reports_progress("verdicts", "trying points")
     def run(self, start: int, enough: int, most: int, *, finer: bool, simple: bool) -> None:
-        """Try points at the first precision, some of them at higher ones, and then further points."""
+        """Try points at the first precision, then some of them at higher precisions, and then further points."""
         points = enumerate(points_of(self.program))
         if not self.several(points, start, enough) and not (finer and self.finer(start)):
             self.settled = most > enough
@@ -173,7 +174,7 @@ class _PointSearch:
         self.shorten()
 
     def moderate(self) -> None:
-        """Replace a witness with negative inputs or values of extreme size by a nearby one without.
+        """Replace a witness that has negative inputs or values of extreme size by a nearby one that has not.
 
         `exp(a*F/(R*T))` with a large constant F takes values of 1e2000 at the first points.
         """
@@ -207,7 +208,7 @@ class _PointSearch:
         )
 
     def simplify(self) -> None:
-        """Replace a witness with arrays by one with few entries and small numbers, if there is one."""
+        """Replace a witness with arrays by a witness with few entries and small numbers, if there is one."""
         first = self.witness
         if first is None or not any(s.shape for s in self.program.symbols):
             return
@@ -218,7 +219,7 @@ class _PointSearch:
         self.witness = first
 
     def shorten(self) -> None:
-        """Replace a witness by one with shorter numbers near it, if there is one."""
+        """Replace a witness by one near it that has shorter numbers, if there is one."""
         first = self.witness
         if first is None:
             return
@@ -230,14 +231,14 @@ class _PointSearch:
                     return
 
     def several(self, points: Iterator[tuple[int, SamplePoint]], precision: int, enough: int) -> bool:
-        """Evaluate at points until ``enough`` of them agree; tell whether one is a witness."""
+        """Evaluate the values at points until ``enough`` points agree; tell whether one is a witness."""
         while self.tried < POINTS and len(self.agreeing) < enough:
             number, point = next(points, (0, None))
             if point is None:
                 return False
             if self.is_witness(number, point, precision):
                 return True
-            # Extreme magnitudes leave few digits.
+            # Values of extreme size leave few digits.
             loose = self.digits.get(number)
             if loose is not None and loose < CERTAIN_DIGITS and self.is_witness(number, point, 4 * precision):
                 return True
@@ -245,7 +246,7 @@ class _PointSearch:
         return False
 
     def finer(self, precision: int) -> bool:
-        """Evaluate at some points again with higher precisions; tell whether one is a witness."""
+        """Evaluate the values at some points again with higher precisions; tell whether one is a witness."""
         for several in _FINER:
             precision *= 2
             loose = [k for k, d in self.digits.items() if d is not None]
@@ -262,7 +263,7 @@ def _entries(values: Mapping[str, Any]) -> int:
 
 
 def _units(shape: tuple[int, ...]) -> Iterator[Any]:
-    """Yield the unit arrays as nested lists; of a large array only the first few."""
+    """Yield the unit arrays as nested lists; for a large array only the first few."""
     for index in islice(np.ndindex(*shape), ENTRIES):
         unit = np.full(shape, Fraction(0), dtype=object)
         unit[index] = Fraction(1)
@@ -301,20 +302,20 @@ def refute(
     """Search for a point inside the declared domains at which two values certainly differ.
 
     Args:
-        program: the steps.
-        a: position of one value.
-        b: position of the other, of the same shape.
-        strict: whether ties, kinks and jumps do not count; see `symgrad.checker.balls.programs.evaluate`.
+        program: the program.
+        a: the position of one value.
+        b: the position of the other value, of the same shape.
+        strict: whether to ignore points at ties, kinks and jumps; see `symgrad.checker.balls.programs.evaluate`.
         plain: the value to which ``strict`` does not apply.
-        deadline: when to stop, on the clock of `symgrad.checker.clock`.
+        deadline: the time of the end, on the clock of `symgrad.checker.clock`.
         start: the first precision, in bits; it is doubled a few times.
-        defined: positions of values that must be certain, too, at a point that counts; for "the derivative of y is
-            claim", that of y.
-        direction: the variable that is a direction, if there is one; a witness has a unit direction.
-        enough: points of the common domain that are tried first.
-        most: points of the common domain after which the search stops; by default more than ``enough`` if ``finer``.
+        defined: positions of values that must be certain, too, or the point does not count; for "the derivative of y is
+            claim", the position of y.
+        direction: the variable that holds a direction, if there is one; a witness has a unit direction.
+        enough: how many points of the common domain are tried first.
+        most: after how many points of the common domain the search stops; by default more than ``enough`` if ``finer``.
         finer: whether agreeing points are evaluated again with more bits.
-        simple: whether to search for a witness with small arrays rather than to take the first one.
+        simple: whether to search for a witness with small arrays, instead of taking the first witness.
 
     Returns:
         The first witness, or the points at which the values agree.
@@ -341,7 +342,7 @@ def refute(
     inexact = [d for d in search.digits.values() if d is not None]
     exact = bool(search.digits) and not inexact
     found = [d for d in inexact if d >= TOO_FEW]
-    # Exact values that are equal at a few points, while others are unknown, are no agreement: 0*u is 0.
+    # If the values are equal at only a few points, and unknown at others, they do not count as equal: 0*u is 0.
     precise = len(search.digits) - len(inexact) + len(found) if found or exact else 0
     return Outcome(
         witness=search.witness,

@@ -1,4 +1,4 @@
-"""Bound the probability that random points deceive, for rational functions: the Schwartz-Zippel lemma.
+"""Bound the probability that random points suggest a wrong answer about rational functions: the Schwartz-Zippel lemma.
 
 A nonzero polynomial of degree d vanishes at a point drawn uniformly from S**n with probability at most d/|S|
 (J. T. Schwartz, Journal of the ACM 27, 1980; R. Zippel, EUROSAM 1979). S is the field of 2**61 - 1 elements. A
@@ -26,12 +26,12 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
     """Return a bound on the probability that two steps differ although they agree at random points of a finite field.
 
     Args:
-        program: the steps.
+        program: the program.
         a: the position of one value.
-        b: that of the other.
+        b: the position of the other value.
 
     Returns:
-        The bound; None if the steps are no rational functions of scalars, or differ there.
+        The bound; None if the steps are not rational functions of scalars, or differ there.
     """
     degrees = _degrees(program, max(a, b))
     left, right = degrees[a], degrees[b]
@@ -45,7 +45,7 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
         point = {x.name: draw.randrange(_PRIME) for x in program.symbols}
         values = _values(program, max(a, b), point)
         if values is None:
-            continue  # a denominator vanishes: another point
+            continue  # a denominator vanishes: try another point
         if values[a] != values[b]:
             return None
         agreed += 1
@@ -55,7 +55,7 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
 
 
 def _degrees(program: ProofProgram, last: int) -> list[_Degrees | None]:
-    """Bound the degrees of numerator and denominator of every step; None for no rational function."""
+    """Bound the degrees of numerator and denominator of every step; None for a step that is not a rational function."""
     found: list[_Degrees | None] = []
     for step in program.steps[: last + 1]:
         args = [found[x] for x in step.args]

@@ -32,7 +32,7 @@ def simpler(places: Sequence[ZeroSet], factors: Callable[[Node], Iterable[Node]]
 
     Args:
         places: the zero sets.
-        factors: nodes one of which is zero wherever a node is; none if it is never zero.
+        factors: maps a node to nodes one of which is zero wherever it is zero; to none if it is never zero.
     """
     single = {p[0]: None for p in places if len(p) == 1}
     plain = list(_of_angles(single))
@@ -46,7 +46,7 @@ def simpler(places: Sequence[ZeroSet], factors: Callable[[Node], Iterable[Node]]
 
 
 def _of_angles(zeros: Iterable[Node]) -> Iterator[Node]:
-    """Merge zeros of tangents of half angles to zeros of functions of whole angles."""
+    """Merge zeros of tangents of half angles into zeros of functions of whole angles."""
     pending = dict.fromkeys(zeros)
     for n in list(pending):
         if n not in pending:
@@ -71,7 +71,7 @@ def _of_angles(zeros: Iterable[Node]) -> Iterator[Node]:
 
 
 def _shifted(n: Node) -> tuple[Node, int]:
-    """Match +-(u + c) for an integer c; return u and c (0 if there is none)."""
+    """Match +-(u + c) for an integer c; return u and c (0 if there is no integer)."""
     if n.op.name == "add":
         for u, c in (n.args, n.args[::-1]):
             if c.is_number() and c.value.denominator == 1:
@@ -80,7 +80,7 @@ def _shifted(n: Node) -> tuple[Node, int]:
 
 
 def _can_be(place: ZeroSet) -> bool:
-    """Tell whether all nodes may be zero together, with 0 for the inputs among them."""
+    """Tell whether all nodes may be zero together; the inputs among them are set to 0."""
     table = {n: as_node(0) for n in place if n.op is SYMBOL}
     known = Conditions()
     return all(

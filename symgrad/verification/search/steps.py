@@ -1,4 +1,4 @@
-"""The oracle of a proof: factors, decompositions, and how fine kernels must be."""
+"""The oracle of a proof: factors, decompositions, and how fine the generators must be."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from symgrad.verification.limits import (
 
 __all__ = ["Search"]
 
-_MANY, _FEW, _LOW = 10, 40, 4  # generators, terms, and the degree in one of them
+_MANY, _FEW, _LOW = 10, 40, 4  # number of generators, number of terms, and degree in one generator
 _SLOW, _SLOWER = 1e-5, 5e-5  # seconds of a factorisation by terms and degree; in more than four generators
-_SELDOM = 0.1  # of the longest that a factorisation may take is counted
+_SELDOM = 0.1  # this share of the longest time that a factorisation may take is counted
 _PER_ENTRY = 1e-6  # seconds of an elimination, by rows and the square of columns
 
 
@@ -30,7 +30,7 @@ class Search:
     """An oracle that computes its answers and records them.
 
     Args:
-        scales: factors by which kernels are finer than at their first occurrence.
+        scales: factors by which the exponents of generators are finer than at their first occurrence.
     """
 
     def __init__(self, scales: dict[tuple[str, int], int]) -> None:
@@ -67,7 +67,7 @@ class Search:
 def _restated(
     ring: FractionField, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
 ) -> list[tuple[Poly, int]] | None:
-    """Write h as a quotient with a known factor so that fewer roots remain, or by a square.
+    """Write h as a known factor times a quotient such that fewer roots remain, or as a product with a square.
 
     With p**2 - q**2*k**2 a square d**2, p + q*k is (p + d + q*k)**2/(2*(p + d)).
     """
@@ -130,7 +130,7 @@ def _combination(ring: FractionField, target: Element, basis: Sequence[Element])
 
 
 def _cost(ring: FractionField, fractions: Sequence[Element]) -> int:
-    """Bound the terms of fractions over their common denominator."""
+    """Bound the number of terms of fractions over their common denominator."""
     den: dict[int, int] = {}
     for a in fractions:
         for i, n in a.den:
@@ -144,7 +144,7 @@ def _cost(ring: FractionField, fractions: Sequence[Element]) -> int:
 
 
 def _tied(ring: FractionField, target: Element, basis: Sequence[Element]) -> list[int]:
-    """Return the positions in the basis of the elements linked to the target by common generators."""
+    """Return the positions, in the basis, of the elements that are linked to the target by common generators."""
     reached = _generators(ring, target)
     left = {i: _generators(ring, b) for i, b in enumerate(basis)}
     found: list[int] = []
@@ -201,12 +201,12 @@ def _factors(ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:
 
 
 def _is_soon_factored(ring: FractionField, num: Poly) -> bool:
-    """Tell whether a polynomial may be factored, which nothing interrupts."""
+    """Tell whether factoring a polynomial is quick enough: nothing can interrupt it."""
     terms, degree = len(num), int(num.total_degree())
     if terms > FACTORED_TERMS or degree > FACTORED_DEGREE:
         return False
     degrees = [int(d) for d in num.degrees() if d]
-    # A polynomial with many factors in many generators of higher degree may take hours.
+    # A polynomial with many factors, in many generators and of higher degree, may take hours.
     if len(degrees) > _MANY and terms > _FEW and max(degrees) > _LOW:
         return False
     longest = terms * degree * (_SLOWER if len(degrees) > 4 else _SLOW)

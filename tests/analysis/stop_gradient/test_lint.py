@@ -127,7 +127,7 @@ def test_the_framework_in_which_a_program_runs() -> None:
     assert sg.lint(choice, framework="tensorflow").codes == ()  # its root leaves zeros alone
     assert sg.lint(choice, framework="numpy")[0].message == sg.lint(choice)[0].message
     assert sg.lint("x : real[n]\ny = sin(x)", framework="torch")[0].reason.endswith("entries; torch refuses")
-    with pytest.raises(UsageError, match="'pytorch' is no framework"):
+    with pytest.raises(UsageError, match="'pytorch' is not a framework"):
         sg.lint(norm, framework="pytorch")
 
 

@@ -46,7 +46,7 @@ def test_noise_of_an_array() -> None:
 def test_noise_is_a_random_input() -> None:
     with pytest.raises(UsageError, match="no random input"):
         sg.lint(HEAD + "z = y*u", noise="x")
-    with pytest.raises(UsageError, match="the gradient by it would be too"):
+    with pytest.raises(UsageError, match="the gradient with respect to it would be noise, too"):
         sg.lint(HEAD + "z = y*u", wrt="u", noise="u")
 
 

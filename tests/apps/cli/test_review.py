@@ -61,7 +61,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_how_what_is_ambiguous_is_read_can_be_said() -> None:
     text = r"$y = 1/a x$ and $\frac{dy}{dx} = -\frac{1}{a x^2}$"
-    assert call("-", stdin=text).exit_code == 5
+    assert call("-", "--read", "slash=left", stdin=text).exit_code == 5
     assert call("-", "--read", "slash=product", stdin=text).exit_code == 0
     for wrong in ("slash", "slash=down", "slsh=product"):
         found = call("-", "--read", wrong, stdin=text)

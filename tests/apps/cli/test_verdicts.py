@@ -141,7 +141,7 @@ def test_a_long_claim_is_shown_in_lines(call) -> None:
         (["check", "empty.json"], 2, "this is not a proof file"),
         (["equal", "x", "x", "--domain", ""], 2, "the domain is ''"),
         (["equal", "x", "x", "--domain", "x=real", "--domain", "x=positive"], 2, "a name has two domains"),
-        (["equal", "x", "x", "--domain", "q=positive"], 2, "the domain is of 'q'"),
+        (["equal", "x", "x", "--domain", "q=positive"], 2, "there is a domain for 'q'"),
         (["equal", "x", "x", "--time-limit", "0"], 2, "time_limit is 0"),
         (["verify", "--batch", "c.jsonl"], 2, "a batch needs a file for its results"),
         (["verify", "--batch", "c.jsonl", "-o", "c.jsonl"], 2, "another than that of --batch"),

@@ -225,7 +225,7 @@ def test_what_is_refused(cupy: None, monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: kernel(gx, gb, gu, out=gx), UsageError, "out has 1 arrays for 2 outputs"),
         (lambda: kernel(gx, gb, gu, out=(GpuArray(x[:5]), None)), ShapeError, "out has shape"),
         (lambda: kernel(gx, gb, gu, out=(GpuArray(of_x), None)), ArrayTypeError, "'out' may only be read"),
-        (lambda: kernel(1.0, True, 2.0), KernelError, "numbers alone do not say on which GPU"),
+        (lambda: kernel(1.0, True, 2.0), KernelError, "numbers alone do not tell on which GPU"),
         (lambda: kernel(gx, gb, gu, stream="main"), ArrayTypeError, "stream= is a str"),
         (lambda: kernel(Elsewhere(x), gb, gu), ArrayTypeError, "arrays of torch and of cupy in one call"),
     ]  # fmt: skip

@@ -33,7 +33,7 @@ CASES = [
         1,
         2,
         "'!' is not part of the notation",
-        "write gamma(n + 1) for a factorial, not c for a negation",
+        "write gamma(n + 1) for a factorial, or (not c) for a negation",
     ),
     (
         "% 2",
@@ -125,6 +125,6 @@ CASES = [
         1,
         1,
         "'!' is not part of the notation",
-        "write gamma(n + 1) for a factorial, not c for a negation",
+        "write gamma(n + 1) for a factorial, or (not c) for a negation",
     ),
 ]

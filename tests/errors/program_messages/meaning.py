@@ -238,7 +238,7 @@ CASES = [
         1,
         2,
         "'.shape' is an attribute of arrays in Python; here '.T' is the only one",
-        "use the names of sizes: n of X : real[n, 5] is a number",
+        "use the name of the size: with X : real[n, 5], the name n is a number",
     ),
     (
         "x : real\ny = x\nz = q(x)",

@@ -34,7 +34,7 @@ CASES = [
         1,
         1,
         "'lambda' is a word of Python, not of formulas",
-        "as a name write lam; a function is written where it is used",
+        "as a name write lam; in place of a function, write its formula where it is used",
     ),
     (
         "x : real\nlambda = 2",
@@ -42,7 +42,7 @@ CASES = [
         2,
         1,
         "'lambda' is a word of Python, not of formulas",
-        "as a name write lam; a function is written where it is used",
+        "as a name write lam; in place of a function, write its formula where it is used",
     ),
     (
         "f'x'",

@@ -1,12 +1,12 @@
 """The expectation of a sum of contractions, by cumulants of independent entries and inclusion probabilities.
 
-The entries of an input are independent and identically distributed, so the expectation of a product of factors
-f_k(u)[i_k] is the sum over the partitions of the factors of the products of joint cumulants, one for each block. A
-joint cumulant of independent variables is zero, so all indices of a block are equal (Leonov and Shiryaev, 1959). The
-covariance of two products is the same sum over the partitions with a block that has factors of both.
+The entries of an input are independent and identically distributed. So the expectation of a product of factors
+f_k(u)[i_k] is a sum over the partitions of the factors; each term is the product of the joint cumulants of the blocks.
+The joint cumulant of independent variables is zero, so all indices of a block are equal (Leonov and Shiryaev, 1959).
+The covariance of two products is the same sum, restricted to partitions with a block that has factors of both.
 
-Indices drawn without replacement are not independent: two of them are any pair of different ones with probability
-1/(n*(n - 1)), the second-order inclusion probability.
+Indices drawn without replacement are not independent: two of them are any given pair of different indices with
+probability 1/(n*(n - 1)), the second-order inclusion probability.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from symgrad.ops.array.layout import broadcast_to, expand, full
 from symgrad.rewrite.pipeline import canonical
 
 _0, _1 = as_node(0), as_node(1)
-_FACTORS = 4  # factors of one input: 15 partitions
+_FACTORS = 4  # number of factors of one input; 4 factors have 15 partitions
 _T = TypeVar("_T")
 
 
@@ -35,10 +35,10 @@ class NoisyFactor:
     """A function of one entry of a random input.
 
     Args:
-        node: the function; the input itself if it is an index that picks.
+        node: the function; if the input is an index that picks entries, the input itself.
         labels: the labels of its axes.
-        keys: the labels that identify the entry.
-        side: the number of its output, of two.
+        keys: the labels that identify the entry of the random input.
+        side: the factor of a covariance to which it belongs: 0 or 1.
         picks: the labels of the picked axes.
     """
 
@@ -55,9 +55,9 @@ class Way:
 
     Args:
         scale: a number.
-        same: pairs of equal labels.
-        operands: arrays that multiply it.
-        joins: whether it has factors of both sides in common.
+        same: pairs of labels that are equal.
+        operands: arrays by which the term is multiplied.
+        joins: whether the term has a block with factors of both sides.
     """
 
     scale: Node
@@ -70,8 +70,8 @@ class ArrayForms:
     """Expectations and covariances of programs on arrays.
 
     Args:
-        sources: the random inputs, of any shapes.
-        given: the known facts; it collects the conditions under which the formulas hold.
+        sources: the random inputs, of any shape.
+        given: the known facts; conditions under which the formulas hold are added to it.
     """
 
     def __init__(self, sources: Sequence[Node], given: Assumptions) -> None:
@@ -83,7 +83,7 @@ class ArrayForms:
         """Return the expectation of a node.
 
         Raises:
-            NoMoment: if it is proved that there is none.
+            NoMoment: if the expectation is proved not to exist.
             Undecided: if no closed form is known.
         """
         total = _0
@@ -96,11 +96,11 @@ class ArrayForms:
         return full(total, node.shape)
 
     def _no_moment(self, terms: int, none: NoMoment) -> Exception:
-        """Return the exception for a sum one of whose terms has no moment."""
+        """Return the exception for a sum in which one of the terms has no moment."""
         return Undecided() if terms > 1 else NoMoment(f"{none.reason} (where its coefficient is not 0)")
 
     def covariance(self, a: Node, b: Node) -> Node:
-        """Return the covariance of two nodes of one shape, entry by entry."""
+        """Return the covariance of two nodes of the same shape, entry by entry."""
         first, second = self.terms.products(a), self.terms.products(b)
         if len(first) * len(second) > PRODUCTS:
             raise Undecided
@@ -120,7 +120,7 @@ class ArrayForms:
     def _expected(
         self, p: NoisyProduct, noisy: list[tuple[tuple[Node, Labels], int]], *, joint: bool
     ) -> Node:
-        """Return the expectation of a product, or (joint) the part of it that joins both sides."""
+        """Return the expectation of a product; if ``joint``, only the part that joins both sides."""
         by_source: dict[Node, list[NoisyFactor]] = {}
         for (node, labels), side in noisy:
             source = self.entries.expand.of(node)
@@ -173,7 +173,7 @@ class ArrayForms:
                 yield Way(_1, same, tuple(operands), joins)
 
     def _different(self, source: Node, groups: list[NoisyFactor]) -> Iterator[Way]:
-        """Yield the terms for indices drawn without replacement: for two slots a and b, which may coincide."""
+        """Yield the terms for indices drawn without replacement, for two slots a and b, which may coincide."""
         (n,) = parameters_of(source)[1]
         if len(groups) > 2:
             raise Undecided
@@ -195,7 +195,7 @@ class ArrayForms:
             yield Way(1 / n**2, picked)
 
     def _merged(self, factors: list[NoisyFactor]) -> list[NoisyFactor]:
-        """Multiply the factors of one entry and one side."""
+        """Multiply the factors that have the same entry and side."""
         found: dict[tuple[Labels, int], NoisyFactor] = {}
         for f in factors:
             known = found.get((f.keys, f.side))
@@ -206,7 +206,7 @@ class ArrayForms:
         return list(found.values())
 
     def _entry_product(self, factors: Sequence[tuple[Node, Labels]], keys: Labels) -> tuple[Node, Labels]:
-        """Return the product of functions of one entry, over all their axes, those of the entry last."""
+        """Return the product of functions of the same entry, over all their axes; the axes of the entry are last."""
         rest = tuple(dict.fromkeys(x for _, own in factors for x in own if x not in keys))
         frame = rest + keys
         found = _1
@@ -234,7 +234,7 @@ class ArrayForms:
         return (found, frame) if not found.is_number(0) else (_0, ())
 
     def _contraction(self, p: NoisyProduct, ways: Sequence[Way]) -> Node:
-        """Return a product as one contraction, with an array of ones for labels that no operand has."""
+        """Return a product as one contraction; labels that no operand has get an array of ones."""
         same: dict[int, int] = {}
 
         def root(x: int) -> int:
@@ -254,7 +254,7 @@ class ArrayForms:
         labels = [tuple(map(root, own)) for _, own in operands]
         sizes = self.terms.sizes
         present = {x for own in labels for x in own}
-        # The sum over a label of noise that no operand has is its size.
+        # The sum over a label of the noise that no operand has is the size of that axis.
         for x in sorted(x for _, own in p.noisy for x in own):
             if root(x) not in present:
                 nodes.append(broadcast_to(_1, params=((sizes[x],),)))
@@ -281,12 +281,12 @@ def _pairs(labels: Labels) -> list[tuple[int, int]]:
 
 
 def _moved(f: NoisyFactor, first: NoisyFactor) -> Labels:
-    """Return the labels of a factor after its entry is identified with that of another."""
+    """Return the labels of a factor after its entry is identified with the entry of another factor."""
     return tuple(first.keys[f.keys.index(x)] if x in f.keys else x for x in f.labels)
 
 
 def _merged_picks(factors: list[NoisyFactor]) -> list[NoisyFactor]:
-    """Merge the picks by one index on one side: all picked labels are equal."""
+    """Merge the picks by the same index on the same side: all picked labels are equal."""
     found: dict[tuple[Labels, int], NoisyFactor] = {}
     for f in factors:
         known = found.get((f.keys, f.side))
@@ -298,7 +298,7 @@ def _merged_picks(factors: list[NoisyFactor]) -> list[NoisyFactor]:
 def _picked_alike(
     source: Node, blocks: list[list[NoisyFactor]], same: tuple[tuple[int, int], ...], joins: bool
 ) -> Iterator[Way]:
-    """Yield the terms for independent indices with probabilities p: E[(i == k)*(i == l)] is p[k] where k = l."""
+    """Yield the terms for independent indices with probabilities p: E[(i == k)*(i == l)] is p[k] if k = l."""
     name, parameters = parameters_of(source)
     if name != "Categorical" or len(parameters[0].shape) != 1:
         raise Undecided

@@ -2,8 +2,8 @@
 
     Product ::= scale * sum over labels of operands[labels] * noisy[labels]
 
-A random index is a factor too: x[i] is the sum over k of x[k]*(i == k). The factor is the input itself, with one label
-more than it has axes, for k.
+A random index is also a factor: x[i] is the sum over k of x[k]*(i == k). The node of this factor is the input itself;
+its labels are those of its axes and one more, for k.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from symgrad.support.traversal import postorder
 _0, _1 = as_node(0), as_node(1)
 _POSITIONS = frozenset({"gather", "scatter_add", "one_hot"})
 PRODUCTS = 400
-"""The largest number of products of one node, or of a product of two."""
+"""The largest number of products for one node, or for a product of two nodes."""
 
 Labels = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyProduct:
-    """One term; see the module.
+    """One term of the sum; see the module.
 
     Args:
         scale: a number.
         operands: arrays without noise, with a label for each axis.
-        noisy: functions of entries, likewise.
+        noisy: functions of entries of random inputs, also with a label for each axis.
         result: the labels of the axes of the result.
     """
 
@@ -46,11 +46,11 @@ class NoisyProduct:
 
 
 class ArrayTerms:
-    """The products of nodes, in a cache.
+    """The products of nodes; results are cached.
 
     Args:
-        sources: the random inputs, of any shapes.
-        given: the known facts; it collects the conditions under which the formulas hold.
+        sources: the random inputs, of any shape.
+        given: the known facts; conditions under which the formulas hold are added to it.
     """
 
     def __init__(self, sources: Sequence[Node], given: Assumptions) -> None:
@@ -74,7 +74,7 @@ class ArrayTerms:
         """Return a node as a sum of products.
 
         Raises:
-            Undecided: if it is none, or has too many terms.
+            Undecided: if the node is not such a sum, or has too many terms.
         """
         known = self._products
 
@@ -94,7 +94,7 @@ class ArrayTerms:
         return known[node]
 
     def is_entrywise(self, node: Node) -> bool:
-        """Tell whether each entry of a node depends on one entry of each input at most."""
+        """Tell whether each entry of a node depends on at most one entry of each input."""
         known = self._entrywise
 
         def noisy(n: Node) -> list[Node]:
@@ -166,7 +166,7 @@ class ArrayTerms:
         raise Undecided
 
     def _picked(self, node: Node, terms: list[list[NoisyProduct]]) -> list[NoisyProduct]:
-        """Return a gather, its transpose or a one-hot code for indices that are a random input themselves."""
+        """Return a gather, its transpose, or a one-hot code, for indices that are themselves a random input."""
         name, args = node.op.name, node.args
         index = args[-1]
         if index not in self.sources or len(args) > 2:
@@ -194,7 +194,7 @@ class ArrayTerms:
         return found
 
     def fresh(self, p: NoisyProduct, result: Labels | None = None) -> NoisyProduct:
-        """Return a product with new labels, or those of ``result`` for the axes of its result."""
+        """Return a product with new labels; the axes of its result get ``result`` if it is not None."""
         names: dict[int, int] = dict(zip(p.result, result, strict=True)) if result is not None else {}
 
         def renamed(labels: Labels) -> Labels:
@@ -250,7 +250,7 @@ class ArrayTerms:
         return found
 
     def _unread(self, p: NoisyProduct, summed: Sequence[int]) -> Node:
-        """Return the product of the sizes of summed labels that a product does not read."""
+        """Return the product of the sizes of those summed labels that a product does not read."""
         read = {x for _, own in (*p.operands, *p.noisy) for x in own}
         times = _1
         for x in summed:

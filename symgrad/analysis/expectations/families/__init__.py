@@ -1,1 +1,1 @@
-"""Expectations of functions of one random input, one rule per family of distributions; `table` lists them."""
+"""Expectations of functions of one random input, one rule for each family of distributions; `table` lists the rules."""

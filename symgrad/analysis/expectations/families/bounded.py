@@ -21,11 +21,11 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import expression_text
 
 _0, _1 = as_node(0), as_node(1)
-_HIGHEST = 9  # powers below it are divided out
+_HIGHEST = 9  # for lower powers the quotient of differences is multiplied out
 
 
 def uniform(f: FamilyFactor, given: Assumptions, low: Node, high: Node) -> Value:
-    """Return the integral between the ends, by an antiderivative, over their distance."""
+    """Return the integral between the ends, from an antiderivative, divided by their distance."""
     f.only("power", "size", "rate", "logs", "shifted", "low", "high", "base")
     if not f.base.is_number(1):
         raise Undecided
@@ -35,7 +35,7 @@ def uniform(f: FamilyFactor, given: Assumptions, low: Node, high: Node) -> Value
     if f.is_truncated and not given.is_proved(OPS["le"](start, end)):
         end = OPS["maximum"](start, end)
     if f == FamilyFactor(f.u, power=f.power) and f.power.is_number() and f.power.value in range(_HIGHEST):
-        # (high**(n + 1) - low**(n + 1))/(high - low), divided out.
+        # (high**(n + 1) - low**(n + 1))/(high - low), as a sum without a quotient.
         n = int(f.power.value)
         total = _0
         for j in range(n + 1):
@@ -54,7 +54,7 @@ def _clipped(
     high: Node,
     given: Assumptions,
 ) -> Node:
-    """Return the end of a region or that of the support, whichever lies inside."""
+    """Return the end of a region or the end of the support, whichever is inside the other."""
     found = choose(ends)
     if end is low and not given.is_proved(OPS["ge"](found, low)):
         found = OPS["maximum"](found, low)

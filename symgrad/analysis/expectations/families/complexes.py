@@ -1,6 +1,6 @@
 """Complex numbers with nodes as parts: a cosine is the real part of an exponential function.
 
-A complex number is the left operand of a node, because nodes do not know complex numbers.
+A complex number is always the left operand of an operator, because nodes do not know complex numbers.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def exp(z: Value) -> Value:
 
 
 def power(z: Value, e: Node | int) -> Value:
-    """Return the principal branch of z**e, for z with positive real part."""
+    """Return the principal branch of z**e, where z has a positive real part."""
     e = as_node(e)
     if isinstance(z, Node):
         return z**e

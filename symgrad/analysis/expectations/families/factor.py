@@ -1,4 +1,4 @@
-"""The factors of a term that depend on one random input, in the normal form that the rules of families take."""
+"""The factors of a term that depend on one random input, in the normal form that the rules of the families expect."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class FamilyFactor:
         size: the exponent of abs(u).
         rate: the rate of exp; complex if the real or imaginary part of the expectation is wanted.
         square: the coefficient of u**2 in exp.
-        logs: the exponent of log(u).
+        logs: the exponent of log(u), a nonnegative integer.
         base: the base of a power with the exponent u.
-        shifted: powers of v = c0 + c1*u: c0, c1, the exponent, and that of log(v).
-        low: lower ends of the region; the largest counts.
-        high: upper ends of the region; the smallest counts.
-        waves: cosines and sines, with frequencies.
+        shifted: powers of v = c0 + c1*u: c0, c1, the exponent of v, and the exponent of log(v).
+        low: lower ends of the region; the largest one counts.
+        high: upper ends of the region; the smallest one counts.
+        waves: cosines and sines, each with its frequency.
     """
 
     u: Node
@@ -50,14 +50,14 @@ class FamilyFactor:
 
     @property
     def real_rate(self) -> Node:
-        """The rate, if there are no waves."""
+        """The rate, if the factor has no waves."""
         if isinstance(self.rate, Complex):
             raise Undecided
         return self.rate
 
     @property
     def zero(self) -> Value:
-        """The empty sum, of the type of the rate."""
+        """The empty sum, with the type of the rate."""
         return Complex(_0, _0) if isinstance(self.rate, Complex) else _0
 
     @property
@@ -65,10 +65,10 @@ class FamilyFactor:
         return bool(self.low or self.high)
 
     def only(self, *names: str) -> None:
-        """Check that all other factors are absent.
+        """Check that a factor has no other parts than the given ones.
 
         Raises:
-            Undecided: if another factor is present.
+            Undecided: if it has another part.
         """
         plain = FamilyFactor(self.u)
         for name in ("power", "size", "rate", "square", "logs", "base", "shifted", "low", "high"):
@@ -77,10 +77,10 @@ class FamilyFactor:
 
 
 def integer_exponent(node: Node, most: int = 40) -> int:
-    """Return a nonnegative integer exponent.
+    """Return an exponent that is a nonnegative integer.
 
     Raises:
-        Undecided: if it is none.
+        Undecided: if it is not one.
     """
     if not node.is_number() or not isinstance(node.value, int) or not 0 <= node.value <= most:
         raise Undecided
@@ -88,10 +88,10 @@ def integer_exponent(node: Node, most: int = 40) -> int:
 
 
 def slope(node: Node, u: Node) -> Node:
-    """Return c of a product c*u.
+    """Return c for a product c*u.
 
     Raises:
-        Undecided: if it is no such product.
+        Undecided: if it is not such a product.
     """
     c, pending, met = _1, [node], 0
     while pending:
@@ -160,7 +160,7 @@ def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
 
 
 def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
-    """Return c0 and c1 of a node c0 + c1*u."""
+    """Return c0 and c1 for a node c0 + c1*u."""
     c0, c1 = _0, _0
     pending = [(node, 1)]
     while pending:
@@ -180,7 +180,7 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
 
 
 def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
-    """Return a sign and a factor; a power of abs(u) becomes one of u if the region determines the sign of u."""
+    """Return a sign and a factor; a power of abs(u) becomes a power of u if the region determines the sign of u."""
     whole_power = f.power.is_number() and isinstance(f.power.value, int)
     if not f.is_truncated or (f.size.is_number(0) and whole_power):
         return 1, f
@@ -198,9 +198,9 @@ def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
 
 
 def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
-    """Split a factor into expectations with one complex rate each: yield coefficient, factor, and the part to take.
+    """Split a factor into expectations with one complex rate each: yield a coefficient, a factor, and the part to take.
 
-    Products of cosines and sines are sums: 2*cos(a)*cos(b) = cos(a - b) + cos(a + b).
+    Products of cosines and sines become sums: 2*cos(a)*cos(b) = cos(a - b) + cos(a + b).
     """
     half = _1 / 2
     sums: list[tuple[Node, str, Node]] = [(_1, "cos", _0)]

@@ -1,4 +1,4 @@
-"""Moments of Gamma and Exponential inputs, and of Laplace ones, which consist of two Exponential halves."""
+"""Moments of Gamma and Exponential inputs, and of Laplace inputs, which consist of two Exponential halves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS = 30
 
 
 def gamma_ratio(k: Node, a: Node) -> Node:
-    """Return gamma(k + a)/gamma(k), multiplied out for integers a."""
+    """Return gamma(k + a)/gamma(k), as a product if a is an integer."""
     if a.is_number() and isinstance(a.value, int) and abs(a.value) <= _STEPS:
         found = _1
         for j in range(abs(a.value)):
@@ -54,7 +54,7 @@ def gamma(f: FamilyFactor, given: Assumptions, k: Node, theta: Node) -> Value:
 
 
 def _truncated(f: FamilyFactor, given: Assumptions, k: Node, theta: Node, a: Node) -> Node:
-    """Integrate u**(k + a - 1)*exp(-c*u) between ends by incomplete gamma functions, with c = 1/theta - t."""
+    """Integrate u**(k + a - 1)*exp(-c*u) between the ends, with incomplete gamma functions and c = 1/theta - t."""
     c = 1 / theta - f.real_rate
     given.require(OPS["gt"](c, _0), None)  # incomplete gamma functions need positive arguments
     low = None
@@ -77,7 +77,7 @@ def _truncated(f: FamilyFactor, given: Assumptions, k: Node, theta: Node, a: Nod
 
 
 def _upper(a: Node, x: Node) -> Node:
-    """Return the upper incomplete gamma function; (n - 1)!*exp(-x)*(sum of x**j/j! over j < n) for integer orders."""
+    """Return the upper incomplete gamma function; for integer orders, (n - 1)!*exp(-x)*(sum of x**j/j! over j < n)."""
     if a.is_number() and isinstance(a.value, int) and 0 < a.value <= _STEPS:
         total = _0
         for j in range(a.value):
@@ -121,7 +121,7 @@ def laplace(f: FamilyFactor, given: Assumptions, mean: Node, scale: Node) -> Val
 
 
 def _two_sided(f: FamilyFactor, given: Assumptions, mean: Node, scale: Node) -> Value:
-    """Return E[u**n * abs(u)**a] for the mean 0."""
+    """Return E[u**n * abs(u)**a] if the mean is 0."""
     if not mean.is_number(0) or not (isinstance(f.rate, Node) and f.rate.is_number(0)):
         raise Undecided
     if (f.low and f.low != (_0,)) or (f.high and f.high != (_0,)):

@@ -1,4 +1,4 @@
-"""Moments of Normal inputs, and of LogNormal ones, whose logarithm is Normal."""
+"""Moments of Normal inputs, and of LogNormal inputs, whose logarithm is Normal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _0, _1 = as_node(0), as_node(1)
 
 
 def normal(f: FamilyFactor, given: Assumptions, mean: Node, sd: Node) -> Value:
-    """Return E[u**n * exp(t*u + q*u**2)] by completing the square: a moment of another Normal variable times a number.
+    """Return E[u**n * exp(t*u + q*u**2)] by completing the square: a number times a moment of another Normal variable.
 
     The variance becomes S**2 = sd**2/v and the mean m = (mean + t*sd**2)/v, with v = 1 - 2*q*sd**2.
     """
@@ -64,7 +64,7 @@ def _check_power(f: FamilyFactor) -> None:
 
 
 def _size(f: FamilyFactor, given: Assumptions, m: Value, sd: Node) -> Value:
-    """Return E[abs(u)**a] = sd**a * 2**(a/2) * gamma((a + 1)/2)/sqrt(pi), for the mean 0."""
+    """Return E[abs(u)**a] = sd**a * 2**(a/2) * gamma((a + 1)/2)/sqrt(pi), if the mean is 0."""
     half = (f.low, f.high) in (((_0,), ()), ((), (_0,)))
     if isinstance(m, Complex) or not m.is_number(0) or not f.power.is_number(0):
         raise Undecided

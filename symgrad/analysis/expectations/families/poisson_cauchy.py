@@ -19,7 +19,7 @@ from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.rewrite.pipeline import canonical
 
 _0, _1 = as_node(0), as_node(1)
-_COUNTS = 40  # terms of an explicit sum
+_COUNTS = 40  # number of terms of a sum that is written out
 
 
 def poisson(f: FamilyFactor, _given: Assumptions, rate: Node) -> Value:
@@ -46,10 +46,10 @@ def poisson(f: FamilyFactor, _given: Assumptions, rate: Node) -> Value:
 
 
 def _counted_from(ends: tuple[Node, ...], choose: Callable[[tuple[Node, ...]], Node]) -> int:
-    """Return the first integer that is not below an end.
+    """Return the first integer that is not below a lower end.
 
     Raises:
-        Undecided: if the end is no number.
+        Undecided: if the end is not a number.
     """
     (end,) = canonical([choose(ends)]).nodes
     if not end.is_number():
@@ -58,10 +58,10 @@ def _counted_from(ends: tuple[Node, ...], choose: Callable[[tuple[Node, ...]], N
 
 
 def _counted(f: FamilyFactor, s: Value, power: Node, rate: Node, values: range) -> Value:
-    """Return the sum of k**power * s**k * exp(-rate)*rate**k/k! over some values.
+    """Return the sum of k**power * s**k * exp(-rate)*rate**k/k! over a range of k.
 
     Raises:
-        Undecided: if there are too many.
+        Undecided: if the range has too many numbers.
     """
     if len(values) > _COUNTS:
         raise Undecided

@@ -1,10 +1,10 @@
-"""The families of random inputs: one rule each, for the expectation of a factor.
+"""The families of random inputs: one rule for each family, which gives the expectation of a factor.
 
     Rule ::= (factor, given, parameters...) -> E[factor]
 
-A rule raises `NoMoment` if there is provably no moment, and `Undecided` if it has no formula; it reports required
-conditions to `given`. A family with few values has a list of values and probabilities instead, which gives the
-expectation of any function.
+A rule raises `NoMoment` if there is provably no moment, and `Undecided` if it has no formula; it adds the conditions
+that it requires to `given`. A family with few values has, instead of a rule, a list of values and probabilities, which
+gives the expectation of any function.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from symgrad.ops.random.discrete import single_entries
 from symgrad.rewrite.pipeline import canonical
 
 _0, _1 = as_node(0), as_node(1)
-_STEPS = 30  # factors of a product that is written out
+_STEPS = 30  # number of factors of a product that is written out
 
 _ROWS: Mapping[str, Callable[..., Value]] = {
     "Normal": normal,
@@ -45,7 +45,10 @@ _ROWS: Mapping[str, Callable[..., Value]] = {
     "Cauchy": cauchy,
 }
 _WITH_LOGS = frozenset({"LogNormal", "Uniform"})
-"""Rules that handle log(u); for other families it is the derivative by the exponent of u."""
+"""Families whose rules handle log(u).
+
+For the other families, the derivative with respect to the exponent of u gives log(u).
+"""
 
 
 def _bernoulli(p: Node) -> Sequence[tuple[Node, Node]]:
@@ -81,7 +84,7 @@ def parameters_of(u: Node) -> tuple[str, list[Node]]:
 
 
 def values_of(u: Node) -> Sequence[tuple[Node, Node]] | None:
-    """Return the values of a random input with few values, with their probabilities; None for others."""
+    """Return the values of a random input that has few values, with their probabilities; None for other inputs."""
     name, parameters = parameters_of(u)
     return _VALUES[name](*parameters) if name in _VALUES else None
 
@@ -90,8 +93,8 @@ def expected(u: Node, monomial: Monomial, given: Assumptions) -> Node:
     """Return the expectation of a product of parts that depend on one random input only.
 
     Raises:
-        NoMoment: if there is provably none.
-        Undecided: if no rule has a formula for it.
+        NoMoment: if the expectation provably does not exist.
+        Undecided: if no rule has a formula for the product.
     """
     name, parameters = parameters_of(u)
     return of_factor(name, parameters, factor_of(u, monomial), given)
@@ -150,7 +153,7 @@ def _with_logs(
         shifted=tuple([(c, d, e + a, 0) for (c, d, e, _), a in zip(f.shifted, exponents[1:], strict=True)]),
     )
     at_zero = {a: _0 for a in exponents if a is not _0}
-    # Run the rule for its conditions, which also hold near these exponents.
+    # Run the rule to collect its conditions, which also hold near these exponents.
     row(replace(f, logs=0, shifted=tuple([(c, d, e, 0) for c, d, e, _ in f.shifted])), given, *parameters)
     found = row(moved, Assumptions(()), *parameters)
     assert isinstance(found, Node)

@@ -1,4 +1,4 @@
-"""The rules of Gauss quadrature: standard points and weights for each family, and inputs as functions of the points."""
+"""Rules of Gauss quadrature: standard points and weights for each family, and inputs as functions of the points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, constant
 
 Points: TypeAlias = tuple[Any, Any]
-# Separate types by the number of parameters let the type checker read the lambdas of the table.
+# There is a type for each number of parameters, so that the type checker can check the lambdas in the table.
 Place: TypeAlias = "Callable[[Node, Node], Node] | Callable[[Node, Node, Node], Node]"
 Density: TypeAlias = "Callable[[float], float] | Callable[[float, float, float], float]"
 
@@ -22,12 +22,14 @@ class GaussRule:
     """The quadrature rule of a family.
 
     Args:
-        points: points and weights of an order, from the parameters that change the rule, as floats.
-        place: the input, from its parameters and a standard point.
-        density: the density of the standard points, from these parameters; None for integers.
+        points: a function that returns points and weights; it takes the order, and as floats the parameters that change
+            the rule.
+        place: a function that returns the input; it takes the parameters and a standard point.
+        density: a function of the parameters that change the rule, which returns the density of the standard points;
+            None for integers.
         low: the lower bound of standard points.
-        high: their upper bound.
-        shapes: the positions of the parameters that change the rule.
+        high: the upper bound of standard points.
+        shapes: the positions of those parameters that change the rule.
     """
 
     points: Callable[..., Points]
@@ -43,7 +45,7 @@ class GaussRule:
 
 
 def _hermite(order: int) -> Points:
-    from scipy.special import roots_hermitenorm  # saves start-up time, as below
+    from scipy.special import roots_hermitenorm  # a late import, for a quick start; so are those below
 
     points, weights = roots_hermitenorm(order)
     return points, weights / weights.sum()
@@ -78,7 +80,9 @@ def _jacobi(order: int, a: float, b: float) -> Points:
 def _counts(order: int, rate: float) -> Points:
     from scipy.special import gammaln, xlogy  # see _hermite
 
-    points = np.arange(int(rate + 14 * math.sqrt(rate)) + order)  # up to a negligible tail
+    points = np.arange(
+        int(rate + 14 * math.sqrt(rate)) + order
+    )  # beyond these points, the tail is negligible
     return points.astype(float), np.exp(xlogy(points, rate) - rate - gammaln(points + 1))
 
 

@@ -1,7 +1,7 @@
-"""Gauss quadrature over one or two random inputs, by the orthogonal polynomials of their densities.
+"""Gauss quadrature over one or two random inputs, with the orthogonal polynomials of their densities.
 
-A rule has standard points e and weights w; the input is a function of e and of parameters that may be symbols, such as
-mean + sd*e for Normal. So a moment is one expression, a contraction with the weights (Golub and Welsch, 1969).
+A rule has standard points e and weights w. The input is a function of e and of parameters, which may be symbols: mean +
+sd*e for Normal. So a moment is one expression: a contraction with the weights (Golub and Welsch, 1969).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from symgrad.ops.scalar.logic import where
 from symgrad.support.progress import reports_progress
 from symgrad.support.traversal import walk
 
-_INPUTS = 2  # random inputs
-_ORDER = 32  # nodes of Gauss quadrature per random input
-_CLOSE = 1e-6  # relative difference of two orders at convergence
-_PIECES = 100  # subdivisions of an interval
-_GRID = 400  # points between which kinks are sought
-_KINKS = 8  # kinks of one op
+_INPUTS = 2  # number of random inputs
+_ORDER = 32  # number of points of Gauss quadrature for each random input
+_CLOSE = 1e-6  # relative difference of two orders that counts as convergence
+_PIECES = 100  # number of subdivisions of an interval
+_GRID = 400  # number of points between which kinks are searched for
+_KINKS = 8  # number of kinks of one op
 
 
 class Quadrature:
@@ -45,7 +45,7 @@ class Quadrature:
         sources: one or two scalar random inputs, with continuous families.
 
     Raises:
-        Undecided: for other programs.
+        Undecided: if the program is not of this kind.
     """
 
     def __init__(self, outputs: Sequence[Node], sources: Sequence[Node]) -> None:
@@ -73,7 +73,7 @@ class Quadrature:
         self.kinks = [n for n in order if n in noisy and _has_kinks(n)]
 
     def numbers(self, values: Mapping[Node, Any], order: int) -> tuple[list[Any], Any]:
-        """Return the outputs at all points of a rule, with the axes of the points in front, and the weights."""
+        """Return the outputs at all points of a rule, and the weights; the axes of the points come first."""
         given = dict(values)
         weights: Any = np.ones([1] * (self.rank + len(self.sources)))
         for i, (s, e, rule) in enumerate(zip(self.sources, self.points, self.rules, strict=True)):
@@ -89,16 +89,16 @@ class Quadrature:
 
     @reports_progress("moments", "integrating")
     def mean(self, values: Mapping[Node, Any], of: Callable[..., Any]) -> tuple[Any, Any]:
-        """Return the expectation of a function of the outputs, with an error estimate from another order.
+        """Return the expectation of a function of the outputs; the error is estimated from another order.
 
         Args:
             values: the values of all other symbols.
-            of: the function, of the outputs and their expectations.
+            of: the function; it takes the outputs and their expectations.
 
         Raises:
-            Undecided: if it seems not to converge absolutely.
+            Undecided: if the integral does not seem to converge absolutely.
         """
-        # A sum over integers has no kinks between its points.
+        # A sum over integers needs no pieces: a kink between two integers does no harm.
         smooth = not self.kinks or all(rule.density is None for rule in self.rules)
         methods = [self._by_orders] if smooth else []
         if len(self.sources) == 1 and self.rules[0].density is not None:
@@ -129,8 +129,8 @@ class Quadrature:
         return means[2], _small(error, sizes[2])
 
     def _adaptively(self, values: Mapping[Node, Any], of: Callable[..., Any]) -> tuple[Any, Any]:
-        """Integrate over the standard points, piece by piece between the kinks."""
-        import scipy.integrate  # saves start-up time
+        """Integrate over the standard points, separately between neighbouring kinks."""
+        import scipy.integrate  # a late import, for a quick start
 
         quad_vec: Any = cast("Any", scipy.integrate).quad_vec
         (s,), (e,), (rule,) = self.sources, self.points, self.rules
@@ -173,8 +173,8 @@ class Quadrature:
         return value, _small(np.maximum(error, 4e-14 * size), size)
 
     def _edges(self, values: Mapping[Node, Any]) -> list[float]:
-        """Return the ends and the kinks between them: sign changes of the arguments of kinked ops."""
-        import scipy.optimize  # saves start-up time
+        """Return the ends and the kinks between them: the sign changes of the arguments of ops with kinks."""
+        import scipy.optimize  # a late import, for a quick start
 
         brentq: Any = cast("Any", scipy.optimize).brentq
         (e,), (rule,) = self.points, self.rules
@@ -217,7 +217,7 @@ class Quadrature:
 
 
 def first(found: Sequence[Any], means: Sequence[Any]) -> Any:
-    """Return the first output; its mean is the expectation itself, and not a variance."""
+    """Return the first output; ``means`` is not used: an expectation is wanted, not a variance."""
     del means
     return found[0]
 
@@ -227,10 +227,10 @@ def _item(i: int) -> Callable[[list[Any]], Any]:
 
 
 def _small(error: Any, size: Any) -> Any:
-    """Return an error if it is small relative to the integral of the absolute value.
+    """Return an error if it is small compared with the integral of the absolute value.
 
     Raises:
-        Undecided: if it is not.
+        Undecided: if it is not small.
     """
     if not np.all(error <= _CLOSE * np.maximum(size, 1e-300)):
         raise Undecided

@@ -1,4 +1,4 @@
-"""Monte Carlo: seeded draws in blocks on a compiled kernel, with intervals of 99 % confidence."""
+"""Monte Carlo: seeded draws in blocks, evaluated by a compiled kernel, with intervals of 99 % confidence."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _Z = 2.5758293035489004
 """The quantile of the normal distribution for a two-sided interval of this level."""
 
 _BLOCK = 2**14
-_ENTRIES = 2**22  # entries of an array of draws
-_TOTAL = 2**27  # entries of all draws
-_TOP = 80  # the largest draws, from which the tail is estimated
+_ENTRIES = 2**22  # number of entries of an array of draws
+_TOTAL = 2**27  # number of entries of all draws
+_TOP = 80  # number of the largest draws, from which the tail is estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Sampled:
 
     Args:
         value: the estimated moment.
-        half: half the width of its interval.
-        notes: doubts that the sample raises.
+        half: half the width of the interval.
+        notes: doubts about the estimate.
     """
 
     value: Any
@@ -56,9 +56,9 @@ def sampled(
         outputs: one node, or two.
         sources: the random inputs.
         values: a number or array for every other symbol.
-        options: how many draws, and the seed.
-        kind: which moment.
-        sizes: named sizes that no array in ``values`` has.
+        options: the number of draws, and the seed.
+        kind: the kind of moment.
+        sizes: the values of named sizes that are not the length of an axis in ``values``.
     """
     known = sizes_of([*topological(outputs), *sources], values, sizes)
     symbols = [s for s in symbols_of(outputs) if s in values or s in sources]
@@ -67,7 +67,7 @@ def sampled(
     entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
     block = max(1, min(_BLOCK, _ENTRIES // entries))
     total = max(2 * block, min(options.samples, _TOTAL // entries))
-    # Entrywise programs broadcast over the last axes, so the axis of the block precedes all others.
+    # Entrywise programs broadcast over the last axes, so the axis of the block comes before all others.
     elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
     rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
     shaped = elementwise and any(s.shape for s in symbols)
@@ -84,22 +84,22 @@ def sampled(
 
 
 def _kernel(outputs: Sequence[Node], symbols: Sequence[Node]) -> Any:
-    # Closed forms need no llvmlite, which is missing in a browser.
+    # Closed forms do not need llvmlite, which browsers do not have.
     from symgrad.compiler.kernels.compile import compile_nodes
 
     return compile_nodes(list(outputs), symbols)
 
 
 def _called(kernel: Any, given: Sequence[Any], shaped: bool) -> Any:
-    """Run a kernel on a block; the ufunc of an entrywise kernel does not check declared shapes."""
+    """Run a kernel on a block; the ufunc of an entrywise kernel does not check the declared shapes."""
     if not shaped:
         return kernel(*given)
-    with np.errstate(all="ignore"):  # for untaken branches
+    with np.errstate(all="ignore"):  # branches that are not taken may cause warnings
         return kernel.ufunc(*given)
 
 
 def _aligned(draws: Any, rank: int) -> Any:
-    """Insert axes of length 1 behind the axis of the block."""
+    """Insert axes of length 1 after the axis of the block."""
     missing = rank + 1 - draws.ndim
     return draws.reshape(draws.shape[0], *[1] * missing, *draws.shape[1:]) if missing > 0 else draws
 
@@ -136,7 +136,7 @@ def _draws(
 
 
 class _SampleSums:
-    """Sums of powers of the distances from the mean of the first block, for one output or two."""
+    """Sums of powers of distances from the mean of the first block, for one output or two."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -146,7 +146,7 @@ class _SampleSums:
         self.lost = 0
 
     def add(self, outputs: list[Any]) -> None:
-        """Add a block."""
+        """Add the values of a block."""
         if not self.centre:
             self.centre = [np.mean(o, axis=0) for o in outputs]
         infinite = [~np.isfinite(o).reshape(len(o), -1).all(axis=1) for o in outputs]
@@ -156,7 +156,7 @@ class _SampleSums:
         self.power = sums if self.power is None else [a + b for a, b in zip(self.power, sums, strict=True)]
         self.count += len(x)
         if not self.tail:
-            # Around the median: without an expectation the mean does not converge.
+            # The distances are from the median: if there is no expectation, the mean does not converge.
             sizes = [np.abs(o - np.median(o, axis=0)) for o in outputs]
             self.tail = [np.sort(d, axis=0)[-min(_TOP, len(d) // 10 or 1) :] for d in sizes]
 
@@ -164,7 +164,7 @@ class _SampleSums:
         return self.power[_POWERS.index((i, j))] / self.count
 
     def expectation(self) -> Sampled:
-        """Return the mean, with an interval from the variance."""
+        """Return the mean, with an interval computed from the variance."""
         moved = self._mean(1, 0)
         spread = np.maximum(self._mean(2, 0) - moved**2, 0) * self.count / (self.count - 1)
         notes = self._doubts(1, "expectation: there may be no interval")
@@ -173,10 +173,10 @@ class _SampleSums:
         return Sampled(self.centre[0] + moved, half, notes)
 
     def covariance(self) -> Sampled:
-        """Return the covariance, with an interval from the fourth moments."""
+        """Return the covariance, with an interval computed from the fourth moments."""
         a, b = self._mean(1, 0), self._mean(0, 1)
         value = self._mean(1, 1) - a * b
-        # The variance of (x - a)*(y - b), multiplied out.
+        # This is the variance of (x - a)*(y - b), multiplied out.
         square = (
             self._mean(2, 2)
             - 2 * b * self._mean(2, 1)
@@ -193,7 +193,7 @@ class _SampleSums:
         return Sampled(value * self.count / (self.count - 1), half, notes)
 
     def _doubts(self, order: float, what: str) -> tuple[str, ...]:
-        """Return a warning if Hill's estimator (1975) finds a heavy tail: x**-(a + 1) has only moments below a."""
+        """Return a warning if Hill's estimator (1975) finds a heavy tail: x**-(a + 1) has moments only below a."""
         if self.lost:
             return (f"{self.lost} of {self.count} draws have no value",)
         lightest = math.inf

@@ -1,1 +1,1 @@
-"""Programs as sums of products of noisy atoms (`monomials`), by one rule per op (`rules`)."""
+"""Programs as sums of products of noisy atoms (`monomials`), by one rule for each op (`rules`)."""

@@ -1,4 +1,4 @@
-"""Expansion of every node of a program into a sum of products, once."""
+"""Expansion of every node of a program into a sum of products; each node is expanded once."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from symgrad.support.traversal import leaves, postorder
 
 _0, _1 = as_node(0), as_node(1)
 _LOGIC = frozenset({"and_", "not_", "or_"})
-_REGIONS = 3  # thresholds of one argument of an op
-_TERMS = 8_000  # terms of all equations, which take minutes in a long program with growing sums
+_REGIONS = 3  # number of thresholds of one argument of an op
+_TERMS = 8_000  # number of terms of all equations; in a long program with growing sums these take minutes
 
 
 class Expansion:
-    """The terms of nodes, in a cache.
+    """The expansions of nodes; results are cached.
 
     Args:
         sources: the random inputs; all other inputs are constants.
         given: the known facts of nodes.
         rules: the rule of each op for terms, by its name.
-        listed: the random inputs with few values, for which every function has an expectation.
+        listed: the random inputs with few values: every function of these has an expectation.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class Expansion:
         self._budget = Budget(most=_TERMS, of="terms", ends=Undecided)
 
     def mask(self, node: Node) -> int:
-        """Return a bit for each random input that a node's value depends on."""
+        """Return a bit for each random input on which the value of a node depends."""
         known = self._mask
         if node not in known:
             fold([node], lambda _, masks: reduce(int.__or__, masks, 0), known)
         return known[node]
 
     def of(self, node: Node) -> Node | None:
-        """Return the only random input that a node depends on; None if there is none or several."""
+        """Return the only random input on which a node depends; None if there is none, or more than one."""
         mask = self.mask(node)
         return next((s for s, bit in self.sources.items() if bit == mask), None)
 
@@ -73,20 +73,20 @@ class Expansion:
         """Return the terms of a node; a node with too many terms is an atom.
 
         Raises:
-            Undecided: if all nodes together have too many.
+            Undecided: if all nodes together have too many terms.
         """
         known = self._terms
         self._budget.spend()
         for n in postorder([node], self._operands, until=known):
             if not self.mask(n):
                 known[n] = {ONE: n} if not n.is_number(0) else {}
-            elif n not in known:  # a rule may have expanded it
+            elif n not in known:  # the call of a rule may have expanded the node already
                 known[n] = self._expanded(n)
                 self._budget.spend(len(known[n]))
         return known[node]
 
     def _operands(self, node: Node) -> Iterable[Node]:
-        """Return the numbers that a node or its conditions read, from right to left."""
+        """Return the numbers that a node or its conditions contain, from right to left."""
         if not self.mask(node):
             return ()
         numbers = [a for a in node.args if a.dtype != "bool"]
@@ -106,7 +106,7 @@ class Expansion:
     # ------------------------------------------------------------------------------------------------- regions
 
     def regions(self, terms: Terms) -> Iterator[tuple[Terms, Terms]]:
-        """Yield the indicator of every region in which a sum has no indicators, and the sum there."""
+        """Yield the indicator of every region in which a sum has no indicators, with the sum in this region."""
         sides = {a for m in terms for a, _ in m if is_indicator(a)}
         edges = ordered((a, _1) for a in sides if opposite(a) not in sides or a.args[0].op.name == "lt")
         if len(edges) > _REGIONS:
@@ -159,7 +159,7 @@ class Expansion:
         return self.given.known.nonnegative(node) == "yes"
 
     def is_continuous(self, node: Node) -> bool:
-        """Tell whether a node is a random input whose single values have probability 0."""
+        """Tell whether a node is a random input for which each single value has probability 0."""
         return node in self.sources and node.dtype == "real"
 
     def is_count(self, node: Node) -> bool:
@@ -167,7 +167,7 @@ class Expansion:
         return node in self.sources and node.dtype == "int"
 
     def affine(self, terms: Terms) -> tuple[Node, Node, Node] | None:
-        """Return u, c0 and c1 of a sum c0 + c1*u."""
+        """Return u, c0 and c1 for a sum c0 + c1*u."""
         noisy = [m for m in terms if m]
         if len(noisy) != 1 or len(noisy[0]) != 1:
             return None
@@ -180,7 +180,7 @@ class Expansion:
         """Write a sum as a coefficient times a monomial: the common factors, times c0 + u or the remaining sum.
 
         Raises:
-            Undecided: if it is zero.
+            Undecided: if the sum is zero.
         """
         if not terms:
             raise Undecided

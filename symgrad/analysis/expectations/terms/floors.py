@@ -16,10 +16,10 @@ _STEPS = 8
 
 
 def floor_of_sum(x: Expansion, terms: Terms) -> Terms:
-    """Return floor(c0 + c1*u): its value at the lower end, and 1 more at each integer up to the upper end.
+    """Return floor(c0 + c1*u): its value at the lower end, plus 1 for each integer up to the upper end.
 
     Raises:
-        Undecided: if the sum is not affine, c1 or the ends of u are no numbers, or there are too many steps.
+        Undecided: if the sum is not affine, c1 or an end of u is not a number, or there are too many steps.
     """
     if terms.keys() <= {ONE}:
         return {ONE: OPS["floor"](simple(terms.get(ONE, _0)))}
@@ -48,7 +48,7 @@ def ceil_of_sum(x: Expansion, terms: Terms) -> Terms:
 
 
 def round_of_sum(x: Expansion, terms: Terms) -> Terms:
-    """Return round(c0 + c1*u) as floor(1/2 + c0 + c1*u), equal up to a set of probability 0 because u is continuous."""
+    """Return round(c0 + c1*u) as floor(1/2 + c0 + c1*u); they differ with probability 0 because u is continuous."""
     if terms.keys() <= {ONE}:
         return {ONE: OPS["round"](simple(terms.get(ONE, _0)))}
     half = {ONE: as_node(Fraction(1, 2))}

@@ -20,11 +20,11 @@ from symgrad.ir.graph import OPS, Node, as_node
 
 _1 = as_node(1)
 _HIGHEST = 12  # the largest expanded power of a sum
-_WAVES = 4  # terms of an angle in addition theorems
+_WAVES = 4  # number of terms of an angle in addition theorems
 
 
 def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
-    """Return a power of a sum without indicators; the exponent is noise-free."""
+    """Return a power of a sum without indicators; the exponent is free of noise."""
     n = exponent.value if exponent.is_number() else None
     if isinstance(n, int) and 0 <= n <= _HIGHEST:
         return power(terms, n)
@@ -79,7 +79,7 @@ def log_of_sum(x: Expansion, terms: Terms) -> Terms:
 
 
 def wave_of_sum(terms: Terms, name: str) -> Terms:
-    """Return the cosine or sine of a sum without indicators, by the addition theorems."""
+    """Return the cosine or sine of a sum without indicators, with the addition theorems."""
     if len(terms) > _WAVES:
         raise Undecided
     cosine: Terms = {ONE: _1}

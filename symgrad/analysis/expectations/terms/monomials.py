@@ -24,7 +24,7 @@ Terms = dict[Monomial, Node]
 
 ONE: Monomial = ()
 _0, _1 = as_node(0), as_node(1)
-_TERMS = 256  # terms of a product
+_TERMS = 256  # number of terms of a product
 
 
 def below(u: Node, c: Node) -> Node:
@@ -38,7 +38,7 @@ def above(u: Node, c: Node) -> Node:
 
 
 def is_indicator(atom: Node) -> bool:
-    """Tell whether an atom is an indicator made by `below` or `above`."""
+    """Tell whether an atom is an indicator that `below` or `above` returned."""
     return atom.op.name == "where" and atom.args[1] is _1 and atom.args[2] is _0
 
 
@@ -49,7 +49,7 @@ def opposite(atom: Node) -> Node:
 
 
 def power_of(base: Node, exponent: Node) -> Node:
-    """Return a power: folded for numbers, a square root for the exponent 1/2."""
+    """Return a power: a number if base and exponent are numbers, a square root if the exponent is 1/2."""
     if base.is_number(1):
         return base
     if exponent.is_number() and exponent.value == exponent.value.__class__(1) / 2:
@@ -94,7 +94,7 @@ def _may_cancel(a: Node, b: Node) -> bool:
 
 
 def ordered(factors: Iterable[tuple[Node, Node]]) -> Monomial:
-    """Sort factors into a monomial, in an order that depends only on their structure."""
+    """Sort factors into a monomial; the order depends only on their structure."""
     return tuple(sorted(factors, key=lambda f: digest(f[0])))
 
 
@@ -115,7 +115,7 @@ def product(a: Terms, b: Terms) -> Terms:
     """Return the expanded product of two sums.
 
     Raises:
-        Undecided: if it has more than 256 terms.
+        Undecided: if the product has more than 256 terms.
     """
     if len(a) * len(b) > _TERMS and min(len(a), len(b)) > 1:
         raise Undecided

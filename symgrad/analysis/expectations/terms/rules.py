@@ -38,7 +38,7 @@ def _div(x: Expansion, node: Node) -> Terms:
 
 
 def _integer_power(x: Expansion, node: Node, exponent: int) -> Terms:
-    """Return a power of a product as the powers of its factors, without expanding divisors."""
+    """Return a power of a product as the product of the powers of its factors; divisors are not expanded."""
     found: Terms = {ONE: _1}
     pending = [(node, exponent)]
     while pending:
@@ -87,7 +87,7 @@ def _unary(method: Callable[[Expansion, Terms], Terms]) -> Callable[[Expansion, 
 
 
 def _defined(make: Callable[[Node], Node]) -> Callable[[Expansion, Node], Terms]:
-    """Return the rule of a function that is defined by others."""
+    """Return the rule for a function that is defined by other functions."""
     return lambda x, node: dict(x(make(node)))
 
 
@@ -100,7 +100,7 @@ def _maximum(x: Expansion, node: Node) -> Terms:
     a, b = (x(arg) for arg in node.args)
     difference = plus(dict(a), scaled(b, as_node(-1)))
     if len(difference) == 1 and ONE not in difference:
-        # relu(x*u) is (x*u + abs(x)*abs(u))/2 for either sign of x.
+        # relu(x*u) is (x*u + abs(x)*abs(u))/2, for either sign of x.
         half = as_node(Fraction(1 if node.op.name == "maximum" else -1, 2))
         size = scaled(x.by_region(difference, lambda t: absolute(x, t)), half)
         return plus(plus(scaled(a, _HALF), scaled(b, _HALF)), size)

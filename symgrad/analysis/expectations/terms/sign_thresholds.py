@@ -1,4 +1,4 @@
-"""Indicators of negative sums by thresholds of random inputs, and choices between sums."""
+"""Indicators of negative sums, from thresholds of random inputs, and choices between sums."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _0, _1 = as_node(0), as_node(1)
 
 
 def negative_part(x: Expansion, terms: Terms) -> Terms:
-    """Return the indicator of a negative sum, up to sets of probability 0.
+    """Return the indicator of a sum being negative, up to sets of probability 0.
 
     Raises:
-        Undecided: if no threshold of one random input decides it.
+        Undecided: if the sign of the sum does not depend on a threshold of one random input.
     """
     node = node_of_sum(terms)
     if x.given.known.nonnegative(node) == "yes":
@@ -62,12 +62,12 @@ def _indicator(atom: Node) -> Terms:
 
 
 def _beyond(x: Expansion, u: Node, r: Node) -> Node:
-    """Return the indicator of u > r; for an integer u, of u >= floor(r) + 1."""
+    """Return the indicator of u > r; for an integer u, the indicator of u >= floor(r) + 1."""
     return above(u, simple(OPS["floor"](r) + 1) if x.is_count(u) else r)
 
 
 def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node, Node, Node] | None:
-    """Return u, c0 and c1 such that c0 + c1*u has the sign of a sum: for u itself, or an increasing function of u."""
+    """Return u, c0 and c1 such that c0 + c1*u has the sign of a sum of u, or of an increasing function of u."""
     if len(noisy) != 1 or len(noisy[0]) != 1:
         return None
     ((atom, e),) = noisy[0]
@@ -91,7 +91,7 @@ def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node,
 
 
 def _of_product(x: Expansion, c: Node, m: Monomial) -> Terms:
-    """Return the indicator of a negative product: c > 0 and the noisy part negative, or c < 0 and it positive."""
+    """Return the indicator of a negative product: c > 0 and the noisy part is negative, or c < 0 and it is positive."""
     found: Terms = {}
     for side, where in ((-1, "gt"), (1, "lt")):
         holds = _if(OPS[where](c, _0))
@@ -101,13 +101,13 @@ def _of_product(x: Expansion, c: Node, m: Monomial) -> Terms:
 
 
 def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms:
-    """Return the indicator of a negative (side -1) or positive (1) product.
+    """Return the indicator of a product being negative (side -1) or positive (side 1).
 
     Args:
         x: the expansion.
         m: the product.
-        side: the side.
-        strict: whether it must be 0 where the product is 0; otherwise any value will do there.
+        side: -1 or 1.
+        strict: whether the indicator must be 0 where the product is 0; otherwise any value is right there.
     """
     odd = _odd(x, m)
     if odd is None and side < 0:
@@ -116,7 +116,7 @@ def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms
     for atom, e in m:
         if not strict or x.masses.nonzero(atom):
             continue
-        if not e.is_number() or e.value < 0:  # may be undefined
+        if not e.is_number() or e.value < 0:  # this factor may be undefined
             raise Undecided
         if atom is odd:
             continue
@@ -128,7 +128,7 @@ def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms
 
 
 def _odd(x: Expansion, m: Monomial) -> Node | None:
-    """Return the one factor that has the sign of a product; None if the product is never negative."""
+    """Return the single factor that has the sign of a product; None if the product is never negative."""
     odd: list[Node] = []
     for atom, e in m:
         if is_even(e) or x.nonnegative(atom):
@@ -142,7 +142,7 @@ def _odd(x: Expansion, m: Monomial) -> Node | None:
 
 
 def _part(x: Expansion, atom: Node, side: int) -> Terms:
-    """Return the indicator of a negative (side -1) or positive (1) factor."""
+    """Return the indicator of a factor being negative (side -1) or positive (side 1)."""
     if x.is_continuous(atom):
         return _indicator(below(atom, _0) if side < 0 else above(atom, _0))
     if x.is_count(atom):
@@ -198,7 +198,7 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
         return choice(x, first, inner, b) if name == "and_" else choice(x, first, a, inner)
     if name not in NEGATION or any(arg.dtype == "bool" for arg in condition.args):
         raise Undecided
-    if x.of(condition) in x.listed:  # its values are enumerated instead
+    if x.of(condition) in x.listed:  # the values of this input are enumerated instead
         raise Undecided
     left, right = reversed(condition.args) if name in {"gt", "ge"} else condition.args
     difference = plus(dict(x(left)), scaled(x(right), as_node(-1)))
@@ -214,7 +214,7 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
 
 
 def _below(x: Expansion, terms: Terms) -> Terms:
-    """Return the indicator of a negative sum, which may have indicators."""
+    """Return the indicator of a sum being negative; the sum may have indicators."""
     return x.by_region(terms, lambda t: negative_part(x, t))
 
 

@@ -1,7 +1,7 @@
 """Search an array program for two draws of a random input that give different gradients: the witness.
 
-As in `witness`, float64 proposes and exact points at two high precisions decide. Named sizes are small numbers. There
-is no witness if rounding might decide a comparison near the point.
+As in `witness`, float64 finds candidates, and evaluation at exact points in two high precisions decides. Named sizes
+are set to small numbers. A witness is rejected if rounding might decide a comparison near the point.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from symgrad.support.errors import SymgradError
 
 _POINTS = 6
 _SMALL = 3
-"""Further points with entries an eighth as large, because larger ones saturate a network of some layers."""
+"""Further points, with entries an eighth as large: larger entries saturate a network of several layers."""
 
 _STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
@@ -52,10 +52,11 @@ def find_array_evidence(
         y: the differentiated value, which must exist at the point.
         gradients: the gradients.
         source: the random input, a symbol of any shape.
-        straddle: whether to try points with kinks and thresholds between the two draws, instead of others.
+        straddle: whether to try only points that have kinks or thresholds between the two draws; otherwise other
+            points.
 
     Returns:
-        The evidence, or None if no pair was found, which proves nothing.
+        The evidence; None if no pair was found, which proves nothing.
     """
     order = topological([y, *gradients, *requirements([y, *gradients, source])])
     symbols = symbols_of([*order, source])
@@ -69,7 +70,7 @@ def find_array_evidence(
         size = Fraction(1, 8) if index >= _POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         every = draws(source, landmarks, sizes)
-        # An entry on a landmark ties some comparison, so draws without landmarks are tried as well.
+        # If an entry is equal to a landmark, some comparison ties; so draws without landmarks are tried as well.
         choices = ([v for v in every if v not in landmarks] or every, every)
         try:
             if _work(order, sizes) > PRECISE_WORK:
@@ -84,7 +85,7 @@ def find_array_evidence(
                     if evidence is not None:
                         return evidence
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
-            continue  # outside the domain of an op, or of an axis
+            continue  # the point is outside the domain of an op, or of an axis
     return None
 
 
@@ -108,7 +109,7 @@ def filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], 
     Args:
         symbol: the symbol.
         sizes: the lengths of axes.
-        value: the entries by position, if they are independent.
+        value: a function that returns the entries by their positions, if they are independent.
         number: the number of the draw, if entries depend on one another.
 
     Raises:
@@ -130,7 +131,7 @@ def filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], 
 
 
 def _count(symbol: Node, sizes: Mapping[str, int]) -> int:
-    """Return how many values a symbol takes, from 0 on."""
+    """Return how many values a symbol can take, counted from 0."""
     high = domain_of(symbol, sizes).high
     if not isinstance(high, int):
         raise ValueError(f"{symbol.name} takes any number of values")
@@ -146,7 +147,7 @@ def _different(symbol: Node, shape: tuple[int, ...], count: int, number: int) ->
 
 
 def entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
-    """Return entry i of an input at a sample point. Integers are mostly indices, so they are 0 or 1."""
+    """Return entry i of an input at a sample point. Integers are mostly indices, so the entries are 0 or 1."""
     if symbol.shape and symbol.dtype == "int":
         return hash_of(symbol.name, index, i) % 2
     return _sized(symbol, value_at(symbol, hash_of(index, i) % 1009 if symbol.shape else index), size)
@@ -155,7 +156,7 @@ def entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
 def draw_entry(
     source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
 ) -> Number | bool:
-    """Return entry i of a draw. Entries differ, so that a dependence on their differences shows."""
+    """Return entry i of a draw. Entries differ, so that a dependence on their differences is seen."""
     return _sized(source, candidates[hash_of(source.name, draw, i) % len(candidates)], size)
 
 
@@ -190,7 +191,7 @@ def _decide(
             if not all(is_finite(mp, e) for n in (y, *gradients) for e in entries(values[n])):
                 return None
             if not all(np.all(values[c]) for c in requirements([y, *gradients])):
-                return None  # outside the support of a distribution
+                return None  # the value is outside the support of a distribution
         found.append(rows)
     low, high = ([rows[k] for rows in found] for k in (0, 1))
     for i, gradient in enumerate(gradients):
@@ -212,7 +213,7 @@ def _at(value: Any, place: tuple[int, ...]) -> Any:
 
 
 def _place(level: PrecisionPair, low: Any, high: Any, node: Node) -> tuple[int, ...] | None:
-    """Return the first entry of a gradient that differs between the draws, equally at both precisions."""
+    """Return the first entry of a gradient in which the draws differ, by the same amount at both precisions."""
     shape = np.shape(low[0][node])
     for place in np.ndindex(*shape):
         (a, b), (c, d) = ([_at(values[node], place) for values in rows] for rows in (low, high))
@@ -231,7 +232,7 @@ def _listed(value: Any) -> Any:
 def settled(
     level: PrecisionPair, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
 ) -> bool:
-    """Tell whether rounding cannot have decided any comparison, jump or choice of an index."""
+    """Tell whether rounding cannot have changed a comparison, a jump or the choice of an index."""
     exact: set[Node] = set()
     for node in order:
         moved = (
@@ -297,7 +298,7 @@ def _is_extreme_of(node: Node, x: Node) -> bool:
 def _one_hit(node: Node, values: Mapping[Node, Any], args: Sequence[Any], doubts: Sequence[Any]) -> bool:
     """Tell whether each reduction has exactly one extreme entry, and all other entries are clearly smaller or larger.
 
-    The extreme entry equals the extreme for any rounding.
+    The extreme entry is then the same for any rounding.
     """
     inner = _without_reshape(node.args[1])
     a, b, off = (np.ravel(v) for v in np.broadcast_arrays(*args, sum(doubts)))

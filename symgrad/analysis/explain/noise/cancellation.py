@@ -1,6 +1,6 @@
 """Noise that cancels: prove that any two draws give the same gradients, or find two that do not.
 
-The engine behind verdicts decides g(x, u) = g(x, v) for all x, u and v, with v a second draw. This finds cancellation
+The engine of verdicts decides g(x, u) = g(x, v) for all x, u and v, where v is a second draw. This finds cancellation
 that no form of g shows, as in sum(x + u - mean(x + u)) = 0.
 """
 
@@ -34,7 +34,7 @@ class TwoDraws:
     """The comparison of any two draws of a random input.
 
     Attributes:
-        same: True if they are proved to give the same gradients, False if two do not, None if unknown.
+        same: True if they are proved to give the same gradients, False if two draws do not, None if it is unknown.
         witness: two draws that give different gradients.
     """
 
@@ -62,7 +62,7 @@ def compare_draws(gradients: Sequence[Node], source: Node) -> TwoDraws:
 
 
 def without(gradient: Node, source: Node) -> Node | None:
-    """Fix a random input that cancels in a gradient at a number; return None if it is not proved to cancel.
+    """Fix a random input that cancels in a gradient at a number; return None if it is not proved that it cancels.
 
     Args:
         gradient: a formula that reads the input.
@@ -81,7 +81,7 @@ def without(gradient: Node, source: Node) -> Node | None:
         if verdict is not None and _is_proof(verdict, gradient, fixed):
             return fixed
         if verdict is None or verdict.points or verdict.status == "refuted":
-            return None  # another value helps only if the gradient does not exist at this one
+            return None  # another value helps only if the gradient does not exist at this value
     return None
 
 
@@ -92,7 +92,7 @@ def are_same(a: Node, b: Node) -> bool:
 
 
 def _plain_values(source: Node) -> Iterator[Any]:
-    """Yield values of a random input, those that simplify most first."""
+    """Yield values of a random input; those that simplify a formula most come first."""
     domain = domain_of(source)
     yield from (v for v in (0, 1) if domain.kind != "bool" and inside(domain, v))
     yield from (place_in(domain, t) for t in _PLACES)
@@ -100,7 +100,7 @@ def _plain_values(source: Node) -> Iterator[Any]:
 
 def _decided(a: Node, b: Node) -> Verdict | None:
     """Return the verdict on an equation; None if it is too large or malformed."""
-    # Saves start-up time: most gradients need no engine.
+    # This is a late import: most gradients need no engine.
     from symgrad.verification.decide import decide, equal
 
     if len(topological([a, b])) > PROVABLE_EQUATIONS:
@@ -121,7 +121,7 @@ def _is_proof(verdict: Verdict, *sides: Node) -> bool:
 
 
 def _witness(verdict: Verdict, wrt: int, name: str, other: str) -> NoiseWitness | None:
-    """Return the two draws of a refutation, with their gradients."""
+    """Return the two draws of a refutation, each with its gradient."""
     if verdict.witness is None or verdict.values is None:
         return None
     point = dict(verdict.witness)
@@ -132,8 +132,8 @@ def _witness(verdict: Verdict, wrt: int, name: str, other: str) -> NoiseWitness 
 
 
 def _decimal(text: str) -> str:
-    """Convert a fraction, or the middle of a ball, to decimals; return other texts unchanged."""
-    import mpmath  # only needed where a program has random inputs
+    """Convert a fraction, or the midpoint of a ball, to decimals; return other texts unchanged."""
+    import mpmath  # a late import: only programs with random inputs need it
 
     if text.startswith("["):
         return text[1:].split(" ")[0]

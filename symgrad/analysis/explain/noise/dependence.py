@@ -1,7 +1,7 @@
-"""Value edges: the random inputs that a node's value depends on, and the paths to them.
+"""Value edges: the random inputs on which the value of a node depends, and the paths to these inputs.
 
-A value edge leads from every equation to each of its arguments, also through stop_gradient, which cuts only
-derivative edges.
+A value edge leads from every equation to each of its arguments, also through stop_gradient, which cuts only derivative
+edges.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from symgrad.ir.traverse import topological
 
 
 class Dependence:
-    """The sources that each node's value depends on, as bit masks computed in one sweep.
+    """The sources on which the value of each node depends, as bit masks that are computed in one sweep.
 
     Args:
         outputs: the graph.
@@ -31,17 +31,17 @@ class Dependence:
             self._mask[node] = mask
 
     def __call__(self, node: Node, source: Node) -> bool:
-        """Tell whether a node's value depends on a source along value edges."""
+        """Tell whether the value of a node depends on a source along value edges."""
         return bool(self._mask.get(node, 0) & self._bit[source])
 
 
 class Paths:
-    """The shortest value path from every node to one source; the leftmost of equal ones.
+    """The shortest value path from every node to one source; of several, the leftmost.
 
     Args:
-        order: the graph, arguments first.
-        source: the end of the paths.
-        through: the nodes that a path may use; None for all.
+        order: the nodes of the graph, each after its arguments.
+        source: the node at which the paths end.
+        through: the nodes that a path may pass; None for all nodes.
     """
 
     def __init__(self, order: Iterable[Node], source: Node, through: Collection[Node] | None = None) -> None:
@@ -65,7 +65,7 @@ class Paths:
         return self._distance[node]
 
     def path(self, start: Node) -> tuple[Node, ...]:
-        """Return the path from a node to the source, both included; () if there is none."""
+        """Return the path from a node to the source, including both; () if there is none."""
         if start not in self._distance:
             return ()
         path = [start]
@@ -84,7 +84,7 @@ def readers(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
 
 
 def blocking_stops(output: Node, source: Node) -> tuple[bool, list[Node]]:
-    """Return whether the source reaches the output outside of all stops, and the outermost stops around it."""
+    """Return whether a path from the source to the output avoids all stops, and the outermost stops around it."""
     order = topological([output])
     stops = {n for n in order if "stops" in n.op.facts}
     outside = topological([output], until=stops)

@@ -1,4 +1,4 @@
-"""Find named values without noise of their own in a noisy gradient: the entry of the noise, and a cure."""
+"""Find named values whose own derivative has no noise, below noise in a gradient; tell where it enters, and a cure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from symgrad.ops.random.laws import mean
 
 @dataclass(frozen=True, slots=True)
 class CleanValue:
-    """A named value whose own derivative has no noise, in a gradient that has.
+    """A named value whose own derivative has no noise, although the gradient has.
 
     Attributes:
-        name: of the value.
+        name: the name of the value.
         random: the random input.
-        wrt: the input of the derivative.
-        through: the pullbacks behind it that read noise, as rule and residual, nearest to the value first.
-        cure: the replacement that keeps the value and removes the noise from the gradient; None if unknown.
+        wrt: the input with respect to which the derivative is taken.
+        through: the pullbacks between the value and the output that read noise, as rule and residual, nearest to the
+            value first.
+        cure: an expression in place of the value that keeps its value and removes the noise from the gradient; None if
+            unknown.
     """
 
     name: str
@@ -54,7 +56,7 @@ def clean_values(
     Args:
         y: the differentiated value.
         trace: its backward pass, without dead ends.
-        noisy: the noisy residuals of each step whose coefficient depends on the random input.
+        noisy: for each step whose coefficient depends on the random input, the residuals with noise.
         source: the random input.
         naming: the names of values.
     """
@@ -68,7 +70,7 @@ def clean_values(
     clean: list[tuple[Node, list[int]]] = []
     for n in reversed(named):
         if any(reads(m, n) for m, _ in clean):
-            continue  # below a clean value
+            continue  # the value is below a value without noise in its derivative
         inside = [i for i, m in stepped.items() if reads(n, m)]
         behind = [i for i, m in stepped.items() if not reads(n, m) and reads(m, n)]
         if not inside and behind:
@@ -86,7 +88,7 @@ def clean_values(
 
 
 def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
-    """Return the replacement for the smallest named value, behind the clean ones, that removes the noise."""
+    """Return the replacement for the smallest named value that removes the noise, above the values without noise."""
     typical = _typical(source)
     if typical is None:
         return None

@@ -1,4 +1,4 @@
-"""Find the pullbacks that make the gradient change with a random input, by changing each alone at the witness."""
+"""Find the pullbacks through which a gradient changes with a random input: change each one alone at a witness."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symgrad.ir.values.evaluate import evaluate_mp
 
 
 def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
-    """Tell for each step whether the gradient changes if only its coefficient takes the value of the second draw.
+    """Tell for each step whether the gradient changes if only the coefficient of this step is that of the second draw.
 
     Args:
         trace: the backward pass.
@@ -24,7 +24,7 @@ def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidenc
         evidence: the two draws.
 
     Returns:
-        An entry for each of ``reading``; none if there is too much to evaluate.
+        A truth value for each of ``reading``; none if there is too much to evaluate.
     """
     if all(s.coefficient in evidence.first and not _is_array(s) for s in trace.steps):
         return _of_numbers(trace, reading, evidence)
@@ -39,9 +39,9 @@ def _is_array(step: Pullback) -> bool:
 
 
 def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
-    """Return the same for scalars, where the gradient is affine in every coefficient: no path passes an equation twice.
+    """Return the same for scalars: the gradient is affine in every coefficient, as no path passes an equation twice.
 
-    A zero coefficient passes nothing on, even to infinity: guards are strong zeros.
+    A zero coefficient passes nothing on, not even to an infinite factor: guards are strong zeros.
     """
     first = evidence.first
     pulled: dict[Node, Any] = {o: first.get(seed, 1) for o, seed in trace.outputs}
@@ -66,7 +66,7 @@ def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence
 
 
 def _replayed(trace: BackwardTrace, evidence: Evidence, changed: int | None) -> Any:
-    """Return the gradient of the first draw, with one step's coefficient from the second."""
+    """Return the gradient for the first draw, except that one step has its coefficient for the second draw."""
     pulled: dict[Node, Any] = {o: evidence.first.get(seed, 1) for o, seed in trace.outputs}
     for i, step in enumerate(trace.steps):
         if step.node in pulled:

@@ -1,8 +1,8 @@
-"""Jumps that a parameter moves: there the mean of the gradient is not the gradient of the mean.
+"""Jumps whose place a parameter moves: there the mean of the gradient is not the gradient of the mean.
 
-The mean over u of y(u, t) is an integral. If y jumps at u = s(t), its derivative by t has a further term by Leibniz's
-rule: (y just below s - y just above s)*p(s)*ds/dt, with the density p of u. No pullback computes this term, because the
-derivative on either side of a jump is zero.
+The mean over u of y(u, t) is an integral. If y jumps at u = s(t), the derivative of this integral with respect to t has
+a further term by Leibniz's rule: (y just below s - y just above s)*p(s)*ds/dt, where p is the density of u. No pullback
+computes this term, because the derivative is zero on either side of a jump.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
 
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
-"""Comparisons, with 1 if they hold where the left side is smaller."""
+"""Comparisons, each with 1 if it holds where the left side is smaller, otherwise -1."""
 _PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
 _STEPS = frozenset({"ceil", "floor", "round"})
 _POINTS = 6
@@ -41,15 +41,15 @@ _SHARP = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class MovedJump:
-    """A jump that parameters move: the derivative of the mean has a term there that the mean of the derivative lacks.
+    """A jump whose place parameters move: there the derivative of the mean has an additional term.
 
     Attributes:
         value: the value that jumps.
         random: the random input that crosses the jump.
         choice: the node that jumps: a condition, or an op such as ``floor``.
-        where: the value of the random input there; None if no formula is known.
-        terms: for each parameter that moves it the missing term, None if no formula is known. A term that reads random
-            inputs is to be averaged over them.
+        where: the value of the random input at the jump; None if no formula is known.
+        terms: for each parameter that moves the jump the missing term; None if no formula is known. If a term contains
+            random inputs, its mean over them is missing.
     """
 
     value: str
@@ -62,7 +62,7 @@ class MovedJump:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The line that makes the choice, for a program read from other code."""
+        """The line of code that makes the choice, if the program was read from other code."""
         return self._naming.lines([self._node])
 
     @property
@@ -109,7 +109,7 @@ class MovedJump:
 def moved_jumps(
     y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming, *, possible: bool = False
 ) -> tuple[MovedJump, ...]:
-    """Return the jumps of a value that parameters move across random inputs.
+    """Return the jumps of a value that a random input crosses at a place that parameters move.
 
     Args:
         y: a scalar.
@@ -163,14 +163,14 @@ def _moves(node: Node, w: Node, depends: Dependence) -> bool:
 
 
 def _once(found: Sequence[MovedJump]) -> tuple[MovedJump, ...]:
-    """Remove duplicates: one condition may have several spellings."""
+    """Remove duplicates: the same condition may be written in several ways."""
     keys = [(j.random, j.where or j.choice, tuple(j.terms.items())) for j in found]
     return tuple(dict(zip(reversed(keys), reversed(found), strict=True)).values())[::-1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Jump:
-    """A node that may jump, and its context."""
+    """A node that may jump, and the question about it."""
 
     y: Node
     node: Node
@@ -181,7 +181,7 @@ class _Jump:
     tied: Mapping[Node, Node]
 
     def record(self, crossing: Sequence[Node], *, possible: bool) -> MovedJump | None:
-        """Return the record of the jump; None if there is none, or, without ``possible``, if there may be none."""
+        """Return the record of the jump; None if there is none, or if there may be none and not ``possible``."""
         gap = self._gap()
         for u in () if self.held else crossing:
             found = None if gap is None else self._with_formula(u, gap)
@@ -202,7 +202,7 @@ class _Jump:
         )
 
     def _gap(self) -> Node | None:
-        """Return an expression that is zero at the jump and grows to the side where a comparison fails."""
+        """Return an expression that is zero at the jump, and grows towards the side on which the comparison fails."""
         name, args = self.node.op.name, self.node.args
         if name == "sign":
             return args[0]
@@ -246,10 +246,10 @@ class _Jump:
         return at, {w: term for w, term in zip(self.wrt, terms, strict=True) if not is_zero(term)}
 
     def _sides(self, u: Node, at: Node) -> tuple[Node, Node] | None:
-        """Return the values at the jump for a negative and a positive gap; of arrays entry by entry."""
+        """Return the values at the jump for a negative and a positive gap; for arrays, entry by entry."""
         low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
         if not self.node.shape:
-            # The formula does not cover another comparison that ties at the same place.
+            # The formula is wrong if another comparison ties at the same place.
             pair = [substitute([self.y], {**self.tied, self.node: v})[0] for v in (low, high)]
             if any(self._ties(n, u, at) for n in topological(pair)):
                 return None
@@ -259,7 +259,7 @@ class _Jump:
         linear = ("where", "mul", "neg", "add")
         if any(n.op.name not in linear or n.shape != self.node.shape for n in readers):
             return None
-        # Integers have no cotangent, so real symbols replace the readers.
+        # Integers have no cotangent, so real symbols replace the nodes that read them.
         stands = [symbol(Declaration(f"__{k}", REAL, n.shape)) for k, n in enumerate(readers)]
         (replaced,) = substitute([self.y], dict(zip(readers, stands, strict=True)))
         weights = canonical(pull_back([replaced], [as_node(1)], stands).gradients).nodes
@@ -277,7 +277,7 @@ class _Jump:
         return sums[0], sums[1]
 
     def _ties(self, n: Node, u: Node, at: Node) -> bool:
-        """Tell whether another choice may tie at the place of this one, for more than single values of parameters."""
+        """Tell whether another choice may tie where this one does, for more than isolated values of the parameters."""
         if n is self.node or not _jumps(n) or u not in topological([n]):
             return False
         if n.op.name not in (*_CONDITIONS, "sign"):
@@ -290,7 +290,7 @@ class _Jump:
     # --------------------------------------------------------------------------------------------- without a formula
 
     def _certain(self, u: Node) -> bool:
-        """Tell whether the value certainly jumps, by evaluation, if no formula was found."""
+        """If no formula was found, tell by evaluation whether the value certainly jumps."""
         symbols = symbols_of([self.y])
         if any(s.shape for s in symbols) or self.held:
             return False
@@ -328,7 +328,7 @@ class _Jump:
 
 
 def _pointwise(node: Node, u: Node) -> bool:
-    """Tell whether each entry depends on the same entry of a random input only."""
+    """Tell whether each entry depends only on the same entry of a random input."""
     depends = Dependence([node], [u])
     return node.shape == u.shape and all(
         n.op.pointwise and n.shape == u.shape for n in depends.order if n is not u and depends(n, u)
@@ -336,8 +336,8 @@ def _pointwise(node: Node, u: Node) -> bool:
 
 
 def _differ(a: Node, b: Node) -> bool | None:
-    """Decide whether two values differ somewhere; None if unknown."""
-    # Saves start-up time: few gradients have jumps.
+    """Decide whether two values differ somewhere; None if it is unknown."""
+    # This is a late import: few gradients have jumps.
     from symgrad.verification.decide import decide, equal
 
     gap = canonical([a - b], drop_stops=True).nodes[0]

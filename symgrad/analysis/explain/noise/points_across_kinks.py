@@ -1,8 +1,8 @@
-"""Find points at which two draws of a random input lie on different sides of a kink, a jump or a threshold.
+"""Find points at which a kink, a jump or a threshold lies between two draws of a random input.
 
-For narrow noise, all draws mostly lie on one side of a random point: `maximum(x, u)` separates them only for x in the
-support of u. So one input is moved to a value at which a comparison, a `maximum`, or the argument of `abs` ties for a
-value of the noise between the two draws.
+If the noise is narrow, usually all draws lie on one side at a random point: `maximum(x, u)` separates them only for x
+in the support of u. So one input is moved to a value at which a comparison, a `maximum` or the argument of `abs` ties
+for a value of the noise between the two draws.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _PLACES = sorted({*_TAIL, *(1 - t for t in _TAIL), *(Fraction(k, 16) for k in ra
 def straddling(
     order: Sequence[Node], source: Node, draws: Sequence[Any], point: Point
 ) -> Iterator[dict[Node, Any]]:
-    """Yield variants of a point with one input moved, so that something ties between two draws.
+    """Yield variants of a point in which one input is moved such that something ties between two draws.
 
     Args:
         order: nodes, each after its arguments.
         source: the random input.
-        draws: two exact values of it.
+        draws: two exact values of the random input.
         point: exact values of the other inputs.
 
     Raises:
@@ -78,7 +78,7 @@ def _kinks(order: Sequence[Node], among: set[Node]) -> list[tuple[Node, Node | N
 def _between(
     kinks: Sequence[tuple[Node, Node | None]], source: Node, draws: Sequence[Any], point: Point, s: Node
 ) -> list[Number]:
-    """Return numbers for an input, or for its first entry, at which some pair has the two draws on different sides."""
+    """Return numbers for an input, or its first entry, at which some pair has the draws on different sides."""
     wanted = list(dict.fromkeys(n for pair in kinks for n in pair if n is not None))
     others = {n: as_floats(n, v) for n, v in point.items()}
     noise = [as_floats(source, d) for d in draws]
@@ -115,7 +115,7 @@ def _between(
 
 
 def _short(low: float, high: float, *, whole: bool) -> Number | None:
-    """Return the shortest decimal well between two numbers.
+    """Return the shortest decimal that is clearly between two numbers.
 
     Example:
         >>> _short(0.908, 1.092, whole=False), _short(2.2, 2.4, whole=True)

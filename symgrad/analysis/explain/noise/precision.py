@@ -1,4 +1,4 @@
-"""Evaluation at two high precisions, and tests whether rounding may have decided something, independent of scale."""
+"""Evaluation at two high precisions, and tests whether rounding may have decided something; they work at any scale."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.rewrite.facts.inference import Conditions
 
-_DIGITS, _MOST_DIGITS = 20, 110  # of printed values
+_DIGITS, _MOST_DIGITS = 20, 110  # digits of printed values
 
 _GUARD = 10
-"""Digits behind the random ones."""
+"""Digits after the random ones."""
 
 _DOUBTFUL = 10**6
-"""Factor from the difference between two precisions to a bound on the error: by chance they may be far closer."""
+"""The factor from the difference between two precisions to a bound on the error: by chance the difference may be far
+smaller than the error."""
 
 _BENT = 2.0**-10
 """Deviation from linearity, relative to the change of a function."""
@@ -28,15 +29,15 @@ _ROUNDS_NOT = frozenset({"abs", "maximum", "minimum", "neg", "stop_gradient", "w
 
 
 class PrecisionPair:
-    """Two precisions that must agree, with a criterion for differences beyond rounding in the lower one.
+    """Two precisions whose results must agree, with a criterion for differences that rounding cannot explain.
 
     At the lower precision every result gets a random last digit, as in discrete stochastic arithmetic (Vignes, A
     stochastic arithmetic for reliable scientific computation, 1993). So a value that has lost its digits differs
-    between the precisions by about its error, at any scale, even if both would round alike.
+    between the precisions by about its error. This works at any scale, and even if both precisions would round alike.
     """
 
     def __init__(self, digits: tuple[int, int]) -> None:
-        import mpmath  # only needed where a program has random inputs
+        import mpmath  # a late import: only programs with random inputs need it
 
         self.contexts: tuple[Any, Any] = (mpmath.mp.clone(), mpmath.mp.clone())
         for context, places in zip(self.contexts, (digits[0] + _GUARD, digits[1]), strict=True):
@@ -52,7 +53,7 @@ class PrecisionPair:
 
         Args:
             order: the nodes, each after its arguments.
-            at: an exact number, or an array of them, for every symbol.
+            at: an exact number, or an array of exact numbers, for every symbol.
         """
         places = has_arrays(order)  # integers may be indices
         coarse, fine = (
@@ -74,10 +75,10 @@ class PrecisionPair:
         )
 
     def texts(self, coarse: Sequence[Any], fine: Sequence[Any]) -> tuple[str, str]:
-        """Return two different values as text, with "0" for pure rounding errors.
+        """Return two different values as text; a value that is only rounding error is written "0".
 
-        There are 20 digits, or more until the two texts differ; beyond a hundred, the second text is the distance from
-        the first.
+        There are 20 digits, or more until the two texts differ; if that takes over a hundred, the second text is the
+        distance from the first.
         """
         mp = self.contexts[1]
         rounding = [abs(a - b) > abs(b) * self.margin for a, b in zip(coarse, fine, strict=True)]
@@ -89,23 +90,23 @@ class PrecisionPair:
         return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
 
     def doubt(self, coarse: Any, fine: Any) -> Any:
-        """Return a bound on the error of a value: half its digits, and many times the difference to the finer one."""
+        """Return a bound on the error of a value: half its digits, and many times its difference from the finer one."""
         return self.margin * abs(coarse) + _DOUBTFUL * abs(coarse - fine)
 
     def differ(self, a: Any, b: Any) -> bool:
-        """Tell whether two values differ beyond rounding; NaN differs from nothing."""
+        """Tell whether two values differ beyond rounding; NaN differs from no value."""
         return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
 
 
 def _is_exact(node: Node) -> bool:
-    """Tell whether an op computes without rounding: one of its arguments, except for a sign, or an integer."""
+    """Tell whether an op computes without rounding: the result is one of its arguments up to a sign, or an integer."""
     structure = node.op.structure
     copies = structure is not None and structure.copies
     return copies or node.op.name in _ROUNDS_NOT or "piecewise-constant" in node.op.facts
 
 
 def has_arrays(order: Sequence[Node]) -> bool:
-    """Tell whether nodes include an array, a reduction or a size."""
+    """Tell whether some node is an array, a reduction or a size."""
     return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
 
 
@@ -121,8 +122,8 @@ def settled(
     finer: Mapping[Node, Any],
     at: Mapping[Node, Any],
 ) -> bool:
-    """Tell whether no comparison and no jump is close enough to a tie for rounding to decide it."""
-    # Exact operands, and equal roundings of equal numbers, are beyond doubt.
+    """Tell whether no comparison and no jump is so close to a tie that rounding may decide it."""
+    # Exact operands are never in doubt, nor are equal roundings of equal numbers.
     inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
 
     def doubts(node: Node, inexact: Iterable[bool]) -> list[Any]:
@@ -150,7 +151,7 @@ def settled(
 
 
 def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
-    """Tell whether errors of the arguments cannot change a condition, or lead an op across a jump."""
+    """Tell whether errors of the arguments can neither change a condition nor lead an op across a jump."""
     if not any(doubts):
         return True
     args = [values[a] for a in node.args]
@@ -166,7 +167,7 @@ def is_continuous_at(
     """Tell whether an op with kinks has no jump and no pole within the errors of its arguments."""
     mp = level.contexts[0]
     if not is_finite(mp, result):
-        return True  # an undefined value lies in an untaken branch
+        return True  # an undefined value is in a branch that is not taken
     bounded = "continuous" in node.op.facts and "poles" not in node.op.facts
     if bounded or (node.op.name == "pow" and args[1] > 0):
         return True
@@ -177,7 +178,7 @@ def is_continuous_at(
             node.op.reference(mp, *node.params, *args[:i], arg + away, *args[i + 1 :])
             for away in (doubts[i], -doubts[i])
         )
-        # Away from jumps and poles a function is nearly linear over such a small change, at any scale.
+        # Away from jumps and poles, a function is nearly linear over so small a change, at any scale.
         if not abs(up - 2 * result + down) <= _BENT * abs(up - down):
             return False
     return True

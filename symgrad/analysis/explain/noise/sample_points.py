@@ -1,6 +1,6 @@
 """Exact sample points: values for the inputs, and draws of a random input.
 
-Points are rational, lie inside the declared domains and supports, and depend on the names only, so that a program has
+Points are rational, and lie inside the declared domains and supports. They depend only on names, so that a program has
 the same points on every machine.
 """
 
@@ -21,18 +21,18 @@ from symgrad.ir.size_substitution import domain_with
 from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
 
-# Fractions of the support: the middles of both halves first, then the ends, the centre and others.
+# Fractions of the support: first the middles of both halves, then the ends, the centre and others.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
 
 
 def domain_of(symbol: Node, sizes: Mapping[str, int] = {}) -> Domain:
-    """Return the values that a symbol takes: the support of a random input, else its declared domain.
+    """Return the values that a symbol can take: the support of a random input, or the domain of another symbol.
 
-    If an end is an unknown size, return the part that is common to all sizes from 1 on: 0 for ``int(0, k - 1)``.
+    If an end is an unknown size, return the range that is common to all sizes from 1 on: 0 for ``int(0, k - 1)``.
 
     Args:
         symbol: the symbol.
-        sizes: known sizes by name.
+        sizes: the known sizes, by name.
     """
     declaration = symbol.declaration
     domain = domain_with(declaration.values, sizes)
@@ -44,7 +44,7 @@ def domain_of(symbol: Node, sizes: Mapping[str, int] = {}) -> Domain:
 
 
 def inside(domain: Domain, value: Number) -> bool:
-    """Tell whether a number lies in the interior of a domain, or in a closed domain of integers."""
+    """Tell whether a number is in the interior of a domain, or in a closed domain of integers."""
     low, high = domain.span
     if domain.kind == "int" and domain.closed:
         return (low is None or low <= value) and (high is None or value <= high)
@@ -52,7 +52,7 @@ def inside(domain: Domain, value: Number) -> bool:
 
 
 def only_value(symbol: Node) -> Number | None:
-    """Return the only value of a symbol, such as a draw from Bernoulli(0); None if there are several."""
+    """Return the only value of a symbol, such as a draw from Bernoulli(0); None if there is more than one."""
     domain = symbol.declaration.values
     only = isinstance(domain.low, int) and domain.low == domain.high
     return domain.low if domain.kind == "int" and only and isinstance(domain.low, int) else None
@@ -64,17 +64,17 @@ def hash_of(*key: object) -> int:
 
 
 def value_at(symbol: Node, index: int) -> Number | bool:
-    """Return the value of a symbol at the sample point with an index."""
+    """Return the value of a symbol at the sample point with a given index."""
     return place_in(domain_of(symbol), Fraction(5 + hash_of(symbol.name, index) % 91, 100))
 
 
 def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = {}) -> list[Number | bool]:
-    """Return different draws of a random input: across its support, and on both sides of landmarks in it.
+    """Return different draws of a random input: across its support, and on both sides of landmarks in the support.
 
     Args:
         symbol: the random input.
-        landmarks: numbers of the program at which it may switch (``where(u > 1, ...)``).
-        sizes: known sizes by name.
+        landmarks: numbers at which the program may switch (``where(u > 1, ...)``).
+        sizes: the known sizes, by name.
     """
     domain = domain_of(symbol, sizes)
     found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
@@ -88,7 +88,7 @@ def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = 
 
 
 def place_in(domain: Domain, t: Fraction) -> Number | bool:
-    """Return the value at a fraction 0 < t < 1 of a domain; a two-digit decimal if the domain is unbounded."""
+    """Return the value at a fraction 0 < t < 1 of a domain; if the domain is unbounded, a two-digit decimal."""
     low, high = domain.span
     if domain.kind == "bool":
         return t < Fraction(1, 2)
@@ -119,7 +119,7 @@ def as_floats(symbol: Node, value: Any) -> Any:
 
 
 def entries(value: Any) -> list[Any]:
-    """Return the entries of an array, or a number as a list."""
+    """Return the entries of an array as a list, or a number as a list with one entry."""
     return np.asarray(value, dtype=object).reshape(-1).tolist()
 
 

@@ -1,4 +1,4 @@
-"""Solve for ties: a formula by inverting one function after another, or a number by bisection."""
+"""Solve for ties: find a formula by inverting one function after another, or a number by bisection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HALVINGS = 80
 
 
 def tie_of(left: Node, right: Node, u: Node) -> Node | None:
-    """Return the value of u at which two sides tie, if one of them is a chain of monotonic functions of u."""
+    """Return the value of u at which two sides tie, if one side is a chain of monotonic functions of u."""
     side, other = (left, right) if u in topological([left]) else (right, left)
     if u in topological([other]):
         return None
@@ -54,10 +54,12 @@ def tie_of(left: Node, right: Node, u: Node) -> Node | None:
 
 
 def change_of(choice: Node, u: Node, point: Mapping[Node, Any]) -> tuple[float, float, float] | None:
-    """Return a value of u at which a condition or a sign changes, and its values below and above; None if not found.
+    """Return a value of u at which a condition or a sign changes, and its values below and above.
+
+    The result is None if none is found.
 
     Args:
-        choice: a node with few values.
+        choice: a node that has few values.
         u: an input.
         point: values of all other inputs.
     """

@@ -1,8 +1,8 @@
 """Decide whether a random input enters a gradient: the verdict, its path, its evidence and its sentence.
 
-A gradient is made of coefficients that pullbacks compute from forward values. A random input u enters it exactly if,
-with all other inputs fixed, two draws of u give different gradients. So a pullback must read a value that depends on u
-along *value* edges; stop_gradient cuts derivative edges, not value edges.
+A gradient is made of coefficients, which pullbacks compute from forward values. A random input u enters the gradient
+exactly if, with all other inputs fixed, two draws of u give different gradients. Then a pullback must read a value that
+depends on u along *value* edges; stop_gradient cuts derivative edges, but no value edges.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from symgrad.support.source import Place
 
 
 class GradientValues(Protocol):
-    """The interface of gradients, implemented by `GradientForms`."""
+    """The interface of the gradients, which `GradientForms` implements."""
 
     raw: tuple[Node, ...]
 
@@ -57,9 +57,9 @@ class ResidualUse:
     Attributes:
         rule: the op of the pullback.
         number: the number of the step, as in `Derivation.steps`.
-        node: the forward value that it reads.
-        matters: whether changing this value alone changes the gradient at the witness; None without a witness, and in
-            a large array program, where it is not evaluated.
+        node: the forward value that the pullback reads.
+        matters: whether changing only this value changes the gradient at the witness; None if there is no witness, or
+            if this is not evaluated because the array program is large.
     """
 
     rule: str
@@ -71,14 +71,14 @@ class ResidualUse:
 
     @property
     def residual(self) -> str:
-        """The forward value that it reads, by name or as an expression."""
+        """The forward value that the pullback reads, by name or as an expression."""
         return self._naming.text(self.node)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The shortest path along value edges from the residual to the random input.
 
-        A difference a - b counts as one equation, without its sign.
+        A difference a - b counts as one equation, not as a sign and a sum.
         """
         first, *rest = self._paths.path(self.node)
         return (first, *(n for n in rest if n.op.name != "neg" or n in self._naming.names))
@@ -90,7 +90,7 @@ class ResidualUse:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The lines that compute the nodes of the path, for a program read from other code."""
+        """The lines of code that compute the nodes of the path, if the program was read from other code."""
         return self._naming.lines(self.nodes)
 
     @property
@@ -116,19 +116,20 @@ class ResidualUse:
 
 @dataclass(frozen=True, slots=True)
 class NoiseVerdict:
-    """Whether a random input enters the gradient.
+    """The verdict whether a random input enters the gradient.
 
     Attributes:
-        name: the random input.
+        name: the name of the random input.
         enters: True, False, or None for undecided.
         reason: the reason, in one sentence.
         how: the kind of evidence.
-        path: from the value that the pullback reads to the random input, along value edges; () if none reads it.
-        residual: that value; None if no pullback reads one.
+        path: the path along value edges from the value that the pullback reads to the random input; () if no pullback
+            reads such a value.
+        residual: the value that the pullback reads; None if no pullback reads such a value.
         rule: the op of that pullback.
         witness: two draws that give different gradients, if that is the evidence.
-        all_paths: every read of the random input by a pullback, from the output back.
-        clean: named values on the way whose own derivatives have no noise, if it enters behind them.
+        all_paths: every pullback that reads the random input, from the output to the inputs.
+        clean: named values below the place where the random input enters, whose own derivatives have no noise.
     """
 
     name: str
@@ -142,7 +143,7 @@ class NoiseVerdict:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The lines that compute the nodes of `path`, for a program read from other code."""
+        """The lines of code that compute the nodes of `path`, if the program was read from other code."""
         return () if self._chosen is None else self._chosen.places
 
     @property
@@ -189,7 +190,7 @@ def judge(
         forms: its gradients.
         sources: the random inputs.
         naming: names for the sentences.
-        quick: skip the proof, the search between kinks and clean values, which are slow in large programs.
+        quick: whether to skip the proof, the search between kinks, and clean values, which are slow for large programs.
     """
     coefficients = [s.coefficient for s in trace.steps]
     depends = Dependence([y, *trace.gradients, *coefficients, *sources], sources)
@@ -198,7 +199,7 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class _NoiseQuery:
-    """The decision on one random input, with evidence from the cheapest to the most expensive kind."""
+    """The decision about one random input; cheap kinds of evidence are tried before expensive ones."""
 
     y: Node
     trace: BackwardTrace
@@ -231,14 +232,16 @@ class _NoiseQuery:
                 how = "any two draws are proved to give the same gradient"
             if how:
                 return self._verdict(False, how, self._cancels(reading), reading)
-        evidence = self._evidence(straddle=True)  # across ties; the engine found no proof against it
+        evidence = self._evidence(
+            straddle=True
+        )  # points across ties; the engine found no proof that noise is absent
         if evidence is not None or draws.same is False:
             how = "two draws give different gradients"
             return self._verdict(True, how, "", reading, evidence, draws.witness)
         return self._open(reading)
 
     def _simplifies(self) -> bool:
-        """Tell whether a property of the simplified gradients holds for the raw ones."""
+        """Tell whether a property of the simplified gradients also holds for the raw gradients."""
         small = len(topological(self.forms.raw)) <= SIMPLIFIED_EQUATIONS
         return small and self.forms.faithful and self._compares_numbers()
 
@@ -259,9 +262,9 @@ class _NoiseQuery:
         return find(self.y, gradients, coefficients, self.source)
 
     def _compares_numbers(self) -> bool:
-        """Tell whether no condition of the gradient compares a value that the random input may make undefined.
+        """Tell whether no condition in the gradient compares a value that the random input may make undefined.
 
-        A kernel evaluates a comparison with NaN to false, so such a condition may change with a draw although its
+        A kernel evaluates a comparison with NaN to false. So such a condition may change with a draw, although its
         simplified form does not.
         """
         known = Conditions()
@@ -337,7 +340,8 @@ def _readings(
     paths = live = Paths(depends.order, source)
     influence: Mapping[int, bool] = {}
     if evidence is not None:
-        # A value that changes with the draw has an argument that changes, down to u; no path leads through 0*u.
+        # A value that changes with the draw has an argument that changes, and so on down to u; no path leads through
+        # 0*u.
         live = Paths(depends.order, source, {n for n in evidence.first if evidence.differs(n)})
         influence = influence_of(trace, reading, evidence)
     found: list[ResidualUse] = []
@@ -354,9 +358,9 @@ def _readings(
 
 
 def _constant_in(values: Sequence[Node], source: Node) -> bool:
-    """Tell whether the gradients are proved constant in a continuous random input.
+    """Tell whether the gradients are proved to be constant in a continuous random input.
 
-    A zero derivative proves it only for a continuous function on a connected domain: every node must be defined
+    A zero derivative proves this only for a continuous function on a connected domain: every node must be defined
     everywhere, and no node that depends on the input may jump.
     """
     depends = Dependence(values, [source])
@@ -373,7 +377,7 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     known = Conditions()
     if any(known.defined(v) != "yes" for v in values):
         return False
-    # An array needs a free direction: along ones, u[0] - u[1] would look constant.
+    # For an array, the direction must be free: along ones, u[0] - u[1] would look constant.
     direction = symbol(Declaration("__direction", REAL, source.shape)) if source.shape else as_node(1)
     slopes = push_forward(values, {source: direction})
     return all(is_zero(s) for s in canonical(slopes, drop_stops=True).nodes)

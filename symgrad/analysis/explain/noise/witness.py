@@ -1,8 +1,8 @@
-"""Search for two draws of a random input at one point: the direct evidence that a gradient depends on it.
+"""Search for two draws of a random input at one point: direct evidence that a gradient depends on the input.
 
-Float64 proposes, exact points at two high precisions decide. A pair counts only if rounding decides nothing near it:
-the gradients are finite and real, their difference is the same at both precisions, and no comparison or jump is a near
-tie, unless exact arithmetic decides it.
+Float64 finds candidates, and evaluation at exact points in two high precisions decides. A pair of draws counts only if
+rounding decides nothing near it: the gradients are finite and real, their difference is the same at both precisions,
+and no comparison or jump is close to a tie, unless exact arithmetic decides it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 _POINTS = 12
-_BASES = 3  # points with one moved input, and numbers of the program with points on both sides
-# Pairs of precisions. At 50 digits, differences and distances from a jump above 1e-25 are beyond rounding; a long chain
-# can damp a dependence below that, so the deeper pair follows if nothing was found.
+_BASES = (
+    3  # number of points in which one input is moved, and of numbers of the program with points on both sides
+)
+# Two pairs of precisions. At 50 digits, differences and distances from a jump are beyond rounding if they are above
+# 1e-25. A long chain can damp a dependence below that, so the more precise pair is tried if nothing was found.
 _NORMAL, _DEEP = (50, 90), (300, 400)
 
 ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
@@ -46,12 +48,12 @@ class NoiseWitness:
     """A point and two draws at which the gradient differs.
 
     Attributes:
-        values: the other inputs, exact; an array is a list, of lists if it has several axes.
-        draws: the two values of the random input, exact.
-        wrt: the position of the differing gradient in ``wrt``.
-        gradients: the gradient for either draw, with enough digits to differ; of an array, the differing entry.
-        name: the random input.
-        entry: the index of that entry; () for a number.
+        values: the exact values of the other inputs; an array is a nested list.
+        draws: the two exact values of the random input.
+        wrt: the position, in ``wrt``, of the input whose gradient differs.
+        gradients: the gradient for each draw, with enough digits to differ; for an array, the entry that differs.
+        name: the name of the random input.
+        entry: the index of the entry that differs; () for a number.
     """
 
     values: Mapping[str, ExactValue]
@@ -84,7 +86,7 @@ class Evidence:
     level: PrecisionPair
 
     def differs(self, node: Node) -> bool:
-        """Tell whether a node's value depends on the draw, beyond rounding."""
+        """Tell whether the value of a node depends on the draw, beyond rounding."""
         a: Any = self.first[node]
         b: Any = self.second[node]
         if any(isinstance(v, np.ndarray) for v in (a, b)):
@@ -100,7 +102,7 @@ class Evidence:
 def requirements(outputs: Sequence[Node]) -> list[Node]:
     """Return the conditions under which the random inputs of outputs have valid distributions and values.
 
-    They read the nodes that compute parameters, so that these nodes belong to the point.
+    The conditions read the nodes that compute parameters, so these nodes belong to the point.
     """
     return [c for s in symbols_of(outputs) for c in conditions_on(s)]
 
@@ -115,7 +117,7 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
         source: the random input, a symbol.
 
     Returns:
-        The evidence, or None if no pair was found, which proves nothing.
+        The evidence; None if no pair was found, which proves nothing.
     """
     order = topological([y, *gradients, *extra, *requirements([y, *gradients, *extra])])
     inputs = [s for s in symbols_of(order) if s is not source]
@@ -146,7 +148,7 @@ def find_straddling(
     candidates = sorted(draws(source, ()), key=float)
     if len(candidates) < 2 or len(order) > WITNESS_WORK // WITNESS_PAIRS:
         return None
-    # Draws in the middle half are likelier, outer ones are further apart.
+    # Draws in the middle half are more likely; outer draws are further apart.
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
     level = PrecisionPair(_NORMAL)
     landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
@@ -161,7 +163,7 @@ def find_straddling(
                     if evidence is not None:
                         return evidence
             except (SymgradError, ArithmeticError, ValueError):
-                continue  # outside the domain of an op
+                continue  # the point is outside the domain of an op
     return None
 
 
@@ -173,7 +175,7 @@ def _proposals(
     inputs: Sequence[Node],
     candidates: Sequence[Number | bool],
 ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
-    """Return triples (point, draw, draw) with a difference in float64, and triples without."""
+    """Yield triples (point, draw, draw): first those with a difference in float64, then those without."""
     rows = range(_POINTS)
     values: dict[Node, Any] = {
         s: np.array([[_float(value_at(s, i))] for i in rows], dtype=bool if s.dtype == "bool" else float)
@@ -190,7 +192,9 @@ def _proposals(
         usable &= np.broadcast_to(results[condition], shape)
     for node in order:
         if node.dtype != "bool":
-            usable &= ~(np.abs(results[node]) > WIDEST_VALUE)  # allows NaN, as in an untaken branch
+            usable &= ~(
+                np.abs(results[node]) > WIDEST_VALUE
+            )  # NaN is allowed: it may be in a branch that is not taken
     usable &= np.isfinite(np.broadcast_to(results[y], shape))
     for gradient in gradients:
         usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
@@ -230,12 +234,14 @@ def _decide(
         try:
             values = level.evaluate(order, {**point, source: draw})
         except (ArithmeticError, ValueError, TypeError, NotImplementedError):
-            return None  # outside the domain of an op: complex, a pole, no convergence
+            return (
+                None  # the point is outside the domain of an op: a complex value, a pole, or no convergence
+            )
         for mp, at in zip(level.contexts, values, strict=True):
             if not all(is_finite(mp, at[n]) for n in (y, *gradients)):
                 return None
             if not all(at[c] for c in requirements([y, *gradients])):
-                return None  # outside the support of a distribution
+                return None  # the point is outside the support of a distribution
         sides.append(values)
     low, high = ([side[k] for side in sides] for k in (0, 1))
     for i, gradient in enumerate(gradients):

@@ -18,32 +18,32 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
 ULP = 2.0**-53
 
-_NEAR = 20  # decimal exponent of the distance at which both sides of a limit are evaluated
+_NEAR = 20  # decimal exponent of the distance from the point at which both sides of a limit are evaluated
 _DISTANCES = (1e-3, 1e-6, 1e-9)
 _FACTORS = (0, 0.01, 0.3, 0.99, 1.01, 1.5, 4, 30)  # multiples of a radius at which forms are compared
-_ENDS = (1.04, 1.1, 1.2)  # further ones if a series with a large radius may end there
-_AWAY = 100  # digits away from the point
-_INNER = 0.3  # the multiple up to which values have one magnitude
+_ENDS = (1.04, 1.1, 1.2)  # further multiples, used if a series with a large radius may end there
+_AWAY = 100  # number of digits away from the point
+_INNER = 0.3  # up to this multiple, values have the same magnitude
 _STEP = -30  # decimal exponent of the step for a slope
 _TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
 class PointNeighbourhood:
-    """The neighbourhood of v = at.
+    """The neighbourhood of the point v = at.
 
     Args:
-        mp: a context of many digits.
+        mp: an mpmath context with many digits.
         v: an input.
-        at: its value at the point, a formula of the other inputs.
-        points: values of the other inputs, each with that of v.
+        at: the value of v at the point, a formula of the other inputs.
+        points: values of the other inputs, each with the value of v.
     """
 
     mp: Any
     v: Node
     at: Node
     points: Sequence[tuple[Point, Any]]
-    # Many forms of one formula are compared at the same places, so its values are cached.
+    # Many forms of the same formula are compared at the same places, so its values are cached.
     _truths: dict[tuple[Node, int, float], Any] = field(
         default_factory=dict[tuple[Node, int, float], Any], init=False, repr=False, compare=False
     )
@@ -55,7 +55,7 @@ class PointNeighbourhood:
     )
 
     def value(self, e: Node, point: Point, value: Any, sign: float) -> Any:
-        """Return the value of a formula so near the point that it stands for the limit; None if undefined."""
+        """Return the value of a formula so close to the point that it counts as the limit; None if it is undefined."""
         (found,) = evaluate_mp(self.mp, [e], {**point, self.v: self.moved(value, sign)})
         return found if is_real(self.mp, found) else None
 
@@ -66,14 +66,14 @@ class PointNeighbourhood:
     def worst(
         self, e: Node, form: Node, w: Node, radii: Sequence[float], least: Sequence[Any] | None = None
     ) -> float:
-        """Return the largest error of a form at the points, relative to the magnitude of values there.
+        """Return the largest error of a form at the points, relative to the magnitude of the values there.
 
         Args:
             e: the formula.
-            form: its form, computed in floats.
+            form: another form of the formula, which is computed in floats.
             w: an intermediate value; its distances from the point are multiples of the radii.
             radii: one for each point.
-            least: magnitudes, one for each point, below which values count as 0.
+            least: for each point, a magnitude below which values count as 0.
         """
         worst = 0.0
         sizes = least or [0] * len(radii)
@@ -89,13 +89,13 @@ class PointNeighbourhood:
             if not both:
                 return math.inf
             for k, (found, truth) in both:
-                # Values far away, perhaps near a pole, must not set the magnitude near the point.
+                # Values far from the point, perhaps near a pole, must not set the magnitude near the point.
                 size = max(smallest, *(abs(x) for f, (_, x) in both if f <= max(k, _INNER)))
                 worst = max(worst, _distance(found, truth, size) if size else math.inf)
         return worst
 
     def digit_loss(self, e: Node) -> dict[float, int]:
-        """Return how many digits a formula loses at some distances from the point, at the worst of the points."""
+        """Return how many digits a formula loses at some distances from the point, for the worst of the points."""
         found: dict[float, int] = {}
         for h in _DISTANCES:
             worst = 0.0
@@ -108,7 +108,7 @@ class PointNeighbourhood:
         return found
 
     def _moves(self, w: Node, n: int) -> tuple[int, float]:
-        """Return m and c of a value that changes by c*h**m: the first nonzero derivative."""
+        """Return m and c for a value that changes by c*h**m, where m is the order of the first nonzero derivative."""
         known = self._moved.get((w, n))
         if known is not None:
             return known
@@ -124,7 +124,7 @@ class PointNeighbourhood:
         return found
 
     def _values(self, form: Node, n: int, steps: Sequence[float], e: Node) -> list[tuple[float, Any] | None]:
-        """Return a form in floats at distances from a point, each with the true value; None outside of the domains."""
+        """Return a form in floats at distances from a point, each with the true value; None outside the domains."""
         truths = [self._truth(e, n, h) for h in steps]
         there = [
             float(self.points[n][1]) + h for h, truth in zip(steps, truths, strict=True) if truth is not None
@@ -133,7 +133,7 @@ class PointNeighbourhood:
         return [None if truth is None else (next(computed), truth) for truth in truths]
 
     def _computed(self, form: Node, n: int, there: Sequence[float]) -> list[float]:
-        """Return a form in floats at values of the input; of scalars, in one evaluation."""
+        """Return a form in floats at values of the input; for scalars all values are computed in one evaluation."""
         floats = self._floats_of(n)
         if not is_elementwise([form]):
             return [float(evaluate([form], {**floats, self.v: np.float64(at)})[0]) for at in there]
@@ -147,7 +147,7 @@ class PointNeighbourhood:
         return self._floats[n]
 
     def _truth(self, e: Node, n: int, h: float) -> Any:
-        """Return the true value of a formula at a distance from a point; None outside of the domains."""
+        """Return the true value of a formula at a distance from a point; None outside the domains."""
         key = (e, n, h)
         if key not in self._truths:
             self._truths[key] = self._new_truth(e, n, h)
@@ -157,7 +157,7 @@ class PointNeighbourhood:
         at = float(self.points[n][1]) + h
         if not math.isfinite(at) or not inside(domain_of(self.v), Fraction(at)):
             return None
-        # The inputs are the floats of the computed form. Away from the point less cancels.
+        # The inputs are the floats for which the form was computed. Further from the point, less cancels.
         mp = precise(_AWAY) if abs(h) > _DISTANCES[-1] else self.mp
         others = {s: x if isinstance(x, bool) else mp.mpf(float(x)) for s, x in self._floats_of(n).items()}
         (there,) = evaluate_mp(mp, [self.at], others)
@@ -169,7 +169,7 @@ class PointNeighbourhood:
 
 
 def as_fraction(value: Any) -> Any:
-    """Return the nearest float of a number as a fraction; a bool stays one."""
+    """Return the float nearest to a number as a fraction; a bool stays a bool."""
     return value if isinstance(value, bool) else Fraction(float(value))
 
 

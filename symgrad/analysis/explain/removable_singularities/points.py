@@ -1,4 +1,4 @@
-"""Find points of the domain at which an op is undefined, such as zeros of denominators, and sample points there."""
+"""Find points of the domain at which an op is undefined, such as zeros of denominators; sample points there."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from symgrad.support.traversal import leaves
 
 Point: TypeAlias = "dict[Node, Any]"
 
-POINTS = 3  # choices of the other inputs
+POINTS = 3  # number of choices of the other inputs
 DIGITS = 240
 _PLACE = 1.5e-3  # seconds for one candidate
 
 
 def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
-    """Yield undefined nodes, each with an input and its value there.
+    """Yield undefined nodes, each with an input and the value of this input at which the node is undefined.
 
     Args:
         e: a formula of scalars.
@@ -54,7 +54,7 @@ def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
 
 
 def _vanishing(n: Node) -> list[Node]:
-    """Return the expressions at whose zeros an op is undefined: a denominator, cos(x) for tan(x)."""
+    """Return the expressions at whose zeros an op is undefined: the denominator, or cos(x) for tan(x)."""
     if n.op.name == "pow":
         return [n.args[0]] if n.args[1].is_number() and n.args[1].value < 0 else []
     if n.op.domain is None or not n.args:
@@ -71,7 +71,7 @@ def _tried(below: Node, above: Sequence[Node], v: Node) -> Iterator[Node]:
 
 
 def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
-    """Return sample values of the other inputs, each with the value of v, inside the domains."""
+    """Return sample values of the other inputs, each with the value of v, all inside the domains."""
     mp = precise()
     found: list[tuple[Point, Any]] = []
     others = [s for s in symbols_of([e, at]) if s is not v]
@@ -88,7 +88,7 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
 @cache
 def precise(digits: int = DIGITS) -> Any:
     """Return an mpmath context with many digits."""
-    import mpmath  # saves start-up time
+    import mpmath  # a late import, for a quick start
 
     mp = mpmath.MPContext()
     mp.dps = digits
@@ -121,7 +121,7 @@ def _is_zero(mp: Any, n: Node, point: Point, *, unknown: bool = False) -> bool:
 
 
 def _same(e: Node, v: Node, at: Node, other: Node, there: Node) -> bool:
-    """Tell whether two places are one: F = K is K = F."""
+    """Tell whether two places are the same: F = K is K = F."""
     mp = precise()
     for point, value in samples(e, other, there):
         whole = {**point, other: value}

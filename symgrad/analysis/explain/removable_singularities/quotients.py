@@ -1,4 +1,4 @@
-"""Quotients of polynomials in lowest terms, in which coefficients of series are often much shorter."""
+"""Quotients of polynomials in lowest terms; the coefficients of series are often much shorter in this form."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def cancelled(node: Node) -> Node:
 
 
 def coefficients(node: Node, v: Node) -> tuple[Node, list[list[Node]]] | None:
-    r"""Factor a numerator; return the atom that contains v, and the coefficients of each factor by powers of the atom.
+    r"""Factor a numerator; return the atom that contains v, and the coefficients of each factor in powers of the atom.
 
-    Return None if several atoms contain v, as in x + exp(x).
+    Return None if more than one atom contains v, as in x + exp(x).
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -80,7 +80,7 @@ def coefficients(node: Node, v: Node) -> tuple[Node, list[list[Node]]] | None:
 
 
 def _quotient(node: Node) -> tuple[Any, Any, list[Node]] | None:
-    """Return a formula as numerator and denominator in lowest terms, and the atoms: the variables of both."""
+    """Return a formula as numerator and denominator in lowest terms, and the atoms, which are the variables of both."""
     order = topological([node])
     if len(order) > QUOTIENT_EQUATIONS:
         return None
@@ -110,7 +110,7 @@ def _is_rational(n: Node) -> bool:
 
 
 def _atoms(node: Node) -> list[Node]:
-    """Return the non-rational subexpressions that the rational part reads."""
+    """Return the non-rational subexpressions that the rational part of a formula contains."""
     found: dict[Node, None] = {}
     pending, seen = [node], {node}
     while pending:

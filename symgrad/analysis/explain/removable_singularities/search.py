@@ -1,7 +1,7 @@
 """Search for removable singularities: points of the domain at which a formula is undefined but has a limit.
 
-Candidates are zeros of denominators. The formula is evaluated next to each with many digits; if both sides agree it
-has a limit there, whose formula comes from its power series.
+Candidates are zeros of denominators. The formula is evaluated with many digits on both sides of each candidate. If both
+sides agree, the formula has a limit there, and a formula for the limit follows from the power series.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from symgrad.pretty.forms.factor_out import factors_of, terms_of
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 
-_TERMS, _NUMBERS = 11, 61  # terms of a series, and of one with numbers as coefficients
+_TERMS, _NUMBERS = 11, 61  # number of terms of a series; more if its coefficients are numbers
 _DERIVED = 1e-12  # error bound for derivatives of a form
-_ROUGH = 1e-6  # error of derivatives above which a better form is sought
-_SHOWN = 15  # digits of a limit without a formula
+_ROUGH = 1e-6  # error of derivatives above which a better form is searched for
+_SHOWN = 15  # number of digits of a limit for which there is no formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,15 @@ class Gap:
     """A point at which a formula is undefined but has a limit.
 
     Attributes:
-        variable: the input with a critical value.
-        at: that value, a formula of the other inputs.
+        variable: the input that has a critical value.
+        at: the critical value, a formula of the other inputs.
         kind: the undefined form: ``"0/0"``, ``"oo - oo"``, ``"0*oo"``, ``"oo/oo"``, ``"1**oo"``; ``"undefined"`` if a
             part has no limit, so that there is no power series and the limit is not known to exist.
-        part: the undefined quotient, or the whole.
-        limit: the limit of the whole; None if no formula is found.
-        form: a form of the part that is right there and near it; None if none is found.
+        part: the undefined quotient, or the whole formula.
+        limit: the limit of the whole formula; None if no expression for it is found.
+        form: a form of the part that is right at the point and near it; None if none is found.
         lost: the number of decimal digits that the formula loses at some distances from the point.
-        reason: why there is no limit, or no form, in a clause; None if there are both.
+        reason: why there is no limit, or no form, as a clause; None if there are both.
     """
 
     variable: str
@@ -89,7 +89,7 @@ class Gap:
         return "has no value" if self.kind == UNDEFINED else f"is {self.kind}"
 
     def rows(self, naming: Naming) -> list[tuple[str, str]]:
-        """Return the facts about the gap with labels, in names of the program."""
+        """Return the facts about the gap with their labels, in the names of the program."""
 
         def text(e: Any, long: str) -> str:
             return naming.whole(getattr(e, "node", e), 400) or long
@@ -111,7 +111,7 @@ class Gap:
 
     @property
     def digits(self) -> str:
-        """The loss of digits near the point, as a phrase; empty if there is none."""
+        """A phrase about the digits lost near the point; empty if none are lost."""
         return ", ".join(
             f"{n if n < 16 else 'all'} at a distance of {h:g}" for h, n in self.lost.items() if n
         )
@@ -130,7 +130,7 @@ def _abridged(form: Node, naming: Naming) -> str:
 
 
 def mended(e: Node, gaps: Sequence[Gap]) -> Node | None:
-    """Replace every part with a gap by its form; return None if one has no form."""
+    """Replace every part that has a gap by its form; return None if a part has no form."""
     if not gaps or any(g.form is None for g in gaps):
         return None
     by_part: dict[Node, list[Gap]] = {}
@@ -138,7 +138,7 @@ def mended(e: Node, gaps: Sequence[Gap]) -> Node | None:
         by_part.setdefault(g.part, []).append(g)
     inputs = {s.name: s for s in symbols_of([e])}
     table: dict[Node, Node] = {}
-    for part in topological([e]):  # parts of parts first
+    for part in topological([e]):  # parts of other parts come first
         if part in by_part:
             table[part] = substitute([_joined(inputs, by_part[part])], table)[0]
     whole = substitute([e], table)[0]
@@ -146,7 +146,7 @@ def mended(e: Node, gaps: Sequence[Gap]) -> Node | None:
 
 
 def _joined(v: Mapping[str, Node], gaps: Sequence[Gap]) -> Node:
-    """Join the forms of a part at several points: each is wrong at the other points, so the nearest point decides."""
+    """Join the forms of a part for several points: each is wrong at the other points, so the nearest point decides."""
     first, *others = gaps
     form = first.form
     for g in others:
@@ -168,7 +168,7 @@ def _holds(e: Node, form: Node, gap: Gap) -> bool:
 
 
 def looked_at(e: Node) -> bool:
-    """Tell whether a formula consists of scalars and is short enough for the search."""
+    """Tell whether a formula has only scalars, and is short enough for the search."""
     order = topological([e])
     return (
         len(order) <= GAP_EQUATIONS
@@ -184,7 +184,7 @@ def gaps_of(
 
     Args:
         e: a formula of scalars.
-        mended_slope: for a derivative, that of a form of its primal without gaps, if there is one.
+        mended_slope: for a derivative: the derivative of a form of its primal that has no gaps, if there is one.
         seconds: the time for limits and forms.
     """
     if not looked_at(e):
@@ -195,7 +195,7 @@ def gaps_of(
 
 
 def slope_of_form(form: Node | None, by: Sequence[Node]) -> Node | None:
-    """Differentiate a form without gaps; None stays None."""
+    """Differentiate a form without gaps; for None return None."""
     for v in by:
         if form is not None:
             (form,) = pull_back([form], [as_node(1)], [v]).gradients
@@ -231,13 +231,13 @@ class _Place:
         if symbols_of([self.e]) == [self.v]:
             own = self._by_series()
             return own if own.form is not None else self._by_primal() or own
-        # Series in several inputs are long, the form of the primal is short.
+        # Series in several inputs are long, but the form of the primal is short.
         return self._by_primal() or self._by_series()
 
     def _by_series(self) -> Gap:
         why, lost = self._why(), self.beside.digit_loss(self.e)
         search = FormSearch(self.e, self.beside, self.end)
-        rough: Gap | None = None  # a result whose form has inaccurate derivatives, or none
+        rough: Gap | None = None  # a result whose form has inaccurate derivatives, or no form
         reason = self._no_limit(why) if why.kind == UNDEFINED else None
         for e, part, rest in () if reason else self._parts():
             try:
@@ -275,7 +275,7 @@ class _Place:
         return why_undefined(self.e, self.beside, *self.points[0])
 
     def _by_primal(self) -> Gap | None:
-        """Return the gap of a derivative, with the derivative of a form of the primal."""
+        """Return the gap of a derivative; its form is the derivative of a form of the primal."""
         form = self.mended_slope()
         try:
             limit = None if form is None else self._limit(form)
@@ -288,15 +288,15 @@ class _Place:
         return Gap(self.v.name, self.at, self._why().kind, self.e, limit, form, lost)
 
     def _limit(self, near: Node) -> Node | None:
-        """Return the value of a formula at the point if it is the limit."""
+        """Return the value of a formula at the point, if this is the limit."""
         plainly = self.shortest.plainly
         limit = plainly(opened(plainly(substitute([near], {self.v: self.at})[0])))
         return limit if self._agrees(limit) else None
 
     def _parts(self) -> Iterator[tuple[Node, Node, Node | None]]:
-        """Yield parts that may have a series: the formula over the part, the part, and its cofactor if it is one.
+        """Yield parts that may have a series: the formula over the part, the part, and its cofactor if there is one.
 
-        The vanishing factors often depend on one intermediate value, the others on more.
+        The vanishing factors often depend on one intermediate value, while the other factors depend on more values.
         """
         core = self._core()
         if core is not None:
@@ -307,7 +307,7 @@ class _Place:
             yield self.e, self.e, None
 
     def _core(self) -> tuple[Node, Node] | None:
-        """Return the quotient of the vanishing factors, and that of the others; None without others."""
+        """Return the quotient of the vanishing factors and the quotient of the others; None if there are no others."""
         count = uses([self.e])
         shared = {n for n in topological([self.quotient]) if count[n] > 1 and n is not self.quotient}
         sign, above, below = factors_of(self.quotient, shared)
@@ -328,7 +328,7 @@ class _Place:
         return True
 
     def _is_gap(self, point: Point, value: Any) -> bool:
-        """Tell whether the formula is undefined there and has the same limit from both sides."""
+        """Tell whether the formula is undefined there, and has the same limit from both sides."""
         sides = [self.beside.value(self.e, point, value, x) for x in SIDES]
         limit = limit_of(self.mp, sides)
         if limit not in ("0", "some"):
@@ -339,7 +339,7 @@ class _Place:
         plain = values[-1]
         if not np.isfinite(plain):
             return True
-        # A wrong value comes from rounding or from 1**oo, unless the program chooses it.
+        # If the value is wrong, this comes from rounding or from 1**oo, unless the program chooses the value.
         exact = self.mp.mpf(float(value)) == value
         if exact and (any(n.op.name == "where" for n in order) or np.isfinite(values).all()):
             return False
@@ -360,7 +360,7 @@ class _Place:
     # ----------------------------------------------------------------------------------------------------- the series
 
     def _series(self, part: Node) -> tuple[Node, Node, PowerSeries]:
-        """Return the variable of a part's series, its value at the point, and the series."""
+        """Return the variable of the series of a part, its value at the point, and the series."""
         order = topological([part])
         moving = readers(order, [self.v])
         parts = [n for n in order if n in moving and n is not part]
@@ -377,7 +377,7 @@ class _Place:
         raise failed
 
     def _coefficients(self, series: PowerSeries) -> list[Node]:
-        """Return the coefficients of a series, as many as time allows."""
+        """Return as many coefficients of a series as the time allows."""
         try:
             few = series.first(_TERMS)
             return few if symbols_of(few) else series.first(_NUMBERS)

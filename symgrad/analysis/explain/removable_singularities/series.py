@@ -1,8 +1,8 @@
-"""Power series of formulas at a point where they may be 0/0, with formulas as coefficients.
+"""Power series of formulas, with formulas as coefficients, at a point where the formulas may be 0/0.
 
-Coefficients are computed on demand. Those of sums, products, quotients and powers follow from those of the arguments;
-those of y = f(u) from the partial f' in the op's record, y' = f'(u)*u'. The series of f'(u) may need earlier
-coefficients of y: sin and cos give one another.
+Coefficients are computed on demand. The coefficients of sums, products, quotients and powers follow from the
+coefficients of the arguments. Those of y = f(u) follow from y' = f'(u)*u', with the partial derivative f' in the record
+of the op. The series of f'(u) may need earlier coefficients of y: sin and cos need each other.
 
 Source: P. Henrici, Applied and Computational Complex Analysis, volume 1 (1974), section 1.6.
 """
@@ -41,7 +41,7 @@ _QUOTIENTS: Mapping[str, Callable[[Node], Node]] = {
 
 
 class NoSeries(Exception):
-    """The error that a formula has no power series at a point, or none that this module finds."""
+    """A formula has no power series at a point, or no series that this module finds."""
 
 
 @dataclass(slots=True)
@@ -57,9 +57,9 @@ class PowerSeries:
 
     Args:
         e: a formula of scalars.
-        w: the variable of the expansion, a node; the rest of the formula must not depend on its inputs.
+        w: the variable of the expansion, a node; the rest of the formula must not depend on the inputs of w.
         at: the value of w.
-        shortest: a function that simplifies a formula, and returns 0 for one that vanishes everywhere.
+        shortest: a function that simplifies a formula; it returns 0 for a formula that vanishes everywhere.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -84,7 +84,9 @@ class PowerSeries:
         self._depth = 0
 
     def first(self, terms: int) -> list[Node]:
-        """Return the coefficients of 1, t, t**2, ...; fewer than ``terms``, but one, if the next takes too long.
+        """Return the coefficients of 1, t, t**2, ....
+
+        At least one, but fewer than ``terms`` if the next takes too long.
 
         Raises:
             NoSeries: if there is a pole, or no series is found.
@@ -93,7 +95,7 @@ class PowerSeries:
         found: list[Node] = []
         try:
             for k in range(terms):
-                for n in self._order:  # arguments first, which keeps the recursion shallow
+                for n in self._order:  # arguments come first, so that the recursion is not deep
                     self._at(n, k)
                 if not found and self._valuation(e, 0) < 0:
                     raise NoSeries("there is a pole")
@@ -120,7 +122,9 @@ class PowerSeries:
             place = n, known.low + len(known.c)
             if place in self._pending:  # the slope of ellipe(x) is (ellipe(x) - ellipk(x))/(2*x)
                 raise NoSeries("its coefficients follow from one another alone")
-            if self._depth == SERIES_DEPTH:  # the slope of polylog(n, x) reads polylog(n - 1, x), and so on
+            if (
+                self._depth == SERIES_DEPTH
+            ):  # the slope of polylog(n, x) contains polylog(n - 1, x), and so on
                 raise NoSeries("its coefficients need ever more functions")
             self._depth += 1
             self._pending.add(place)
@@ -142,7 +146,7 @@ class PowerSeries:
         return self._moving[n]
 
     def _valuation(self, n: Node, most: int | None = None) -> int:
-        """Return the exponent of the first term, or ``most`` if there is none below it."""
+        """Return the exponent of the first term; ``most`` if there is none below it."""
         if not self._moves(n):
             return 0
         self._at(n, -1)
@@ -216,7 +220,7 @@ class PowerSeries:
         return self._composed(n, k)
 
     def _other(self, n: Node) -> Node | None:
-        """Return a node with the same series over other functions; None if a node is expanded itself."""
+        """Return a node with the same series that uses other functions; None if the node itself is expanded."""
         if n.op.name in _QUOTIENTS:
             return _QUOTIENTS[n.op.name](*n.args)
         if n.op.name != "pow":
@@ -243,7 +247,7 @@ class PowerSeries:
         return _sum_of(terms) / (n * lead)
 
     def _composed(self, n: Node, k: int) -> Node:
-        """Expand f(u) by its derivative: k*y[k] is the sum of j*u[j]*f'(u)[k - j]."""
+        """Expand f(u) with its derivative: k*y[k] is the sum of j*u[j]*f'(u)[k - j]."""
         if k == 0:
             start = tuple(self._at(a, 0) for a in n.args)
             if any(_is_at(start, kink.point) for kink in n.op.kinks if not kink.smooth):
@@ -264,7 +268,7 @@ class PowerSeries:
 
 
 def _exponent(n: Node) -> Node | None:
-    """Return the exponent of a power, 1/2 for a square root."""
+    """Return the exponent of a power; 1/2 for a square root."""
     return n.args[1] if n.op.name == "pow" else as_node(1) / 2 if n.op.name == "sqrt" else None
 
 
@@ -278,9 +282,9 @@ def _sum_of(products: Sequence[tuple[Node, ...]]) -> Node:
 
 
 def _of_numbers(products: Sequence[tuple[Node, ...]]) -> Node | None:
-    """Return a sum of products of numbers; None if a factor is no number.
+    """Return a sum of products of numbers; None if a factor is not a number.
 
-    Partial sums are no nodes: their numbers are long, and interning takes longer than arithmetic.
+    Partial sums are not nodes: their numbers are long, and interning them takes longer than the arithmetic.
     """
     total: Exact = 0
     for factors in products:

@@ -1,4 +1,4 @@
-"""Simplification of coefficients: constants are often rational numbers, long formulas are often 0."""
+"""Simplification of coefficients: constants are often rational numbers, and long formulas are often 0."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.ops.scalar.arith import pow
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-_PER_EQUATION = 1e-4  # seconds of a short form, for each equation of the formula
+_PER_EQUATION = 1e-4  # seconds to find a short form, for each equation of the formula
 
 
 class Shortener:
@@ -27,7 +27,7 @@ class Shortener:
         end: the deadline.
 
     Raises:
-        NoSeries: after the deadline, and for an undefined formula.
+        NoSeries: after the deadline, or if a formula is undefined.
     """
 
     def __init__(self, end: float) -> None:
@@ -36,12 +36,12 @@ class Shortener:
         self._small = self._mp.mpf(10) ** (-DIGITS // 2)
 
     def __call__(self, n: Node) -> Node:
-        """Return a short form of a formula; 0 for one that is 0 at all sample points."""
+        """Return a short form of a formula; 0 if the formula is 0 at all sample points."""
         short = self.plainly(n)
         return as_node(0) if not short.is_number() and self._is_zero(short) else short
 
     def plainly(self, n: Node) -> Node:
-        """Return a short form by rules alone."""
+        """Return a short form that the rules give."""
         if is_late(self._end * len(topological([n]))):
             raise NoSeries("the search took too long")
         if n.is_number():
@@ -55,10 +55,10 @@ class Shortener:
         return min(short, other, key=lambda x: len(topological([x])))
 
     def _rational(self, nodes: list[Node]) -> dict[Node, Fraction]:
-        """Return the constants that are rational to all digits: cos(0), hypot(1, 0), log(1)."""
+        """Return the constants that are rational up to all digits: cos(0), hypot(1, 0), log(1)."""
         fixed: dict[Node, bool] = {}
         for x in topological(nodes):
-            # A function of mpmath with a huge order may take for ever.
+            # An mpmath function with a huge order may take forever.
             huge = x.is_number() and abs(x.value) > LARGEST_NUMBER_TOLD
             fixed[x] = x.op is not SYMBOL and not huge and all(fixed[a] for a in x.args)
         constant = [x for x in nodes if fixed[x]]

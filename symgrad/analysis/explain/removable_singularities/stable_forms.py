@@ -22,14 +22,14 @@ from symgrad.pretty.forms.factor_out import without_sign
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
 
-CLOSE = 1e-6  # distance at which forms without a radius are compared
+CLOSE = 1e-6  # distance from the point at which forms without a radius are compared
 
 _FORM = 1e-13  # bound on the relative error of a form
-_GOOD = 5e-14  # error of a form and its derivatives that ends the search
-_ORDERS = 2  # orders of derivatives that must be accurate
+_GOOD = 5e-14  # a form whose error, with its derivatives, is below this ends the search
+_ORDERS = 2  # number of derivatives that must be accurate
 _SMALL = Fraction("1.1e-16")  # half an ulp of 1
-_ROOM = Fraction("1e-4")  # margin for derivatives, in which high terms weigh more
-_COMPARED = 0.025  # seconds for the comparison of a form with the formula
+_ROOM = Fraction("1e-4")  # margin for derivatives, in which high terms have larger coefficients
+_COMPARED = 0.025  # seconds to compare a form with the formula
 _NOTHING = 1e-25  # relative size of a derivative that counts as 0
 
 
@@ -41,8 +41,8 @@ class FormSearch:
         whole: the formula.
         beside: the neighbourhood of the point.
         end: the deadline, on the clock of `symgrad.checker.clock`.
-        reason: after a search without a form, the reason.
-        error: after a search with a form, the largest error of the form and of its derivatives.
+        reason: after a search that found no form, the reason.
+        error: after a search that found a form, the largest error of the form and of its derivatives.
     """
 
     whole: Node
@@ -54,14 +54,14 @@ class FormSearch:
     _least: list[Any] = field(default_factory=list[Any], init=False)
 
     def form(self, e: Node, part: Node, w: Node, start: Node, c: Sequence[Node]) -> Node | None:
-        """Return an accurate form of a part, also for derivatives; None if none is found.
+        """Return an accurate form of a part, whose derivatives are accurate, too; None if none is found.
 
         Args:
             e: the formula over the part.
             part: the part that is 0/0.
             w: the variable of its power series.
             start: the value of w at the point.
-            c: the coefficients.
+            c: the coefficients of the series.
         """
         (t,) = canonical([w - start]).nodes if not start.is_number(0) else (w,)
         best: tuple[float, Node | None] = _FORM, None
@@ -84,7 +84,8 @@ class FormSearch:
         if any(error_of(own, close) < _GOOD for own in self._plain(part, direct, t, c)):
             self.error = best[0]
             return best[1]
-        # Bisect for the shortest accurate series: longer ones reach further, where the direct form loses fewer digits.
+        # Bisect for the shortest accurate series: a longer series reaches further, to where the direct form loses fewer
+        # digits.
         ends = [k for k in range(2, len(c)) if not c[k].is_number(0)]
         low, high = 0, len(ends)
         while low < high and not is_late(self.end):
@@ -108,7 +109,7 @@ class FormSearch:
         return best[1]
 
     def _plain(self, part: Node, direct: Node, t: Node, c: Sequence[Node]) -> Iterator[Node]:
-        """Yield forms of a part without a choice, simple ones first."""
+        """Yield forms of a part without a choice; simple forms come first."""
         ended = next((k for k in range(1, len(c) - 3) if all(x.is_number(0) for x in c[k:])), None)
         polynomial = [] if ended is None else [_polynomial(c[:ended], t)]
         (short,) = canonical([part]).nodes
@@ -129,7 +130,7 @@ class FormSearch:
         return known[order]
 
     def _radii(self, c: Sequence[Node], terms: int) -> list[float] | None:
-        """Return how far a truncated series and its derivatives are accurate to all digits, at each of the points."""
+        """Return how far a truncated series and its derivatives are accurate to all digits, for each of the points."""
         mp = self.beside.mp
         found: list[float] = []
         for point, _ in self.beside.points:
@@ -148,10 +149,10 @@ class FormSearch:
     def _near(
         self, c: Sequence[Node], terms: int, t: Node, radii: Sequence[float]
     ) -> tuple[Node, Sequence[float]]:
-        """Return the condition under which the series is used, and its reach at each of the points.
+        """Return the condition under which the series is used, and how far it reaches for each of the points.
 
-        With bounded inputs the coefficients have about one magnitude, hence one radius. Otherwise the condition bounds
-        the first omitted terms relative to the leading one.
+        If inputs are bounded, the coefficients have about the same magnitude, and so there is one radius. Otherwise the
+        condition bounds the first omitted terms relative to the leading term.
         """
         symbols = symbols_of(list(c))
         if all(domain_of(s).low is not None and domain_of(s).high is not None for s in symbols):

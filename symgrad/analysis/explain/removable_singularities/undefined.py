@@ -3,7 +3,7 @@
     kind ::= 0/0 | oo/oo | oo - oo | 0*oo | 1**oo      -- forms that a power series decides
            | undefined                                  -- a function of an infinite value, or a value without a limit
 
-The limits of parts come from values at two distances on both sides of the point, with many digits.
+The limits of parts follow from values at two distances on both sides of the point, computed with many digits.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from symgrad.ir.values.evaluate import evaluate_mp
 
 UNDEFINED = "undefined"
 
-SIDES = (1, -1, 1e-5, -1e-5)  # multiples of the distance that stands for the limit
+SIDES = (1, -1, 1e-5, -1e-5)  # the two distances, as multiples of the distance that counts as the limit
 _SAME = 1e-8
-_LESS = 0.5  # ratio to the value at the larger distance below which a value tends to 0
+_LESS = 0.5  # a value tends to 0 if its ratio to the value at the larger distance is below this
 
 
 class Why(NamedTuple):
-    """The kind of undefined form; if it is ``undefined``, with the part and whether it is infinite."""
+    """The kind of undefined form; if it is ``undefined``, also the part, and whether it is infinite."""
 
     kind: str
     part: Node | None = None

@@ -1,6 +1,6 @@
-"""Propose zeros of a formula, as formulas of the other inputs: by inverse functions, roots of polynomials, and guesses.
+"""Propose zeros of a formula, as formulas of the other inputs: by inverse functions, polynomial roots, and guesses.
 
-The results are candidates: some are no zeros.
+The results are candidates: some are not zeros.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ _INVERSES: Mapping[str, _Inverse] = {
 
 
 def maybe_zeros(f: Node, v: Node) -> Iterator[Node]:
-    """Yield formulas without v at which a formula may vanish, those by rules first.
+    """Yield formulas without v at which a formula may vanish; those that follow from rules come first.
 
     Args:
         f: a formula of scalars.
-        v: an input that it reads.
+        v: an input that the formula reads.
     """
     seen: set[Node] = set()
     for at in _all(f, v):
@@ -109,7 +109,8 @@ def _solutions(left: Node, right: Node, v: Node, depth: int) -> Iterator[Node]:
     moving = [i for i, a in enumerate(left.args) if v in topological([a])]
     if not depth or not moving:
         return
-    # A polynomial in one atom: x**2 - a**2 has the roots a and -a, while inverse functions give abs(a).
+    # A polynomial in one atom is solved as a polynomial: x**2 - a**2 has the roots a and -a, while inverse functions
+    # give abs(a).
     found = coefficients(left - right, v) if left.op.name == "add" else None
     if found is not None:
         atom, factors = found
@@ -123,7 +124,7 @@ def _solutions(left: Node, right: Node, v: Node, depth: int) -> Iterator[Node]:
 
 
 def _undone(n: Node, k: int, c: Node) -> tuple[Node, ...]:
-    """Return the values of argument k at which an op may be c."""
+    """Return the values of argument k for which an op may have the value c."""
     name = n.op.name
     rest = next((a for i, a in enumerate(n.args) if i != k), None)
     if rest is None:
@@ -151,7 +152,7 @@ def _undone(n: Node, k: int, c: Node) -> tuple[Node, ...]:
 
 
 def _polynomial_roots(factors: list[list[Node]]) -> Iterator[Node]:
-    """Yield the roots of factors of degree one and two, each in the form of its coefficients."""
+    """Yield the roots of factors of degree one and two, each in the form in which its coefficients are."""
     for factor in factors[:POLYNOMIAL_FACTORS]:
         if len(factor) == 2:
             yield -factor[0] / factor[1]

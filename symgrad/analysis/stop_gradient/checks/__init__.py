@@ -1,1 +1,1 @@
-"""The checks of `symgrad.lint`, one per module; `symgrad.analysis.stop_gradient.table` lists them."""
+"""The checks of `symgrad.lint`, one for each module; `symgrad.analysis.stop_gradient.table` lists them."""

@@ -17,8 +17,8 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.verdict import Verdict
 
 _SECONDS = 1.0
-_VALUES = 4  # named values that are tried
-_LARGEST = 400  # equations of the largest program that is searched for a reparameterised sample
+_VALUES = 4  # number of named values that are tried
+_LARGEST = 400  # number of equations of the largest program that is searched for a reparameterised sample
 
 
 def find(query: LintQuery) -> Iterator[Sighting]:
@@ -51,7 +51,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
 
 
 def _cure(query: LintQuery, w: Node) -> str:
-    """Return what to differentiate instead: without stop_gradients, a zero gradient is that of a constant."""
+    """Return what to differentiate instead; without stop_gradients, a zero gradient is the gradient of a constant."""
     y, by = query.text(query.y), query.text(w)
     if any("stops" in n.op.facts or n.op is with_slope for n in query.order):
         return "take the stop_gradient away that was not meant for it, or put it around another value"
@@ -70,9 +70,9 @@ def _vanishes(query: LintQuery, gradient: Node) -> Verdict | None:
 
 
 def _with_stopped_value(query: LintQuery, w: Node, found: Sighting, cancelled: Verdict) -> Sighting:
-    """Repair by a stop_gradient around a value that cancels, if the gradient is then proved not to be zero.
+    """Repair with a stop_gradient around a value that cancels, if the gradient is then proved not to be zero.
 
-    A reparameterised sample comes first, then the values that the program names.
+    A reparameterised sample is tried first, then the values that the program names.
     """
     for z in _values_to_stop(query, w):
         (repaired,) = substitute([query.y], {z: OPS["stop_gradient"](z)})
@@ -113,7 +113,7 @@ def _stopped(query: LintQuery, w: Node, z: Node, repaired: Node, gradient: Node,
 
 
 def _sample(query: LintQuery, w: Node) -> Node | None:
-    """Return the first value computed from noise and an input, if it is the only reader of noise in the program."""
+    """Return the first value computed from noise and an input, if nothing else in the program reads noise."""
     if len(query.order) > _LARGEST:
         return None
     noise = {s for s in symbols_of([query.y]) if s.declaration.distribution is not None}

@@ -1,4 +1,4 @@
-"""The input and the output of a check: a program with the intent of its author, and what the check found."""
+"""The input and the output of a check: a program with the intent of its author, and the fault that the check found."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from symgrad.verification.gradients.orders import decide_all_orders, decide_orde
 from symgrad.verification.verdict import Verdict
 
 _SHARP, _SMALL = 1e-9, 1e-6
-_WRITTEN = 100  # characters of an expression in a suggested line
-_LONGEST = 400  # characters of an expression without parts to name
+_WRITTEN = 100  # number of characters of an expression in a suggested line
+_LONGEST = 400  # number of characters of an expression that has no parts to name
 _LARGEST = 400
 """Equations of the largest program that the engine compares."""
 
@@ -45,14 +45,14 @@ class Sighting:
     """The result of a check: a `Finding` without the columns of the table of checks.
 
     Args:
-        node: the equation at fault, which gives place and text; None for the whole program.
+        node: the equation at fault, from which place and text follow; None for the whole program.
         message: the fault, in one sentence.
-        reason: its cause.
+        reason: the cause of the fault.
         repaired: the whole program after the repair.
         cure: the repair in words, or as a line of code.
         verdict: a verdict on the repair.
         also: further equations whose lines belong to the finding.
-        severity: another one than that of the check; None for that.
+        severity: the severity, if it is not that of the check; otherwise None.
     """
 
     node: Node | None
@@ -76,7 +76,7 @@ class LintQuery:
         noise: random inputs that the gradient must not depend on.
         frozen: values that must not receive a gradient.
         variables: the variables of an optimiser.
-        listing: the program, for names and places.
+        listing: the program with its names and places.
         naming: the names of nodes.
         end: the deadline, on the clock of `symgrad.checker.clock`.
         frameworks: the frameworks whose backward passes are simulated.
@@ -100,7 +100,7 @@ class LintQuery:
 
     @cached_property
     def scalar(self) -> Node:
-        """The number whose gradient is computed: for an array, the sum of its entries times their cotangents."""
+        """The number whose gradient is computed: for an array, the sum of its entries, each times its cotangent."""
         return self.as_number(self.y)
 
     @cached_property
@@ -143,15 +143,15 @@ class LintQuery:
         return self.naming.body(node)
 
     def code_text(self, form: str, *parts: Node | str, common: Node | None = None) -> str | None:
-        """Return a line of code with expressions in full, where long ones get names that the line defines.
+        """Return a line of code with expressions in full; long expressions get names that the line defines.
 
         Args:
-            form: the line, with a place ``{}`` for each part.
-            parts: expressions, or their texts; of a named value, its definition is written.
-            common: what stands in them several times, which gets the first name.
+            form: the line, with a placeholder ``{}`` for each part.
+            parts: expressions, or their texts; for a named value, its definition is written.
+            common: an expression that occurs in the parts several times; it gets the first name.
 
         Returns:
-            The line; None if it would take too many names.
+            The line; None if it would need too many names.
         """
         shown = [p for p in parts if not isinstance(p, str)]
         taken = {s.name for s in symbols_of([self.y, *shown])} | set(self.naming.names.values())
@@ -190,11 +190,11 @@ class LintQuery:
     # ------------------------------------------------------------------------------------------------------- verdicts
 
     def decidable(self, *programs: Node) -> bool:
-        """Tell whether programs are short enough for the engine and have no opaque operation."""
+        """Tell whether programs are short enough for the engine, and have no opaque operation."""
         return _is_decidable([self.y, *programs])
 
     def same(self, other: Node, seconds: float, order: int | None = None) -> Verdict | None:
-        """Decide whether the program and another have equal values and derivatives; return None if unknown.
+        """Decide whether this program and another one have equal values and derivatives; return None if unknown.
 
         Args:
             other: the other program.
@@ -218,7 +218,7 @@ class LintQuery:
         """Decide whether replacing one value keeps the program's value and gradients; return None if unknown.
 
         If the program is too long, compare only the two values, as functions of the inputs that they share, with no
-        assumption on these inputs: equal values imply equal programs, because all other nodes are the same.
+        assumption on these inputs: if the values are equal, so are the programs, because all other nodes are the same.
 
         Args:
             old: the value.
@@ -243,13 +243,13 @@ class LintQuery:
         return replace(verdict, why=why)
 
     def _by_shared(self, sides: Sequence[Node]) -> list[Node]:
-        """Return two values as functions of the largest intermediate values that both read."""
+        """Return two values as functions of the largest intermediate values that both of them read."""
         below = [set(topological(s.args)) for s in sides]
         shared = {n for n in below[0] & below[1] if n.args and n.dtype == "real"}
         return substitute(sides, self.stand_ins([n for n in topological(sides, until=shared) if n in shared]))
 
     def stand_ins(self, values: Sequence[Node]) -> dict[Node, Node]:
-        """Return symbols for values, with their names, and with their signs where inferred."""
+        """Return symbols for values, with the names of the values, and with their signs if these are known."""
         known = Conditions()
         taken = {s.name for s in symbols_of([self.y, *self.wrt, *values])}
         made: dict[Node, Node] = {}
@@ -275,7 +275,7 @@ class LintQuery:
             return None
 
     def keeps_bits(self, other: Node) -> bool:
-        """Tell whether another program has the same bits at all points where this one has a finite value."""
+        """Tell whether another program has the same bits wherever this program has a finite value."""
         for _, values in self.points.values([self.y, other]):
             old, new = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values))
             same = (old == new) & (np.signbit(old) == np.signbit(new))
@@ -284,7 +284,7 @@ class LintQuery:
         return True
 
     def seems_zero(self, gradient: Node, parts: Sequence[Node] = ()) -> bool:
-        """Tell whether a gradient may be zero according to numbers: it is small relative to its summands."""
+        """Tell by numbers whether a gradient may be zero: it is small compared with its summands."""
         seen = False
         for _, values in self.points.values([gradient, *parts], rough=True):
             sizes = [np.abs(np.asarray(v, dtype=float)) for v in values]
@@ -320,7 +320,7 @@ def _at(source: Source, span: Span) -> Place:
 
 
 def negated(condition: Node) -> Node:
-    """Return the negation of a condition: the opposite comparison where there is one."""
+    """Return the negation of a condition: the opposite comparison, if there is one."""
     other = NEGATION.get(condition.op.name)
     if other is not None:
         return OPS[other](*condition.args)

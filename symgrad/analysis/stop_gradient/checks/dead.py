@@ -1,4 +1,4 @@
-"""Check for stop_gradients that no derivative reaches: below another one, in a condition, below a step function."""
+"""Check for stop_gradients that no derivative reaches: below another one, in a condition, or below a step function."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
 
 
 def dead_stops(query: LintQuery) -> list[Node]:
-    """Return the stop_gradients of real values that no cotangent reaches; integers never receive one."""
+    """Return the stop_gradients of real values that no cotangent reaches; integers never receive a cotangent."""
     return [s for s in stops_in(query) if s.dtype == "real" and s not in query.edges.reached]
 
 
@@ -42,14 +42,14 @@ def stops_in(query: LintQuery) -> list[Node]:
 
 
 def untouched(why: str) -> Verdict:
-    """Return the verdict on the removal of a stop_gradient that lies on no derivative path."""
+    """Return the verdict on removing a stop_gradient that is on no derivative path."""
     return Verdict(
         "proved", f"{why}: the value and the derivatives of every order are made of the same operations"
     )
 
 
 def _why(query: LintQuery, s: Node) -> str:
-    """Return where derivatives end above a stop_gradient, as text."""
+    """Return as text where derivatives end above a stop_gradient."""
     paths = Paths(query.order, s)
     above = [n for n in query.order if n in query.edges.reached and n is not s and n in paths]
     end = min(above, key=paths.distance)

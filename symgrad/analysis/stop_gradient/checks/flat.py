@@ -19,7 +19,7 @@ from symgrad.ops.control import straight_through
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
-_CHOICES = 60  # clips and choices that are examined
+_CHOICES = 60  # number of clips and choices that are examined
 _CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 
 
@@ -60,7 +60,10 @@ def find(query: LintQuery) -> Iterator[Sighting]:
 
 
 def _bottlenecks(query: LintQuery) -> Iterator[tuple[Node, list[Node]]]:
-    """Yield the clips and choices that all derivative paths to some of wrt pass, the nearest to the output first."""
+    """Yield the clips and choices that all derivative paths to some of wrt pass.
+
+    The nearest to the output comes first.
+    """
     ends = [w for w in query.wrt if w in query.edges.reached]
     looked = 0
     for n in reversed(query.order):
@@ -76,12 +79,12 @@ def _bottlenecks(query: LintQuery) -> Iterator[tuple[Node, list[Node]]]:
 
 
 def _is_activation(n: Node) -> bool:
-    """Tell whether an equation clips at zero, like an activation or a hinge loss."""
+    """Tell whether an equation clips at zero, as an activation or a hinge loss does."""
     return n.op.name == "relu" or (n.op.name == "maximum" and any(a.is_number(0) for a in n.args))
 
 
 def _in_a_row(activations: Sequence[Node]) -> set[Node]:
-    """Return the activations that read another one, and those that another one reads."""
+    """Return the activations that read another activation, and those that another activation reads."""
     pairs = [(n, m) for n in activations for m in set(topological(n.args)).intersection(activations)]
     return {n for pair in pairs for n in pair}
 
@@ -89,14 +92,14 @@ def _in_a_row(activations: Sequence[Node]) -> set[Node]:
 def _is_reported(query: LintQuery, n: Node, several: bool) -> bool:
     """Tell whether to report a clip: it guards a function, it bounds a range, or it is one of several in a row.
 
-    A single clip at zero is an activation, or a loss with an intended zero.
+    A single clip at zero is an activation, or a loss that is meant to be zero there.
     """
     guard = any(_guards(n, m) for m in query.order if n in m.args and m in query.edges.reached)
     return guard or several or not _is_activation(n)
 
 
 def _guards(n: Node, reader: Node) -> bool:
-    """Tell whether a value is an argument for which its reader has a restricted domain."""
+    """Tell whether a value is an argument for which the function that reads it has a restricted domain."""
     match reader.op.name:
         case "log" | "log10" | "log1p" | "log2" | "sqrt":
             return True
@@ -137,13 +140,13 @@ def _flats(query: LintQuery, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
 
 
 def _moves(branch: Node, cut: Sequence[Node]) -> bool:
-    """Tell whether the value of a branch depends on some of wrt although it has no derivative by them."""
+    """Tell whether the value of a branch depends on some of wrt although it has no derivative with respect to them."""
     below = topological([branch])
     return any(w in below for w in cut)
 
 
 def _witness(query: LintQuery, condition: Node) -> str | None:
-    """Return a point, as text, at which a condition holds and the program is finite; None if none is found."""
+    """Return as text a point at which a condition holds and the program is finite; None if none is found."""
     if Conditions().holds(condition) == "no":
         return None
     for batch, found in query.points.values([condition, query.scalar]):
@@ -183,13 +186,13 @@ def _cure(query: LintQuery, n: Node, cut: Sequence[Node]) -> str:
 
 
 def _uncut(query: LintQuery, n: Node, e: Node, moved: Collection[Node], found: Sighting) -> Sighting:
-    """Repair a clip by a straight-through gradient, if its bounds have no derivative to lose."""
+    """Repair a clip with a straight-through gradient, if its bounds have no derivative that would be lost."""
     if any(a in moved for a in n.args if a is not e):
         return found
     passing = straight_through(n, full(e, n.shape))
     (repaired,) = substitute([query.y], {n: passing})
     if not query.keeps_bits(repaired):
-        return found  # the argument is infinite at a point where its clip is not
+        return found  # at some point the argument is infinite, but the clip is finite
     by, cutting = query.text(e), query.body(n)
     cure = found.cure or ""
     line = query.code_text("{} for {} has its value, and passes the gradient on", passing, n)

@@ -1,4 +1,4 @@
-"""Check for a guard after a root instead of before it: ``maximum(sqrt(x), 0)`` is NaN at x < 0."""
+"""Check for a guard that comes after a root instead of before it: ``maximum(sqrt(x), 0)`` is NaN at x < 0."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def find(query: LintQuery) -> Iterator[Sighting]:
             continue
         (repaired,) = substitute([query.y], {n: whole})
         bounded = OPS["sqrt"](OPS["maximum"](e, zero))
-        beside = ", and a NaN gradient in JAX" if "JAX" in query.frameworks else ""
+        beside = ", but a NaN gradient in JAX" if "JAX" in query.frameworks else ""
         yield Sighting(
             n,
-            f"{query.body(n)} has no value where {query.text(e)} < 0: the guard stands behind the root",
+            f"{query.body(n)} has no value where {query.text(e)} < 0: the guard comes after the root",
             f"{query.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
             "is not negative, and the guard does nothing",
             repaired,
-            query.code_text(f"write {{}}; {{}} has this value{beside}", whole, bounded, common=e),
+            query.code_text(f"write {{}}; {{}} has the same value{beside}", whole, bounded, common=e),
             query.same_but_for(n, whole, _SECONDS),
         )
 
 
 def _guarded(n: Node) -> Node | None:
-    """Return the square root that an equation bounds from below by at most 0; None for other equations."""
+    """Return the square root that an equation bounds from below by a number of at most 0; None for other equations."""
     bounded = n.op.name == "maximum" and any(a.is_number() and a.value <= 0 for a in n.args)
     if n.op.name != "relu" and not bounded:
         return None
@@ -56,7 +56,7 @@ def _guarded(n: Node) -> Node | None:
 
 
 def _witness(query: LintQuery, e: Node) -> str | None:
-    """Return a point, as text, at which an argument is negative; None if none is found."""
+    """Return as text a point at which an argument is negative; None if none is found."""
     for batch, found in query.points.values([e]):
         low = np.asarray(found[0]) < 0
         if not np.any(low):

@@ -26,7 +26,7 @@ _Term: TypeAlias = "tuple[int, Node]"
 
 
 def find(query: LintQuery) -> Iterator[Sighting]:
-    """Yield sums that add a value which a stop_gradient subtracts, if the result rounds at some point."""
+    """Yield sums that add a value which a stop_gradient subtracts, if the result is rounded at some point."""
     inner = {a for n in query.order if n.op.name in ("add", "neg") for a in n.args}
     stopped = {s.args[0] for s in query.order if "stops" in s.op.facts}
     for n in query.order:
@@ -55,7 +55,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
 
 
 def _terms(n: Node, sign: int = 1) -> list[_Term]:
-    """Return the signed terms of a sum; stop_gradients are terms."""
+    """Return the signed terms of a sum; a stop_gradient counts as one term."""
     found: list[_Term] = []
     pending = [(sign, n)]
     while pending and len(found) < _TERMS:
@@ -101,15 +101,15 @@ def _sum(terms: Sequence[_Term]) -> Node:
 
 
 def _same(n: Node, exact: Node, terms: Sequence[Node]) -> Verdict:
-    """Decide whether two sums are equal to all orders for arbitrary terms."""
+    """Decide whether two sums are equal to all orders, for arbitrary terms."""
     inputs = {e: symbol(Declaration(f"t{i}", REAL, shape=e.shape)) for i, e in enumerate(terms, 1)}
     first, second = substitute([n, exact], inputs)
     verdict = decide_all_orders(first, second, list(inputs.values()), None, _SECONDS)
-    return replace(verdict, why=f"{verdict.why}, whatever the terms of the sum are")
+    return replace(verdict, why=f"{verdict.why}, for all values of the terms of the sum")
 
 
 def _rounds(query: LintQuery, n: Node, value: Node) -> str | None:
-    """Return, as text, a point at which a sum and its intended value differ in bits; None if none is found."""
+    """Return as text a point at which a sum and its intended value differ in bits; None if none is found."""
     for batch, found in query.points.values([n, value], rough=True):
         got, meant = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in found))
         wrong = np.isfinite(got) & np.isfinite(meant) & (got != meant)

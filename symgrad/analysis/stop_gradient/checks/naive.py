@@ -20,17 +20,20 @@ _SELECTS: Mapping[str, frozenset[str]] = {
     "torch": frozenset({"where", "clip", "maximum", "minimum", "relu"}),
     "TensorFlow": frozenset({"where", "clip", "maximum", "minimum"}),
 }
-"""Ops whose backward selects the cotangent; that of all others multiplies it by a mask. A test runs the frameworks."""
+"""Ops whose backward pass selects the cotangent; the backward pass of all other ops multiplies it by a mask.
+
+A test compares this with the frameworks.
+"""
 
 _LEAVES_ZEROS: Mapping[str, frozenset[str]] = {
     "JAX": frozenset(),
     "torch": frozenset(),
     "TensorFlow": frozenset({"sqrt"}),
 }
-"""Ops whose backward keeps a zero cotangent for any derivative."""
+"""Ops whose backward pass keeps a zero cotangent zero for any derivative."""
 
 _CONE = {"JAX", "TensorFlow"}
-"""Frameworks in which the norm of zeros has the gradient 0/0; in torch it is 0."""
+"""Frameworks in which the norm of zeros has the gradient 0/0; in torch the gradient is 0."""
 
 FRAMEWORKS = tuple(_SELECTS)
 
@@ -38,7 +41,7 @@ _NAMES = {"jax": "JAX", "torch": "torch", "tensorflow": "TensorFlow", "keras": "
 
 
 def frameworks_of(name: str | None) -> tuple[str, ...]:
-    """Return the frameworks in which a program runs: that of a name, or all; NumPy has no backward pass of its own."""
+    """Return the frameworks in which a program runs: the named one, or all; NumPy has no backward pass of its own."""
     return (_NAMES[name],) if name in _NAMES else FRAMEWORKS
 
 
@@ -50,7 +53,7 @@ class NaiveBackward:
         bad: for each point, whether the value is finite and a gradient is NaN.
         origins: for each step that makes a NaN from finite cotangents, a mask of the points.
         values: the values of the nodes that the steps read.
-        gradients: the gradient by each of wrt.
+        gradients: the gradient with respect to each of wrt.
     """
 
     bad: np.ndarray
@@ -66,8 +69,8 @@ def backward(
 
     Args:
         trace: the backward pass of a number.
-        y: that number.
-        points: the evaluator.
+        y: the number that is differentiated.
+        points: the object that evaluates nodes at points.
         batch: the points.
         framework: the framework to simulate.
     """
@@ -103,7 +106,10 @@ def backward(
 
 
 def _any(mask: Any, points: Points) -> Any:
-    """Return a mask of points: a batch has an entry for each, an array all its entries for one."""
+    """Return a mask of points: a batch of scalars has one entry for each.
+
+    An array has all of its entries for one point.
+    """
     return mask if points.vector else np.atleast_1d(np.any(mask))
 
 

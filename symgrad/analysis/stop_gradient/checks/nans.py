@@ -29,7 +29,7 @@ _SECONDS = 2.0
 _REPAIR = 2e-3  # seconds for a candidate
 _SAFE = (1, 0, 2, -1, 0.5)
 _FINDINGS = 6
-_SHARE = 0.3  # of the time, for repairs
+_SHARE = 0.3  # the share of the time that repairs may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class _Fault:
 
 
 def choices(query: LintQuery) -> Iterator[Sighting]:
-    """Yield the choices by `where` whose untaken branch makes the gradient NaN."""
+    """Yield the choices by `where` in which the branch that is not taken makes the gradient NaN."""
     reported: set[tuple[Node, int]] = set()
     for fault in _faults(query):
         if fault.choice is None or (fault.choice, fault.branch) in reported:
@@ -72,7 +72,7 @@ def choices(query: LintQuery) -> Iterator[Sighting]:
 
 
 def roots(query: LintQuery) -> Iterator[Sighting]:
-    """Yield the roots, norms and the like whose infinite derivative meets a zero cotangent at a finite value."""
+    """Yield the roots, norms and similar ops whose infinite derivative meets a zero cotangent at a finite value."""
     reported: set[Node] = set()
     for fault in _faults(query):
         if fault.choice is not None or fault.node in reported or not fault.valued:
@@ -93,7 +93,7 @@ def roots(query: LintQuery) -> Iterator[Sighting]:
 
 @lru_cache(maxsize=1)
 def _faults(query: LintQuery) -> tuple[_Fault, ...]:
-    """Return the equations that make NaNs, the nearest to the output first."""
+    """Return the equations that make NaNs; the nearest to the output comes first."""
     if not any(_singular(s.node) for s in query.trace.steps):
         return ()
     found: dict[Node, _Fault] = {}
@@ -134,7 +134,7 @@ def _singular(n: Node) -> bool:
 
 
 def _source(query: LintQuery, i: int, values: Mapping[Node, Any], index: int) -> Node | None:
-    """Return the equation with the infinite derivative for a step that makes a NaN: its own, or one above it."""
+    """Return the equation with the infinite derivative for a step that makes a NaN: the step's own, or one above it."""
     steps = query.trace.steps
 
     def infinite(j: int) -> bool:
@@ -159,7 +159,7 @@ def _source(query: LintQuery, i: int, values: Mapping[Node, Any], index: int) ->
 
 
 def _deepest(query: LintQuery, node: Node, point: Batch) -> Node:
-    """Return the first equation below a node without a finite value, or the node itself."""
+    """Return the first equation below a node that has no finite value; if there is none, the node itself."""
     order = [n for n in topological([node]) if n.dtype == "real"]
     values = query.points.evaluate(order, point)
     for n, value in zip(order, values or (), strict=False):
@@ -169,7 +169,10 @@ def _deepest(query: LintQuery, node: Node, point: Batch) -> Node:
 
 
 def _choice(query: LintQuery, node: Node, point: Batch) -> tuple[Node | None, int]:
-    """Return the innermost choice with an equation in the untaken branch, and the branch; None if there is none."""
+    """Return the innermost choice that has an equation in the branch not taken, and this branch.
+
+    The result is None if there is none.
+    """
     choices = [w for w in query.order if w.op.name == "where" and w in query.edges.reached]
     truths = query.points.evaluate([w.args[0] for w in choices], point)
     best: tuple[int, Node, int] | None = None
@@ -193,7 +196,7 @@ def _critical(n: Node) -> Sequence[Node]:
 
 
 def _at(query: LintQuery, fault: _Fault) -> str:
-    """Describe the faulty points: a zero of an argument, all points of an untaken branch, or else one point."""
+    """Describe the faulty points: a zero of an argument, all points of the branch not taken, or otherwise one point."""
     if rule_of(fault.node) == "norm":
         return f"where {query.text(fault.node.args[0])} is all zeros"
     entry = "" if query.points.vector else "an entry of "
@@ -228,7 +231,7 @@ _Candidate: TypeAlias = "tuple[Node, Node, str | None]"
 def _repaired(
     query: LintQuery, fault: _Fault, candidates: Iterator[_Candidate]
 ) -> tuple[Node | None, str | None, Verdict | None]:
-    """Return the first candidate that is equal and has no NaN at the faulty point, its description and verdict."""
+    """Return the first candidate that is equal and makes no NaN at the faulty point; its description and verdict."""
     here = {s: v[fault.index : fault.index + 1] if query.points.vector else v for s, v in fault.batch.items()}
     framework = fault.frameworks[0]
     before = _origins(query, query.trace, query.scalar, here, framework)
@@ -261,7 +264,7 @@ def _origins(query: LintQuery, trace: BackwardTrace, y: Node, here: Batch, frame
 
 
 def _doubled(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
-    """Yield values with a second `where` inside the branch: around a compared value, or an argument of the equation."""
+    """Yield values with a second `where` inside the branch, around a compared value or an argument of the equation."""
     where = fault.choice
     assert where is not None
     condition, branch = where.args[0], where.args[fault.branch]
@@ -281,7 +284,7 @@ def _doubled(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
 
 
 def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
-    """Yield values with one choice around the equation and another around an argument."""
+    """Yield values with one choice around the equation, and another around an argument."""
     n = fault.node
     for inner, safe in product(real_variables(n.args), _SAFE):
         if n.op.pointwise:

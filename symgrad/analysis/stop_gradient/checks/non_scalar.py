@@ -1,4 +1,4 @@
-"""Check for the gradient of an array, which is that of the sum of its entries."""
+"""Check for the gradient of an array: it is the gradient of the sum of its entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def find(query: LintQuery) -> Iterator[Sighting]:
 
 
 def _elsewhere(frameworks: Sequence[str]) -> str:
-    """Return what the frameworks do, as text."""
+    """Return as text what the frameworks do."""
     adds = [f for f in frameworks if f == "TensorFlow"]
     refuse = [f for f in frameworks if f not in adds]
     verb = "refuses" if len(refuse) == 1 else "refuse"

@@ -1,6 +1,7 @@
 """Points at which programs are evaluated: generic ones, and those where a subexpression vanishes, clips or overflows.
 
-For a program of scalars, all points are one batch. Arrays are evaluated one point at a time, with small sizes.
+For a program with only scalars, all points form one batch. Programs with arrays are evaluated at one point at a time,
+with small sizes.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ _BESIDE = (
     (1, -1),
 )
 """Factors and summands that move a point away from a zero."""
-_ROUGH = 64  # points with full mantissas
-_SYMBOLS = 12  # inputs that vary one at a time
-_SOLVED = 40  # subexpressions whose zeros are sought
+_ROUGH = 64  # number of points with full mantissas
+_SYMBOLS = 12  # number of inputs that vary one at a time
+_SOLVED = 40  # number of subexpressions whose zeros are searched for
 _POINTS = 400
 _SOLUTION = 5e-4  # seconds for one zero
-_ARRAYS = 17  # points for arrays
-_ENTRIES = 4_000  # of all arrays of a point, at most
+_ARRAYS = 17  # number of points for arrays
+_ENTRIES = 4_000  # largest number of entries of all arrays of a point
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
 
@@ -66,7 +67,7 @@ class Points:
 
     @cached_property
     def batches(self) -> list[Batch]:
-        """The points; one batch for scalars."""
+        """The points; for scalars they are one batch."""
         if not self.vector:
             return self._of_arrays()
         rows = list(self._rows())
@@ -80,7 +81,7 @@ class Points:
         return self._of_arrays()[:_PLAIN]
 
     def rough(self) -> list[Batch]:
-        """Return points with full mantissas, which expose rounding."""
+        """Return points with full mantissas, which make rounding visible."""
         random = np.random.default_rng(0)
 
         def filled(s: Node, shape: tuple[int, ...]) -> Any:
@@ -123,7 +124,7 @@ class Points:
         return len(next(iter(batch.values()))) if self.vector and batch else 1
 
     def point(self, batch: Batch, index: int) -> dict[str, Any]:
-        """Return one point of a batch, by the names of its inputs."""
+        """Return one point of a batch, with values by the names of the inputs."""
         return {s.name: v[index] if self.vector else v for s, v in batch.items()}
 
     def _rows(self) -> Iterator[dict[Node, Any]]:
@@ -139,7 +140,7 @@ class Points:
         yield from self._solved(plain)
 
     def _solved(self, plain: Sequence[Mapping[Node, Any]]) -> Iterator[dict[Node, Any]]:
-        """Yield points at and near zeros of function arguments and ties of choices."""
+        """Yield points at and near zeros of function arguments, and ties of choices."""
         made = 0
         for f in list(dict.fromkeys(self._vanishing()))[:_SOLVED]:
             below = topological([f])
@@ -183,7 +184,7 @@ class Points:
         return found
 
     def _opposite(self, t: float) -> Iterator[tuple[Node, Sequence[Any]]]:
-        """Give every other input the opposite sign, so that products of two are negative."""
+        """Give every other input the opposite sign, so that products of two inputs are negative."""
         for k, s in enumerate(self.symbols):
             yield s, (-t, None, t) if k % 2 else (t, None, -t)
 
@@ -211,7 +212,7 @@ class Points:
     def _plain(self, s: Node, k: int, i: int = 0) -> Any:
         t = Fraction(3 + hash_of(s.name, k, i) % 9_497, 9_503)
         if s.dtype == "int" and s.shape and not s.declaration.domain.sizes:
-            return int(t * 2)  # most often a position
+            return int(t * 2)  # it is most often a position
         value = place_in(domain_of(s), t)
         return value if isinstance(value, bool) else int(value) if s.dtype == "int" else float(value)
 
@@ -229,7 +230,7 @@ def real_variables(args: Sequence[Node]) -> list[Node]:
 
 
 def point_text(point: Mapping[str, Any]) -> str:
-    """Return a point as text for a sentence; of an array, a few entries."""
+    """Return a point as text for a sentence; for an array, a few entries."""
 
     def value_text(v: Any) -> str:
         if np.ndim(v) == 0:

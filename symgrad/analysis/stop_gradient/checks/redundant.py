@@ -22,7 +22,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.control import without_stops
 from symgrad.verification.verdict import Verdict, derivatives_text
 
-_SECONDS = 2.0  # for a proof that a stop_gradient changes nothing
+_SECONDS = 2.0  # seconds for a proof that a stop_gradient changes nothing
 _PROOFS = 8
 _SHARP = 1e-9
 
@@ -30,7 +30,7 @@ _SHARP = 1e-9
 def find(query: LintQuery) -> Iterator[Sighting]:
     """Yield the stop_gradients that block no derivative, or only derivatives that are zero or cancel."""
     inputs = [i for i in symbols_of([query.y]) if i.declaration.distribution is None]
-    # An ordinary detach holds an input that the user does not differentiate by.
+    # An ordinary detach stops an input with respect to which the user does not differentiate.
     wrt = tuple(dict.fromkeys([*query.wrt, *query.frozen, *query.variables, *inputs]))
     dead = dead_stops(query)
     dropped = set(dead)
@@ -42,12 +42,12 @@ def find(query: LintQuery) -> Iterator[Sighting]:
         if s.args[0] in active:
             open_.append(s)
             continue
-        # An inactive argument stays inactive without its stop_gradient, so later answers do not change.
+        # An inactive argument stays inactive without its stop_gradient, so its removal does not change later answers.
         dropped.add(s)
         reason = _why(query, s.args[0], wrt)
         yield _sighting(query, s, reason, untouched(reason))
     for s, slope in _without_effect(query, open_, wrt, dropped):
-        # Remove it together with the earlier ones: of two that block the same path, one must stay.
+        # Remove it together with those found before: if two block the same path, one must stay.
         repaired = without_stops([query.y], {*dropped, s})[query.y]
         flat = query.equal(slope, full(as_node(0), slope.shape), _SECONDS)
         if flat is not None and flat.status == "proved":
@@ -84,7 +84,7 @@ def _sighting(
 
 
 def _order(verdict: Verdict) -> int:
-    """Return the highest order up to which a verdict proves equal derivatives; 0 if a gradient is open or refuted."""
+    """Return the highest order up to which derivatives are proved equal; 0 if a gradient is undecided or refuted."""
     if verdict.status == "refuted" or not verdict.of_gradients:
         return 0
     orders = {1: list(verdict.of_gradients.values())}
@@ -99,7 +99,7 @@ def _order(verdict: Verdict) -> int:
 
 
 def _why(query: LintQuery, inner: Node, wrt: Sequence[Node]) -> str:
-    """Return why a value has no derivative, as text."""
+    """Return as text why a value has no derivative."""
     text = query.text(inner)
     read = symbols_of([inner])
     if not read:
@@ -120,15 +120,15 @@ def _why(query: LintQuery, inner: Node, wrt: Sequence[Node]) -> str:
 def _without_effect(
     query: LintQuery, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
 ) -> list[tuple[Node, Node]]:
-    """Return the stop_gradients that change no gradient numerically, with the slopes of their arguments.
+    """Return the stop_gradients that numerically change no gradient, with the slopes of their arguments.
 
-    Each is tried alone, and together with the removed ones.
+    Each is removed alone, and together with those that are already removed.
 
     Args:
         query: the program.
         stops: the candidates.
         wrt: the inputs.
-        dropped: the removed stop_gradients.
+        dropped: the stop_gradients that are already removed.
     """
     if not stops:
         return []
@@ -151,7 +151,7 @@ def _in_numbers(
         for i, w in enumerate(wrt)
         if w.dtype == "real"
     }
-    # One random direction of all inputs: a product that is not zero there matters.
+    # One random direction of all inputs is enough: a stop_gradient matters if its product is not zero there.
     slopes = push_forward([s.args[0] for s in held], moving)
     matters: set[Node] = set()
     for batch in query.points.rough():

@@ -20,7 +20,7 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-_LARGE = 400  # equations above which kinks are not searched for noise
+_LARGE = 400  # number of equations above which kinks are not searched for noise
 
 
 def noise(query: LintQuery) -> Iterator[Sighting]:
@@ -48,7 +48,7 @@ def _noisy(query: LintQuery, u: Node, found: NoiseVerdict) -> Sighting:
         return unrepaired
     try:
         (calm,) = substitute([query.y], {u: full(mean, u.shape)})
-    except SymgradError:  # an index whose mean is not an integer
+    except SymgradError:  # for instance, an index whose mean is not an integer
         return replace(unrepaired, node=None)
     # Only the derivatives of the substitute matter, so it may be simplified.
     repaired = straight_through(query.y, canonical([calm]).nodes[0] if len(query.order) <= _LARGE else calm)

@@ -1,4 +1,4 @@
-"""Checks for inputs without a gradient: disconnected, stopped, zero, and integer ones, each with its own code."""
+"""Checks for inputs without a gradient: disconnected, stopped, zero and integer inputs, each with its own code."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from symgrad.ops.control import straight_through
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.verdict import Verdict
 
-_REPAIRED = 8  # findings of a check that get a repaired program
-_LARGEST = 400  # equations of the largest program whose gradient is simplified to find a zero
-_EACH = ", and "  # between the lines of a cure
+_REPAIRED = 8  # number of findings of a check that get a repaired program
+_LARGEST = 400  # number of equations of the largest program whose gradient is simplified to find a zero
+_EACH = ", and "  # stands between the lines of a cure
 
 
 def _kind(
@@ -29,11 +29,11 @@ def _kind(
     cure: str | None,
     repair: Callable[[LintQuery, Node, Sighting], Sighting] | None = None,
 ) -> Callable[[LintQuery], Iterator[Sighting]]:
-    """Return a check that yields the inputs whose gradient is zero for one reason."""
+    """Return a check that yields the inputs whose gradient is zero for one given reason."""
 
     def find(query: LintQuery) -> Iterator[Sighting]:
         if not query.named:
-            return  # an input that nobody named may be data
+            return  # if nobody named the input, it may be data
         trace, y = query.trace, query.text(query.y)
         count = 0
         for i, (w, nothing) in enumerate(zip(query.wrt, trace.nothing, strict=True)):
@@ -51,7 +51,7 @@ def _kind(
 
 
 def _without_stops(query: LintQuery, w: Node, found: Sighting) -> Sighting:
-    """Repair by removing the stop_gradients on the way to an input, if a gradient then arrives."""
+    """Repair by removing the stop_gradients on the way to an input, if a gradient then arrives at the input."""
     program, through = passed_on(query.y, [w], steps=False)
     if not through or _still_zero(query, program, w):
         return found
@@ -68,7 +68,7 @@ def _without_stops(query: LintQuery, w: Node, found: Sighting) -> Sighting:
 
 
 def _straight_through(query: LintQuery, w: Node, found: Sighting) -> Sighting:
-    """Repair by straight-through gradients of steps that round, if a gradient then arrives."""
+    """Repair with straight-through gradients of steps that round, if a gradient then arrives at the input."""
     program, through = passed_on(query.y, [w], steps=True)
     if not through or _still_zero(query, program, w) or not query.keeps_bits(program):
         return _with_slope(query, w, found)
@@ -88,7 +88,7 @@ def _straight_through(query: LintQuery, w: Node, found: Sighting) -> Sighting:
 
 
 def _with_slope(query: LintQuery, w: Node, found: Sighting) -> Sighting:
-    """Name the step to give a gradient, if it is a number near the input or has its shape."""
+    """Name the step that should get a gradient, if it is a number near the input or has the input's shape."""
     n, x = found.node, query.text(w)
     if n is None or n.dtype != "real" or n.shape != w.shape or n is w:
         return found
@@ -99,7 +99,7 @@ def _with_slope(query: LintQuery, w: Node, found: Sighting) -> Sighting:
 
 
 def _others(query: LintQuery, w: Node, through: Sequence[Node]) -> str:
-    """Return the other inputs whose gradients change, as text."""
+    """Return as text the other inputs whose gradients change."""
     inputs = [i for i in symbols_of([query.y]) if i.dtype == "real" and i.declaration.distribution is None]
     rest = [o for o in dict.fromkeys([*query.wrt, *inputs]) if o is not w and o.dtype == "real"]
     below = led_to(query.y, through)
@@ -110,7 +110,7 @@ def _others(query: LintQuery, w: Node, through: Sequence[Node]) -> str:
 
 
 def _still_zero(query: LintQuery, program: Node, w: Node) -> bool:
-    """Tell whether the gradient of another program is zero, or seems to be."""
+    """Tell whether the gradient of another program is zero, or seems to be zero."""
     if query.remaining <= 0:
         return True
     trace = pull_back([query.as_number(program)], [as_node(1)], [w])

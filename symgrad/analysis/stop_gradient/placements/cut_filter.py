@@ -1,7 +1,8 @@
-"""Refute sets of cut edges in floats: compute the gradients after many cuts at once and compare with the reference.
+"""Refute sets of cut edges in floats: compute the gradients after many cuts at once, and compare with the reference.
 
-A lane is one set of edges. A sweep pushes the tangents of all lanes through each edge once. Sets with one edge e more
-need no sweep: what passes e is (adjoint of e)·(tangent below e), and the gradient falls by that.
+A lane stands for one set of edges. One sweep pushes the tangents of all lanes through each edge once. Sets with one
+more edge e need no sweep: (adjoint of e)·(tangent below e) is the part of the gradient that passes e, and the gradient
+becomes smaller by this part.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 
 _LANES = 2048
-_FIXED_LANES = 64  # lanes between two looks at the clock
+_FIXED_LANES = 64  # number of lanes between two checks of the deadline
 _PRODUCT: dict[Kind, float] = {"float": 1e-8, "fixed": 1e-6}  # seconds for a product of two numbers
-_MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # multiplications for the sets of one size at a point
-_MOST_LEFT = 200  # unrefuted sets of one size
-_FEW_SETS = 4  # sets that high precision refutes directly
+_MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # number of multiplications for the sets of one size at a point
+_MOST_LEFT = 200  # number of unrefuted sets of one size
+_FEW_SETS = 4  # number of sets that high precision refutes directly
 
 Cut = tuple[int, ...]
 """Positions of edges."""
@@ -47,7 +48,8 @@ def pushed(
         graph: the paths.
         scaled: the local derivatives.
         cuts: the sets of edges.
-        start: a scalar node whose tangent is one unit and replaces those of the ends; nodes below it have none.
+        start: a scalar node whose tangent is one unit, instead of the tangents of the ends; nodes below it have no
+            tangent.
     """
     lanes = lanes_of(cuts)
     found: dict[Node, Any] = {}
@@ -72,7 +74,7 @@ def pushed(
 
 
 def adjoints(graph: PathGraph, scaled: Scaled) -> dict[Node, Any]:
-    """Return the derivative by each node, a row, in the units of scaled tangents."""
+    """Return the derivative with respect to each node, as a row, in the units of scaled tangents."""
     found: dict[Node, Any] = {graph.y: scaled.seed}
     for node in reversed(graph.order):
         for k in graph.out_of[node]:
@@ -93,12 +95,12 @@ class CutFilter:
     def __init__(self, graph: PathGraph, points: Sequence[Point]) -> None:
         self.graph = graph
         self.points = points
-        # From the ends up, the order of the sweep: no edge that extends a set lies below an edge of the set.
+        # The sweep goes from the ends up: no edge that extends a set is below an edge of the set.
         self.places = sorted((max(c) for c in graph.classes), reverse=True)
         self.tried: dict[int, int] = {}
 
     def remaining(self, cuts: Sequence[Cut]) -> list[Cut] | None:
-        """Return the sets that no point refutes for certain; None if they are too many."""
+        """Return the sets that no point refutes for certain; None if there are too many."""
         kinds: tuple[Kind, ...] = ("float", "fixed")
         for kind, point in product(kinds, self.points) if len(cuts) > _FEW_SETS else ():
             rest: list[Cut] = []
@@ -128,7 +130,7 @@ class CutFilter:
         work = comb(count, size - 1) * sum(np.size(m) for m in self.points[0].exact[1].matrices)
         kinds: tuple[tuple[Kind, float], ...] = (("float", _MOST_FLOATS), ("fixed", _MOST_FIXED))
         for kind, most in kinds:
-            # Fixed-point numbers have hundreds of bits, enough for cancellation that ruins floats, but are slow.
+            # Fixed-point numbers are slow, but they have hundreds of bits: enough for cancellation that ruins floats.
             found = self._by_one_more(kind, size, deadline) if work <= most else None
             if found is not None:
                 rest = self.remaining(found)
@@ -138,7 +140,7 @@ class CutFilter:
         return None
 
     def _by_one_more(self, kind: Kind, size: int, deadline: float) -> list[Cut] | None:
-        """Return the sets of a size that the first point does not refute; None if they are too many, or time is up."""
+        """Return the sets of a size that the first point does not refute; None if there are too many, or time is up."""
         scaled = self.points[0].within(self.graph, kind)
         by = adjoints(self.graph, scaled)
         below = combinations(self.places, size - 1)

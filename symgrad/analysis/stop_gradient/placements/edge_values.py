@@ -22,12 +22,12 @@ from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 class ExactSums:
     """The local derivatives of a graph at one point, at one precision, with a bound on the sums of their products.
 
-    Scalars are numbers and arrays are vectors of entries; local derivatives are numbers and matrices accordingly.
+    Scalars are numbers, and arrays are vectors of entries; so local derivatives are numbers or matrices.
 
     Attributes:
         matrices: the local derivative of each edge; None for the output.
         ends: the direction, by input.
-        seed: the weights of the output's entries.
+        seed: the weights of the entries of the output.
         scales: for each node, the sum of the absolute values of the summands of its tangent.
         unit: the same sum for the derivative along the direction.
     """
@@ -102,7 +102,7 @@ def _direction(mp: Any, key: Node | str, size: int) -> Any:
 
 
 def _matrix(step: Pullback, values: Mapping[Node, Any], mp: Any) -> Any:
-    """Return the Jacobian of an equation by one argument."""
+    """Return the Jacobian of an equation with respect to one argument."""
     node, target = step.node, step.target
     shape, below = np.shape(values[node]), np.shape(values[target])
     if node.op.pointwise and not shape:

@@ -1,8 +1,8 @@
 """Prove that no set of stop_gradients gives the reference: refute every set of remaining paths at exact points.
 
-Only the region where the noise enters matters, if every path passes a scalar above it and one below it: the rest is a
-factor without noise. If the region's derivative depends on the draw, the gradient is the same for all draws only if it
-is zero, but the reference is not.
+If every path passes a scalar above the region where the noise enters, and a scalar below it, only this region matters:
+the rest is a factor without noise. If the derivative of the region depends on the draw, the gradient can be the same
+for all draws only if it is zero; but the reference is not zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symgrad.analysis.stop_gradient.placements.sample_points import Point, refut
 from symgrad.ir.graph import Node
 
 _LANES = 2048
-_LATE = 60  # sets that are also examined at high precision
+_LATE = 60  # number of sets that are also examined at high precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,10 @@ class CutRegion:
     """The region of a program in which the noise enters its derivative paths.
 
     Attributes:
-        top: the value at its output side, which every path passes.
-        bottom: the value at its input side, which every path passes; None if the region reaches the inputs.
-        places: one edge for each series in it.
+        top: the value at the output side of the region, which every path passes.
+        bottom: the value at the input side of the region, which every path passes; None if the region reaches the
+            inputs.
+        places: for each series of edges in the region, one edge.
     """
 
     top: Node
@@ -39,12 +40,12 @@ class CutRegion:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A proof that no set of edges is right.
+    """A proof that no set of edges gives the reference.
 
     Attributes:
         region: the region where the noise enters.
-        choices: the number of subsets of its edges, all refuted.
-        varies: whether the derivative of the region differs between draws, which is the reason.
+        choices: the number of subsets of the region's edges, all of which are refuted.
+        varies: whether the reason is that the derivative of the region differs between draws.
     """
 
     region: CutRegion
@@ -75,7 +76,7 @@ def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> CutRegion:
 
 
 def refuse(graph: PathGraph, points: Sequence[Point], region: CutRegion) -> Refusal | list[Cut]:
-    """Return the proof that no subset of a region's edges is right, or the unrefuted subsets."""
+    """Return the proof that no subset of a region's edges gives the reference, or the subsets that are not refuted."""
     cuts: list[Cut] = [
         tuple(k for i, k in enumerate(region.places) if subset >> i & 1)
         for subset in range(2 ** len(region.places))
@@ -107,7 +108,7 @@ def _misses(graph: PathGraph, points: Sequence[Point], cuts: Sequence[Cut]) -> A
 def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: Sequence[Cut]) -> Any:
     """Mark the sets for which the derivative of the region differs between two draws, if the reference is not zero.
 
-    Sets that leave no path have the gradient zero, and are marked as well.
+    Sets that leave no path have the gradient zero, and are marked, too.
     """
     refuted = np.zeros(len(cuts), dtype=bool)
     points = [p for p in points if p.wants_something]
@@ -123,7 +124,7 @@ def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: 
     (first, unit), *others = passed
     for other, scale in others:
         if not 1e-9 < scale / unit < 1e9:
-            continue  # the range of floats does not hold both
+            continue  # the range of floats is too small for both
         ratio = float(scale / unit)
         bound = max(p.within(graph, "float").bound for p in points) * (1 + ratio) * 2
         refuted |= np.abs(first - other * ratio) > bound
@@ -131,7 +132,7 @@ def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: 
 
 
 def _blocks_all(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
-    """Mark the sets that leave no path through the region, by reachability instead of a sum that may be small."""
+    """Mark the sets that leave no path through the region: reachability tells this, while a sum may only be small."""
     lanes = lanes_of(cuts)
     found: dict[Node, Any] = {}
     first = 0 if region.bottom is None else graph.position[region.bottom]

@@ -1,7 +1,8 @@
 """The derivative paths of a program: its edges, the edges in series, and the nodes on every path.
 
-An edge is a read of an argument by an equation. A stop_gradient on it removes every path through it and changes
-nothing else, because residuals are values and values stay. So the gradient is the sum over the remaining paths.
+An edge means that an equation reads an argument. A stop_gradient on an edge removes every path through it and changes
+nothing else, because residuals are values, and values stay the same. So the gradient is then the sum over the remaining
+paths.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from symgrad.ir.types import REAL, Declaration
 
 @dataclass(frozen=True, slots=True)
 class ValueEdge:
-    """A read of a value on a derivative path.
+    """An edge: an equation reads a value on a derivative path.
 
     Attributes:
         target: the value.
-        step: the pullback of the reading equation; None for the output, which no equation reads.
+        step: the pullback of the equation that reads the value; None for the output, which no equation reads.
     """
 
     target: Node
@@ -31,25 +32,25 @@ class ValueEdge:
 
     @property
     def node(self) -> Node | None:
-        """The reading equation."""
+        """The equation that reads the value."""
         return None if self.step is None else self.step.node
 
     @property
     def argument(self) -> int:
-        """The position of the value among its arguments."""
+        """The position of the value among the arguments of the equation."""
         return 0 if self.step is None else self.step.argument
 
 
 class PathGraph:
-    """The edges on derivative paths from a value to its inputs.
+    """The edges on derivative paths from a value to inputs.
 
     Attributes:
         y: the value.
         wrt: the inputs.
         order: the nodes on such paths, arguments first.
-        edges: the edges: first the output itself, then from the output back.
-        classes: positions of edges in series. The same paths pass all edges of a class, so one stands for all.
-        passed: the nodes that every path passes, from the output back.
+        edges: the edges: first the output itself, then from the output to the inputs.
+        classes: the positions of edges in series. The same paths pass all edges of a class, so one edge stands for all.
+        passed: the nodes that every path passes, from the output to the inputs.
     """
 
     def __init__(self, y: Node, wrt: Sequence[Node]) -> None:
@@ -80,8 +81,8 @@ class PathGraph:
     def _series(self) -> None:
         """Find the edges in series and the nodes on every path, from the dominator trees of both directions.
 
-        Two edges are in series if one dominates the other from the output and is dominated by it from the ends. Here
-        edges are vertices as well, and so are the exits at the ends.
+        Two edges are in series if one dominates the other from the output, and the other dominates it from the ends.
+        Here edges are vertices as well, and so are the exits at the ends.
         """
         names: list[object] = [0]
         for node in reversed(self.order):
@@ -133,7 +134,7 @@ class PathGraph:
 
         Args:
             start: the nodes.
-            keep: whether to follow an edge.
+            keep: a function that tells whether to follow an edge.
             down: whether to go towards the ends.
         """
         found = set(start)
@@ -147,12 +148,13 @@ class PathGraph:
         return found
 
     def smallest_cut(self, noisy: Sequence[bool]) -> list[int]:
-        """Return the smallest set of edges that leaves exactly the paths without a noisy edge: a minimum cut.
+        """Return the smallest set of edges whose removal leaves exactly the paths without a noisy edge: a minimum cut.
 
-        The edges of clean paths must stay. A noisy path leaves these at a node and returns to them, or to an end, at
-        another. The flow network merges the nodes of the first kind into its source, those of the second into its sink.
+        The edges of clean paths must stay. A noisy path leaves them at a node, and returns to them, or to an end, at
+        another node. The flow network merges the nodes of the first kind into its source, and those of the second kind
+        into its sink.
         """
-        import numpy as np  # saves start-up time
+        import numpy as np  # a late import, for a quick start
         from scipy import sparse
 
         network: Any = sparse.csgraph
@@ -202,7 +204,7 @@ def _dominators(before: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _nearest(tree: Sequence[int], wanted: Sequence[bool], order: Sequence[int]) -> list[int]:
-    """Return for each vertex its nearest wanted ancestor in a tree, or else the root."""
+    """Return for each vertex its nearest wanted ancestor in a tree; if there is none, the root."""
     found = list(tree)
     for i in order:
         if not wanted[tree[i]]:

@@ -17,7 +17,7 @@ _VALUES = 40
 
 
 def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
-    """Put a stop_gradient on edges; return the new node of each old one, for the output under ``y``."""
+    """Put a stop_gradient on edges; return the new node for each old node, and for the output under ``y``."""
     at = {(e.node, e.argument) for e in cut if e.node is not None}
 
     def stop(n: Node, args: list[Node]) -> Node:
@@ -30,17 +30,17 @@ def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
 
 
 def replaced(y: Node, value: Node, other: Node) -> dict[Node, Node]:
-    """Replace one value; return the new node of each old one."""
+    """Replace one value; return the new node for each old node."""
     return fold([y], lambda n, args: other if n is value else with_args(n, args))
 
 
 def with_fixed(y: Node, fixed: Mapping[Node, Node]) -> dict[Node, Node]:
-    """Fix some nodes; return the new node of each old one."""
+    """Fix some nodes; return the new node for each old node."""
     return fold([y], with_args, dict(fixed))
 
 
 def outer_forms(problem: CutProblem, fixed: Mapping[Node, Node], points: Sequence[Point]) -> list[Node]:
-    """Return the values whose own noise-free gradient makes the program's gradient the reference, smallest first.
+    """Return the values whose own noise-free gradient gives the program the reference gradient, smallest first.
 
     The test is numerical, at points; it proves nothing.
 

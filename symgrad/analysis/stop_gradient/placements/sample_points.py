@@ -1,9 +1,9 @@
 """Exact points for the search, with the local derivative of every edge.
 
-Inputs are exact numbers. Values and local derivatives are computed at two precisions that must agree, and no branch
-near the point may depend on rounding. Along a random direction every tangent is divided by the sum of the absolute
-values of its summands. So all scaled tangents are at most 1 for any depth of the program, and one bound covers the
-rounding of floats.
+Inputs are exact numbers. Values and local derivatives are computed at two precisions that must agree; near a point, no
+branch may depend on rounding. Along a random direction, every tangent is divided by the sum of the absolute values of
+its summands. So all scaled tangents are at most 1, for any depth of the program, and one bound covers the rounding of
+floats.
 """
 
 from __future__ import annotations
@@ -36,22 +36,23 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import SymgradError
 
 _DIGITS, _DEEP = (100, 140), (500, 600)
-"""Digits of the two precisions: normally, and if a derivative cancels to less than 1e-30 of its summands."""
+"""Digits of the two precisions: first the usual ones, then those for a derivative that cancels to less than 1e-30 of
+its summands."""
 
 _CANCELLED = 30
-_GRID = 3  # choices of inputs, and draws for each
-_LONG = 400  # equations above which one choice of inputs and two draws must do
-_TRIED = 4  # attempts per choice of inputs, as some lie outside of a domain
-_MOST_ENTRIES = 60_000  # of all Jacobians at a point
+_GRID = 3  # number of choices of inputs, and of draws for each choice
+_LONG = 400  # in a program with more equations, there is one choice of inputs with two draws
+_TRIED = 4  # number of attempts for each choice of inputs, because some are outside a domain
+_MOST_ENTRIES = 60_000  # number of entries of all Jacobians at a point
 
 
 @dataclass(frozen=True, slots=True)
 class CutProblem:
-    """The problem: cut edges of ``graph`` so that its gradient becomes that of ``calm``.
+    """The problem: cut edges of ``graph`` such that its gradient becomes the gradient of ``calm``.
 
     Attributes:
         graph: the derivative paths of the program.
-        calm: those of the program with fixed noise.
+        calm: the derivative paths of the program with fixed noise.
         noise: the noise.
         held: members of wrt that are computed from noise, and count as inputs.
     """
@@ -63,7 +64,7 @@ class CutProblem:
 
     @property
     def sources(self) -> list[Node]:
-        """The random inputs behind the noise."""
+        """The random inputs from which the noise is computed."""
         found = symbols_of(self.noise)
         return [s for s in found if s.declaration.distribution is not None] or found
 
@@ -78,8 +79,8 @@ class Point:
         wanted: the derivative of the program with fixed noise along the direction, at both precisions.
         calm: the tangents of that program, by node.
         unit: the sum of the absolute values of the summands of both derivatives.
-        level: the two precisions.
-        scaled: a cache of `within`.
+        level: the position of the two precisions in the list of pairs.
+        scaled: a cache for `within`.
     """
 
     number: int
@@ -92,7 +93,7 @@ class Point:
 
     @property
     def wants_something(self) -> bool:
-        """Whether the reference is certainly not zero here."""
+        """Whether the reference is certainly not zero at this point."""
         return bool(min(abs(w) for w in self.wanted) > self.unit * self.level.margin)
 
     def scale(self, node: Node) -> Any:
@@ -111,17 +112,17 @@ Kind: TypeAlias = Literal["float", "fixed"]
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """Local derivatives after division of every tangent by its scale, so that no tangent exceeds 1.
+    """Local derivatives after every tangent is divided by its scale, so that no tangent exceeds 1.
 
     Attributes:
-        matrices: for each edge; None for the output.
+        matrices: the local derivative of each edge; None for the output.
         ends: the tangents of the inputs.
-        seed: the row that maps the output's tangent to the derivative, in units of its summands.
-        target: the reference derivative in these units.
-        bound: on the rounding error of a derivative and of the target.
-        one: the number 1 in this kind of numbers.
+        seed: the row that maps the tangent of the output to the derivative, in units of the summands of the derivative.
+        target: the reference derivative in the same units.
+        bound: a bound on the rounding error of a derivative and of the target.
+        one: the number 1, in this kind of numbers.
         kind: the kind of numbers.
-        bits: the fractional bits of fixed-point numbers.
+        bits: the number of fractional bits of fixed-point numbers.
     """
 
     matrices: Sequence[Any]
@@ -134,7 +135,7 @@ class Scaled:
     bits: int
 
     def number(self, value: Any) -> Any:
-        """Convert numbers of high precision to a column of this kind."""
+        """Convert numbers of high precision to a column of this kind of numbers."""
         return _numbers(value, self.kind, self.bits)
 
     def times(self, a: Any, b: Any) -> Any:
@@ -148,7 +149,7 @@ def points_of(problem: CutProblem, computed: Computed) -> list[Point]:
 
     Args:
         problem: the program and the reference.
-        computed: the cache shared by searches with the same noise and reference.
+        computed: the cache that searches with the same noise and reference share.
     """
     plain, deep = computed.to(_DIGITS), computed.to(_DEEP)
     if not computed.cancels:
@@ -206,7 +207,7 @@ def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
                     seen += 1
                     yield point
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
-            continue  # outside the domain of an op, or of an axis
+            continue  # the point is outside the domain of an op, or of an axis
         found += bool(seen)
         if found == (1 if grid == 2 else grid):
             return
@@ -260,7 +261,7 @@ def _point(
         return None
     unit = fine.unit + reference.unit
     a, b = reference.wanted
-    # Disagreement means that rounding errors exceed the margin.
+    # If they disagree, rounding errors exceed the margin.
     if abs(a - b) > unit * level.margin or not agree(graph, coarse, fine, level):
         return None
     return Point(number, (coarse, fine), reference.wanted, reference.tangents, unit, level)
@@ -275,7 +276,7 @@ def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:
 
 def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: PrecisionPair) -> Scaled:
     mp = level.contexts[1]
-    bits = level.contexts[0].prec + 64  # fractional bits
+    bits = level.contexts[0].prec + 64  # number of fractional bits
     one: Any = 1.0 if kind == "float" else 1 << bits
 
     def numbers(value: Any) -> Any:
@@ -295,7 +296,7 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: Pre
     seed = numbers(at.seed * at.scales[graph.y] / at.unit).T
     target = wanted / at.unit
     target = numbers(mp.sign(target) * min(abs(target), mp.mpf(10) ** 6))[0, 0]
-    # Tangents and the sums of their absolute summands are at most 1, so rounding errors add up without growth.
+    # Tangents and the sums of their absolute summands are at most 1, so rounding errors add up without growing.
     steps = 8 * (
         sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8
     )
@@ -307,7 +308,7 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: Pre
 
 
 def _numbers(value: Any, kind: Kind, bits: int) -> Any:
-    """Convert to a kind of numbers; anything but a matrix becomes a column."""
+    """Convert to a kind of numbers; everything except a matrix becomes a column."""
     array = np.asarray(value, dtype=object)
     if kind == "float":
         entries = array.astype(float)

@@ -1,7 +1,7 @@
 """A cache of values at exact points: each node is computed once for the values of the inputs that it reads.
 
 Draws at the same inputs share the nodes without noise. Searches in a program with and without some of its
-stop_gradients use the same points, and share the nodes below these and the whole reference.
+stop_gradients use the same points. They share the nodes below these stop_gradients, and the whole reference.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 Row = dict[Node, Any]
 """Values of nodes at one precision."""
 
-_RECENT = 4  # points with the same inputs in the cache
+_RECENT = 4  # number of points with the same inputs in the cache
 
 
 class Computed:
@@ -35,7 +35,7 @@ class Computed:
         self._values: dict[tuple[int, int], PointValues] = {}
 
     def to(self, digits: tuple[int, int]) -> PointValues:
-        """Return the values at a pair of precisions, in digits."""
+        """Return the values at a pair of precisions, given in digits."""
         return self._values.setdefault(digits, PointValues(digits))
 
 
@@ -50,7 +50,7 @@ class PointValues:
     """Values of nodes at exact points, at two precisions.
 
     Args:
-        digits: of the two precisions.
+        digits: the digits of the two precisions.
 
     Attributes:
         level: the two precisions.
@@ -70,8 +70,8 @@ class PointValues:
         Args:
             order: the nodes, arguments first.
             at: exact values of inputs, and of intermediate values that count as inputs.
-            sizes: of named axes.
-            number: the number of the choice of inputs; values are shared between points with the same number.
+            sizes: the values of named sizes.
+            number: the number of the choice of inputs; points with the same number share values.
         """
         known: tuple[Row, Row] = ({}, {})
         for earlier in self._known[number]:
@@ -88,7 +88,7 @@ class PointValues:
 
 
 def _stale(order: Sequence[Node], at: Mapping[Node, Any], before: Mapping[Node, Any]) -> Collection[Node]:
-    """Return the nodes that read a changed input, or an input of only one of two points."""
+    """Return the nodes that read a changed input, or an input that only one of two points has."""
     changed = [s for s in {**at, **before} if s not in at or s not in before or not _same(at[s], before[s])]
     return readers((n for n in order if n not in at), changed)
 

@@ -18,13 +18,13 @@ from symgrad.verification.decide import decide, equal
 from symgrad.verification.verdict import Verdict
 
 _LONG = 400
-"""Equations above which gradients are compared by normal form first."""
+"""The number of equations above which gradients are first compared by their normal forms."""
 
 
 def same_gradient(a: Node, b: Node, limit: float) -> Verdict:
-    """Decide whether two gradients are equal as values.
+    """Decide whether two gradients have equal values.
 
-    Equal formulas or normal forms are proof enough if the gradients are long, or if the engine reaches no verdict.
+    If the gradients are long, or the engine reaches no verdict, equal formulas or equal normal forms are proof enough.
     """
     order = topological([a, b])
     made = without_stops([a, b], {n for n in order if "stops" in n.op.facts})
@@ -45,13 +45,13 @@ def same_gradient(a: Node, b: Node, limit: float) -> Verdict:
 
 
 def why_none(problem: CutProblem, noisy: Sequence[bool], refusal: Refusal, naming: Naming) -> str:
-    """Return why no set of stop_gradients will do, by the edge on every path, or by the number of refuted sets.
+    """Return why no set of stop_gradients will do: because of the edge on every path, or the number of refuted sets.
 
     Args:
         problem: the program.
         noisy: for each edge, whether its pullback reads noise.
         refusal: the proof.
-        naming: names.
+        naming: the names for the reason.
     """
     graph, region = problem.graph, refusal.region
     by, noise = (join_texts([naming.text(n) for n in some]) for some in (graph.wrt, problem.noise))

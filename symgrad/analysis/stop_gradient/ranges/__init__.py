@@ -1,1 +1,1 @@
-"""Checks of values and gradients that leave the range of floats."""
+"""Checks for values and gradients that leave the range of floats."""

@@ -19,19 +19,19 @@ from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.verification.verdict import Verdict
 
-_AROUND = 3  # equations above an overflow that get other forms
-_SHARE = 0.3  # of the time, for repairs
+_AROUND = 3  # how many equations above an overflow get other forms
+_SHARE = 0.3  # share of the time for repairs
 _SECONDS = 2.0
 _REPAIR = 0.02  # seconds for a candidate
-_LONG = 100  # equations of a value that is rewritten as a function of its inputs
-_UNLIKE = 8  # points at which both forms are finite and differ
-_CLOSE = 1e-6  # of the exact value, or of 1
+_LONG = 100  # number of equations of a value that is rewritten as a function of its inputs
+_UNLIKE = 8  # number of points at which both forms are finite and differ
+_CLOSE = 1e-6  # relative to the exact value, or to 1
 
 
 def repaired_forms(
     query: LintQuery, losses: Sequence[Loss]
 ) -> tuple[Node | None, str | None, Verdict | None]:
-    """Return the first equal form that is right at the points of loss, its description and verdict."""
+    """Return the first equal form that is right at the points of loss, with its description and verdict."""
     end = now() + _SHARE * query.remaining
     for old, new in _forms(query, losses[0]):
         if is_late(end, _REPAIR):
@@ -55,7 +55,10 @@ def _forms(query: LintQuery, loss: Loss) -> Iterator[tuple[Node, Node]]:
 
 
 def _stable(query: LintQuery, n: Node, first: Node) -> Iterator[Node]:
-    """Yield stable, short and simple forms; of a long value, as a function of the arguments of the lost step."""
+    """Yield stable, short and simple forms.
+
+    A long value is rewritten as a function of the arguments of the step that is lost.
+    """
     inputs: dict[Node, Node] = {}
     if len(topological([n])) > _LONG:
         read = [a.args[0] if a.op.name == "neg" else a for a in first.args]
@@ -69,7 +72,7 @@ def _stable(query: LintQuery, n: Node, first: Node) -> Iterator[Node]:
 
 
 def _shifted(n: Node) -> Iterator[Node]:
-    """Yield log-sum-exp or softmax for a logarithm or a quotient of a sum of exponentials."""
+    """Yield log-sum-exp or softmax in place of a logarithm or a quotient of a sum of exponentials."""
     if n.op.name == "log" and n.args[0].op.name == "softmax":
         yield over_axes("log_softmax", n.args[0].args[0], n.args[0].params[0])
     total = {"log": n.args[:1], "div": n.args[1:]}.get(n.op.name, ())
@@ -88,7 +91,7 @@ def _shifted(n: Node) -> Iterator[Node]:
 
 
 def _guarded(n: Node) -> Node | None:
-    """Return x*log(z) with the value 0 where x = z = 0; None for other products."""
+    """Return x*log(z), with the value 0 if x = z = 0; None for other products."""
     logs = [a for a in n.args if a.op.name == "log"] if n.op.name == "mul" else []
     if len(logs) != 1:
         return None
@@ -122,7 +125,7 @@ def _mends(query: LintQuery, repaired: Node, losses: Sequence[Loss]) -> bool:
         if both is None:
             return False
         old, new = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in both))
-        with np.errstate(invalid="ignore"):  # infinite at both
+        with np.errstate(invalid="ignore"):  # infinite in both forms
             apart = np.isfinite(old) & ~(np.abs(new - old) <= _CLOSE * (1 + np.abs(old)))
         # Near the loss the old form has few digits, so the exact value decides.
         vector = query.points.vector

@@ -1,6 +1,6 @@
 """Find points at which floats lose a value or gradient that is an ordinary number in exact arithmetic, and the step.
 
-Floats are compared with exact arithmetic, so each loss is real; finding none proves nothing.
+Floats are compared with exact arithmetic, so each loss is real; if none is found, this proves nothing.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
 _DIGITS = ((60, 90), (1200, 1250))
-"""Pairs of precisions; the second if a value is infinite, or depends on rounding, at the first."""
+"""Pairs of precisions; the second pair is used if, at the first, a value is infinite or depends on rounding."""
 _MARGIN = 1e-30  # tolerance between the precisions of a pair
 _LARGEST = sys.float_info.max
-_FEWEST, _EXACT = 3, 48  # points in exact arithmetic
-_EQUATIONS = 4_000  # at all these points in sum
+_FEWEST, _EXACT = 3, 48  # number of points in exact arithmetic
+_EQUATIONS = 4_000  # number of equations, summed over all these points
 _EQUATION = 7e-5  # seconds for an equation at a point
-_SHARE = 0.4  # of the time, for points
-_UNLIKELY = 1000  # for a random input
+_SHARE = 0.4  # share of the time for points
+_UNLIKELY = 1000  # larger values of a random input count as unlikely
 _ASIDE = 2.0**-10, -(2.0**-10)  # relative steps of an input
-_CHOICES = frozenset({"clip", "maximum", "minimum", "relu", "where"})  # ops that give one of their arguments
-_BESIDE = 30, 45  # decimal exponents of the distances at which a limit is probed
+_CHOICES = frozenset(
+    {"clip", "maximum", "minimum", "relu", "where"}
+)  # ops whose result is one of their arguments
+_BESIDE = 30, 45  # decimal exponents of the distances at which a limit is estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class ExactRow:
         point: the inputs.
         y: the value, or its limit.
         limit: whether it is a limit.
-        gradients: the gradient by each of wrt.
+        gradients: the gradient with respect to each of wrt.
     """
 
     point: Batch
@@ -64,12 +66,12 @@ class Loss:
 
     Args:
         row: the point.
-        found: the float result: NaN or infinite.
-        by: the input of the lost gradient; None if the value is lost.
+        found: the result in floats: NaN or infinite.
+        by: the input with respect to which the gradient is lost; None if the value is lost.
         frameworks: the frameworks in which it is lost.
         first: the step that leaves the range of floats.
-        around: the first value above it whose exact value is in range.
-        unused: whether the program takes other values in the place of that step, as a minimum does.
+        around: the first value above this step whose exact value is in range.
+        unused: whether the program takes other values in place of that step, as a minimum does.
     """
 
     row: ExactRow
@@ -97,7 +99,8 @@ def losses_of(query: LintQuery) -> Iterator[Loss]:
                 return
             tried.add(key)
             loss = _loss(query, point)
-            # Equal inputs may cancel at a point alone, where floats lose 0 times a number beyond their range.
+            # At points with equal inputs, terms may cancel just there, where floats lose 0 times a number beyond their
+            # range.
             if loss is not None and (loss.row.limit or _loss(query, _moved(point, _ASIDE[1])) is not None):
                 yield loss
 
@@ -154,7 +157,7 @@ def _loss(query: LintQuery, point: Batch) -> Loss | None:
 
 
 def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> bool:
-    """Tell whether the program reads no entry of a step that is infinite or NaN, but others in their place."""
+    """Tell whether the program takes none of the infinite or NaN entries of a step, but others in their place."""
     lost = {first: ~np.isfinite(np.asarray(values[first], dtype=float))}
     for n in query.order:
         read = [a for a in n.args if a in lost]
@@ -167,7 +170,7 @@ def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> boo
 
 
 def _moved(point: Batch, step: float) -> Batch:
-    """Move the inputs of a point apart, each by a small part of itself."""
+    """Move the inputs of a point apart, each by a small fraction of itself."""
     real = [s for s in point if s.dtype == "real"]
     return {**point, **{s: np.asarray(point[s]) * (1 + step * (1 + k)) for k, s in enumerate(real)}}
 
@@ -183,7 +186,7 @@ def _steps(
     if first is None:
         return None
     if limit:
-        # An infinite value times 0; `explain` reports 0/0.
+        # This is an infinite value times 0; `explain` reports 0/0.
         infinite = np.isinf(np.asarray(values[first], dtype=float)).any()
         around = next((n for n in order if n.op.name == "mul" and first in n.args), None)
         return (first, around) if infinite and around is not None else None
@@ -197,13 +200,13 @@ def _steps(
         return None
     for a in (a for a in first.args if a.dtype == "real"):
         if (size := _vanished(values[a], exact[a])) is not None:
-            # Otherwise digits cancelled, at this point only or wherever a function saturates.
+            # Otherwise digits cancelled: at this point only, or wherever a function saturates.
             return (a, around) if size < sys.float_info.min or _saturated(query, a, point) else None
     return first, around
 
 
 def _saturated(query: LintQuery, a: Node, point: Batch) -> bool:
-    """Tell whether a value that rounds to 0 at a point does so near it too, like 1 - sigmoid(x) for x >= 37."""
+    """Tell whether a value that rounds to 0 at a point also does so near it, like 1 - sigmoid(x) for x >= 37."""
     (here,) = query.points.evaluate([a], point) or (None,)
     gone = np.asarray(here, dtype=float) == 0
     for step in _ASIDE:
@@ -214,7 +217,7 @@ def _saturated(query: LintQuery, a: Node, point: Batch) -> bool:
 
 
 def _live_nodes(y: Node, values: Mapping[Node, Any]) -> set[Node]:
-    """Return the nodes that a value depends on at a point: of a choice, only the branches that are taken."""
+    """Return the nodes on which a value depends at a point; for a choice, only the branches that are taken."""
 
     def live_args(n: Node) -> Iterable[Node]:
         if n.op.name != "where":
@@ -241,7 +244,7 @@ def _vanished(value: Any, exact: Any) -> Any:
 
 
 def _row(query: LintQuery, point: Batch) -> ExactRow | None:
-    """Return the exact values at a point, if the program's is in range or has a limit in range."""
+    """Return the exact values at a point, if the value of the program is in range or has a limit in range."""
     wanted = [query.y, *query.trace.gradients]
     exact = exact_values(wanted, point)
     if exact is None:
@@ -259,7 +262,7 @@ def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = No
     Args:
         nodes: the nodes.
         point: the inputs.
-        step: a replacement for inputs that are 0.
+        step: a number that replaces inputs that are 0.
     """
     found = None
     for digits in _DIGITS:
@@ -307,7 +310,7 @@ def _in_range(value: Any) -> bool:
 
 
 def _limit(query: LintQuery, point: Batch) -> Any:
-    """Return the limit of the value where one input is 0, if all sides in the domain agree."""
+    """Return the limit of the value where one input is 0, if all sides inside the domain agree."""
     zero = [s for s, v in point.items() if s.dtype == "real" and np.any(np.asarray(v) == 0)]
     if len(zero) != 1 or zero[0].declaration.distribution is not None:
         return None

@@ -21,7 +21,7 @@ from symgrad.ir.traverse import topological
 _FINDINGS = 3
 _SHARP = 1e-9  # relative accuracy of the edge of a region
 _SUMS = frozenset({"add", "sub"})
-_LONG = 10_000  # exponents of longer numbers are not printed
+_LONG = 10_000  # the exponent of a longer number is not printed
 
 
 def find(query: LintQuery) -> Iterator[Sighting]:
@@ -70,20 +70,20 @@ def _reason(query: LintQuery, loss: Loss) -> str:
     if loss.row.limit:
         first = f"{text} is infinite, and is multiplied by 0"
     elif vanishes and size:
-        first = f"the first to leave the range of floats is {text}: it becomes 0, and is {size} there"
+        first = f"the first value to leave the range of floats is {text}: it becomes 0, and is {size} there"
     elif vanishes:
         first = f"{text} is rounded to 0 there, and is not 0"
     else:
-        first = f"the first to leave the range of floats is {text}: it is {size or 'too large'} there"
+        first = f"the first value to leave the range of floats is {text}: it is {size or 'too large'} there"
     if loss.unused:
         return f"{first}; the program takes another value there, and its backward pass is 0 times infinity"
     if loss.by is None:
-        return f"{first}; symgrad computes a value as it is written, too"
+        return f"{first}; symgrad also computes values as they are written, so it has the same problem"
     return f"{first}; symgrad writes derivatives in stable forms"
 
 
 def _here(query: LintQuery, loss: Loss) -> str:
-    """Return the point as text; of arrays, only the inputs of the lost step."""
+    """Return the point as text; for arrays, only the inputs of the step that is lost."""
     below = topological([query.y if query.points.vector else loss.first])
     read = {s.name: v[0] if query.points.vector else v for s, v in loss.row.point.items() if s in below}
     others = any(s not in below for s in loss.row.point)
@@ -91,7 +91,7 @@ def _here(query: LintQuery, loss: Loss) -> str:
 
 
 def _short(entry: Any) -> str:
-    """Return a number with six digits, even below the range of floats."""
+    """Return a number with six digits, also below the range of floats."""
     tiny = 0 < abs(entry) < sys.float_info.min and -entry.context.mag(entry) < _LONG
     return str(entry.context.nstr(entry, 6)) if tiny else f"{float(entry):.6g}"
 
@@ -106,12 +106,12 @@ def _power(value: Any) -> str:
 
 
 def _where(query: LintQuery, loss: Loss) -> str:
-    """Return the region of loss as text: a bound on an argument if it holds at all points, else a point."""
+    """Return the region of loss as text: a bound on an argument if it holds at all points, otherwise a point."""
     n, here = loss.first, _here(query, loss)
     args = real_variables(n.args)
     if len(args) != 1 or not n.op.pointwise:
         return here
-    if not loss.row.limit and n.op.name in _SUMS:  # a sum rounds the value of another function
+    if not loss.row.limit and n.op.name in _SUMS:  # in a sum, the value of another function is rounded
         while (
             len(args) == 1
             and args[0].args
@@ -142,13 +142,13 @@ def _where(query: LintQuery, loss: Loss) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """The bound from which on a function of one number leaves the range of floats.
+    """The bound beyond which a function of one number leaves the range of floats.
 
     Args:
         bound: the bound.
-        above: whether the loss lies above it.
-        even: whether it lies below the negative bound as well.
-        zero: whether the function becomes 0 there instead of infinite or NaN.
+        above: whether the loss is above the bound.
+        even: whether the loss is also below the negative bound.
+        zero: whether the function becomes 0 there, instead of infinite or NaN.
     """
 
     bound: float

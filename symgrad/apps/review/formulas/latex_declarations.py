@@ -11,7 +11,7 @@ from symgrad.frontend.latex.syntax.tree import Tree
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Source
 
-__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros"]
+__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros", "words_in"]
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -58,6 +58,9 @@ _SETS = re.compile(
     r"\s*(?P<sign>_\s*(?:\{\s*(?:>|\\geq?|\\ge|\+|\+\+)\s*0?\s*\}|\+))?"
     r"\s*(?:\^\s*(?P<size>\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\w))?\s*(?P<later>_\s*(?:\{\s*(?:>|\\geq?|\+|\+\+)\s*0?\s*\}|\+))?\s*"
 )
+_WITHOUT = re.compile(
+    r"\s*\\(?:setminus|backslash|smallsetminus)\s*(?:\\\{[^{}]*\\\}|\{\s*\\\{[^{}]*\\\}\s*\}|0)\s*$"
+)
 _INTERVAL = re.compile(
     r"\s*(?:\\left)?[(\[]\s*(?P<low>-?[\d./]+)\s*,\s*(?P<high>-?[\d./]+)\s*(?:\\right)?[)\]]\s*"
 )
@@ -72,7 +75,7 @@ def domain_of(text: str) -> str | None:
         >>> domain_of(r"\mathbb{R}^{n \times d}"), domain_of(r"\mathbb{R}_{>0}"), domain_of("(0, 1)"), domain_of("X")
         ('real[n, d]', 'positive', 'real(0, 1)', None)
     """
-    found = _SETS.fullmatch(text)
+    found = _SETS.fullmatch(_WITHOUT.sub("", text))
     if found is not None:
         sign = found["sign"] or found["later"] or ""
         shape = _shape(found["size"])
@@ -120,9 +123,10 @@ def declared_names(text: str) -> list[str] | None:
     return found
 
 
-_QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_BRACED}\s*{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
+_D = r"(?=\{\s*(?:d(?![a-zA-Z]{3})|\\partial|\\(?:mathrm|text|operatorname)\{d\}))"
+_QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_D}{_BRACED}\s*{_D}{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
 _DIFFERENTIALS = re.compile(
-    r"(?<![a-zA-Z\\])(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
+    r"(?<![a-zA-Z\\^_])(?:[a-zA-Z]{1,3}(?=d[a-zA-Z](?![a-zA-Z])))?(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
 )
 
 
@@ -134,3 +138,29 @@ def varied_in(sides: Sequence[str]) -> frozenset[str]:
         ['f', 'theta', 'x']
     """
     return frozenset(name for side in sides for name in _DIFFERENTIALS.findall(_QUOTIENTS.sub(" ", side)))
+
+
+_DEFINED_WORD = re.compile(
+    r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
+    re.MULTILINE,
+)
+
+
+def words_in(document: str) -> list[str]:
+    """Return the words in math italics that a document uses as names: KL = ..., if K and L do not stand alone in it."""
+    if "\\" not in document:
+        return []
+    found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
+    return [
+        w
+        for w in found
+        if not _is_differential(w, document)
+        and any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
+    ]
+
+
+def _is_differential(word: str, document: str) -> bool:
+    r"""Tell whether a word is the differential of a letter that a document has elsewhere: dx, with x in it."""
+    if len(word) != 2 or word[0] != "d":
+        return False
+    return re.search(rf"(?<![a-zA-Z\\]){word[1]}(?![a-zA-Z])", document) is not None

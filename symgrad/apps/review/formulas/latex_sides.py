@@ -11,6 +11,7 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
+from symgrad.apps.review.formulas.latex_declarations import words_in
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
 from symgrad.apps.review.formulas.related_rates import derivative_at_constant, rate, time_derivative
@@ -30,11 +31,11 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.latex.syntax.words import join_words
+from symgrad.frontend.latex.syntax.words import join_words, rename_called
 from symgrad.frontend.tokens.terms import Term
-from symgrad.ir.graph import SYMBOL, Node, size_leaf
+from symgrad.ir.graph import OPS, SYMBOL, Node, size_leaf, symbol
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import Shape
+from symgrad.ir.types import Declaration, Shape
 from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 
@@ -43,11 +44,20 @@ __all__ = ["LatexSideReader", "LatexSideDerivative"]
 _WORD = re.compile(r"[a-zA-Z]+")
 _RUN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z]{2,}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
-_DEFINED_WORD = re.compile(
-    r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
-    re.MULTILINE,
-)
 _CONSTANT = re.compile(r"\)\s*_")  # (\partial p/\partial V)_T: p follows V
+# A factor behind a number, where no other \pi stands alone: then that is a name.
+_PI_BESIDE_NUMBERS = re.compile(
+    r"\A(?!.*\\pi\s*(?:_|\\in\b|&?\s*:?=))(?!.*(?:\\partial|\bd)\s*\\pi\b).*\d\s*\\pi(?!\s*[\w(_'^])",
+    re.DOTALL,
+)
+# What is written of matrices, or a product that has an inverse; without it I is a current or an investment.
+_MATRICES = re.compile(
+    r"\\(?:top|intercal|mathbb|mathds|Bbb|mathbf|boldsymbol|bm|det|nabla|Sigma|Lambda|begin\{[a-zA-Z]?matrix)\b|\\\||‖"
+    r"|\btr\b|[A-Z)\]}]\s*\^\s*(?:\{\s*)?(?:T\b|-\s*1|\\mathsf|\\mathrm)|:\s*real\[|\b[Mm]atri|\b[Vv]ector|\b[Hh]essian|\b[Ee]igen"
+    r"|\b[Ii]dentity|(?<![a-zA-Z\\])[A-Z]\s*I\b|I\s*-\s*[A-Z](?![a-zA-Z])"
+    r"|(?:=|\\(?!partial)[a-z]+(?:\^2)?)\s*I\s*(?:[-+=)\]}.,$&]|\\\\|\\right|\Z)"
+)
+_LONE_D = re.compile(r"(?<![a-zA-Z\\])d(?!\s*\\?[a-zA-Z{])")
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
 _LEIBNIZ = re.compile(
@@ -68,7 +78,7 @@ class _DocumentReader(DerivationReader):
     curves: Sequence[ImplicitCurve] = ()
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
-        name = self.name_here(tree.base) if tree.below is None else None
+        name = self.name_here(self.without_primes(tree))
         for curve in self.curves:
             if name == curve.y.name:
                 y, x = (Term(n, tree.start, tree.end) for n in (curve.y, curve.x))
@@ -101,16 +111,6 @@ class LatexSideDerivative:
     value: Node
 
 
-def _words_in(document: str) -> list[str]:
-    """Return the words in math italics that a document uses as names: KL = ..., if K and L do not stand alone in it."""
-    if "\\" not in document:
-        return []
-    found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
-    return [
-        w for w in found if any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
-    ]
-
-
 def _is_time(x: Node, y: Node) -> bool:
     """Tell whether a derivative is one by a time that its formula does not read."""
     return x.op is SYMBOL and x.name == "t" and x not in symbols_of([y])
@@ -135,6 +135,9 @@ class LatexSideReader:
     def __init__(
         self, names: DocumentNames, macros: Mapping[str, str], options: Mapping[str, Any], document: str
     ) -> None:
+        self._calls_pi = "pi" in macros and _PI_BESIDE_NUMBERS.search(document) is not None
+        if self._calls_pi:  # \pi(a) is a function, and \sqrt{2\pi} has the number
+            macros = {name: body for name, body in macros.items() if name != "pi"}
         self.macros = macros
         self._document = document
         self.slopes: list[LatexSideDerivative] = []
@@ -145,9 +148,11 @@ class LatexSideReader:
         self._options = options
         self._heads: dict[str, list[str]] = {}
         self._indexed = 0
+        self._inferred = False
+        self._has_matrices = _MATRICES.search(document) is not None
         self._like: Shape = ()
         self._bodies: set[str] = set()
-        self._words = _words_in(document)
+        self._words = words_in(document)
 
     # -- what is on the left --------------------------------------------------------------------------------------
 
@@ -179,9 +184,15 @@ class LatexSideReader:
         if isinstance(tree, ProductTree):  # f(x)
             if len(tree.factors) != 2 or not isinstance(tree.factors[1], Bracket) or tree.signs[1]:
                 return None
+            if any(base_of(item) is None for item in tree.factors[1].items):  # \Gamma(s + 1)
+                return None
             tree = tree.factors[0]
             if reader.is_known(tree) or reader.spelled_function(tree, None) is not None:
                 return None
+            if reader.moved_by_time(tree) is not None:  # \dot x(t) of an x that is defined
+                return None
+        if isinstance(tree, Scripted) and isinstance(tree.above, Bracket) and self._is_formula(reader, tree):
+            return None  # f^{(4)}
         if isinstance(tree, Scripted) and (
             tree.primes
             or (isinstance(tree.above, NumberTree) and not reader.is_mark(tree))
@@ -198,6 +209,13 @@ class LatexSideReader:
             # else h_i = ..., for all i
             alone = alone and any(len(i.text) > 1 for i in tree.below if isinstance(i, Word))
         return (name, alone) if found is None else (found, True)
+
+    def _is_formula(self, reader: DerivationReader, tree: Scripted) -> bool:
+        """Tell whether a letter, without what stands above it, is a function or a formula of the document."""
+        bare = reader.without_primes(tree)
+        name = reader.name_here(bare)
+        node = None if name is None else self._names.values.get(name)
+        return reader.function_here(bare) is not None or (node is not None and bool(node.args))
 
     def forget(self, name: str) -> None:
         """Take back a function, which gets another meaning."""
@@ -290,6 +308,8 @@ class LatexSideReader:
                 raise
             return self._read_as(text, line, calls="product")  # p_i(1 - p_i): an entry is no function
         except ShapeError as error:
+            if self._inferred:
+                return self._read_as(text, line, infers=False)
             if not _PRODUCT.search(text):
                 raise
             try:
@@ -300,7 +320,7 @@ class LatexSideReader:
             return found
 
     def _read_as(
-        self, text: str, line: int, *, rows: bool = False, calls: str | None = None
+        self, text: str, line: int, *, rows: bool = False, calls: str | None = None, infers: bool = True
     ) -> tuple[Node, str | None]:
         before, lines = self._lines(text)
         source = Source(before + text)
@@ -322,10 +342,11 @@ class LatexSideReader:
 
         reader.differentiate = differentiated
         reader.like = self._like
-        reader.derives = True
-        reader.differential = self._names.differential
+        reader.derives, reader.infers = True, infers
+        reader.differential, reader.varied = self._differential, self._names.varied
         try:
             reader.infer_arrays([side for statement in lines for side in statement.sides])
+            self._inferred = reader.inferred
             for statement in lines:
                 reader.statement(statement)
             listing = reader.listing()
@@ -353,11 +374,22 @@ class LatexSideReader:
             return differentiated_node(y, x)
         return derivative(self._names.expr(y), (self._names.expr(x),), implied).node
 
+    def _differential(self, node: Node) -> Node:
+        """Return the differential of a value: of an input that moves with t, whose rate the document has, dN/dt*dt."""
+        by = self._names.followed.get(node.name) if node.op is SYMBOL else None
+        if by is None or by not in self._names.varied:
+            return self._names.differential(node)
+        x = self._names.values.get(by, symbol(Declaration(by)))
+        moves = symbol(Declaration(f"d{node.name}_d{by}", shape=node.shape))
+        return OPS["mul"](moves, self._names.differential(x))
+
     def _lines(self, text: str) -> tuple[str, list[LatexLine]]:
         """Return the macros that a text needs, and what it is as trees."""
         used = {m[1] for m in _COMMAND.finditer(text)} & self.macros.keys()
         before = "".join(self.macros[name] for name in self.macros) + " " if used else ""
         lines = latex_statements(Source(before + text))
+        if self._calls_pi:
+            lines = [rename_called(line, "pi", "varpi") for line in lines]
         words = [w for w in self._words if w in text] + self._function_names(text)
         return before, [join_words(line, words) for line in lines] if words else lines
 
@@ -380,11 +412,12 @@ class LatexSideReader:
     ) -> _DocumentReader:
         known = self._known(text)
         if (
-            self._names.varied or _LEIBNIZ.search(text)
+            _LEIBNIZ.search(text) or (self._names.varied and _LONE_D.search(text) is None)
         ) and "d" not in self._names.values:  # a size d is not what stands in d/dx
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}
         reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
+        reader.has_matrices = self._has_matrices
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document

@@ -42,7 +42,8 @@ _LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pa
 _LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
 _OWN_PI = re.compile(
     r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
-    r"|(?:^|[$&\[])\s*\\pi\s*(?:\([^()=]*\)\s*)?&?\s*:?=(?!\s*-?[\d.])",
+    r"|(?:^|[$&\[])\s*\\pi\s*(?:\([^()=]*\)\s*&?\s*:?=|&?\s*:?=(?!\s*-?[\d.]))"
+    r"|\\pi\s*\(\s*\\?[a-zA-Z]+\s*\)\s*&?\s*:?=",
     re.MULTILINE,
 )
 _MOMENT = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
 
-__all__ = ["PlainNumbers", "is_unit", "plain_numbers"]
+__all__ = ["NUMBER", "PlainNumbers", "is_unit", "plain_numbers"]
 
 _NAMES = (
     "Nm Nmm Ncm kNm MNm mAh "
@@ -53,6 +53,12 @@ _ONE = re.compile(_UNITS)
 _GROUPED = re.compile(r"(?<![\w.,}])\d{1,3}(?:,\d{3})+(?![\d,])(?=(?P<rest>\.\d+)?)")
 _PRIME = re.compile(r"(?<=[\w)'′’])[′’ʹ](?![^\W\d])")
 _ROUNDED = re.compile(r"\d\s?[sd]\.?\s?[fp]\b")  # 3 s.f., 2dp
+NUMBER = re.compile(
+    r"\s*[-+−]?\s*\d+(?:\.\d*)?(?:e[-+]?\d+)?"
+    r"(?:\s*(?:\\times|\\cdot|[*×·])\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[-−]?\d+\s*[)}]?)?\s*",
+    re.IGNORECASE,
+)
+"""A number alone, in any notation."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 

@@ -76,7 +76,6 @@ class ChainText:
 
 _NAME = re.compile(r"[^\W\d_]\w*")
 _ARROWS = ("->", "→", r"\to", r"\rightarrow")
-_SIGNED_EQUATION = re.compile(r"\s*[-+−](?![-+>])[^=<>;\n]*(?<![<>!:])=(?![=>])")
 _RELATION_BEHIND = re.compile(r"[^=<>;,]*(?<![<>!])=(?![=>])")
 _NOTATION = re.compile(
     r"""
@@ -167,14 +166,15 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
 def _of_passage(text: str, shown: str, passage: Passage) -> Iterator[ChainText]:
     """Yield the statements of a passage; of lines of plain text without the words of shapes."""
     if passage.kind != "line":
-        yield from _Splitter(text[passage.span.start : passage.span.end], passage).statements()
+        inner = text[passage.span.start : passage.span.end]
+        yield from _Splitter(inner, passage, inner).statements()
         return
     inner = shown[passage.span.start : passage.span.end]
     for start, lines, latex in _runs(blank_words(with_sums(inner))):
         begin = passage.span.start + start
         notation = "latex" if latex else passage.notation
         part = replace(passage, span=Span(begin, begin + len(lines)), notation=notation)
-        yield from _Splitter(lines, part).statements()
+        yield from _Splitter(lines, part, inner[start : start + len(lines)]).statements()
 
 
 def _declared(shape: StatedShape, names: Sequence[str]) -> ChainText:
@@ -265,9 +265,16 @@ def _tokens_of(passage: Passage) -> re.Pattern[str]:
 
 
 class _Splitter:
-    """Cuts one passage into statements."""
+    """Cuts one passage into statements.
 
-    def __init__(self, text: str, passage: Passage) -> None:
+    Args:
+        text: its formulas, with blanks in the place of words.
+        passage: where it was found.
+        typed: its text.
+    """
+
+    def __init__(self, text: str, passage: Passage, typed: str) -> None:
+        self._typed = typed
         text = text if passage.notation == "symgrad" else _without_asides(_unboxed(text))
         self._text = text
         self._shown = list(text)
@@ -292,8 +299,9 @@ class _Splitter:
                 self._blank(left, right)
             elif kind == "newline" and (depth == 0 or self._passage.notation == "symgrad"):
                 self._blank(left, right)
-                ends = depth == 0 and (not self._goes_on(k) or self._goes_back(k, cuts))
-                ends = ends or (depth == 0 and self._begins_anew(k, cuts))
+                ends = depth == 0 and (
+                    not self._goes_on(k) or self._goes_back(k, cuts) or self._is_signed_row(k, start, cuts)
+                )
             elif kind == "comma" and depth == 0:
                 ends = bool(cuts) and self._beside(k, 1) not in ("operator", "relation")
                 if not ends and right - left > 1:
@@ -337,19 +345,34 @@ class _Splitter:
         rest = self._text[self._tokens[at][2] :].lstrip(" \t&")
         return rest.startswith("=") and not rest.startswith(("==", "=>"))
 
-    def _begins_anew(self, at: int, cuts: list[tuple[int, int, Relation]]) -> bool:
-        """Tell whether a line of plain text that begins with a sign is an equation of its own: -f'(x) = -2*x."""
-        if (
-            not cuts
-            or self._passage.notation != "symgrad"
-            or self._beside(at, -1) in ("operator", "relation")
-        ):
+    def _is_signed_row(self, at: int, start: int, cuts: list[tuple[int, int, Relation]]) -> bool:
+        """Tell whether a row is an equation whose left side begins with a sign, below another equation.
+
+        A row that is indented deeper than that one, or begins with a mark of alignment, goes on with it.
+        """
+        if not any(r.kind == "equal" for *_, r in cuts) or self._beside(at, -1) in ("operator", "relation"):
             return False
-        above = self._text[self._text.rfind("\n", 0, self._tokens[at][1]) + 1 : self._tokens[at][1]]
-        rest = self._text[self._tokens[at][2] :].lstrip("\n")
-        indent = len(rest) - len(rest.lstrip(" \t"))
-        match = _SIGNED_EQUATION.match(rest)
-        return match is not None and indent <= len(above) - len(above.lstrip(" \t"))
+        right = self._tokens[at][2]
+        rest = self._text[right:].lstrip()
+        if not rest.startswith(("-", "+")):
+            return False
+        if self._passage.kind == "line" and self._indent(right) > self._indent(start):
+            return False
+        depth, is_empty = 0, True
+        for kind, left, right in self._tokens[at + 1 :]:
+            depth += (kind == "open") - (kind == "close")
+            if depth == 0 and kind == "relation":
+                return _kind(self._text[left:right]) == "equal"
+            if depth == 0 and (kind == "separator" or (kind == "newline" and not is_empty)):
+                return False
+            is_empty = is_empty and kind in ("newline", "space", "blank")
+        return False
+
+    def _indent(self, at: int) -> int:
+        """Return how many blanks a row begins with: the first one behind a place that has more than blanks."""
+        rest = self._typed[at:]
+        first = at + len(rest) - len(rest.lstrip())
+        return first - 1 - self._typed.rfind("\n", 0, first)
 
     def _beside(self, at: int, step: int) -> str:
         """Return the kind of the next token in a direction that is more than space."""

@@ -19,6 +19,7 @@ from symgrad.apps.review.layout.prose import (
     SELF_CUES,
     VALUE_CUES,
 )
+from symgrad.apps.review.layout.quantities import NUMBER
 from symgrad.apps.review.rules.declarations import DocumentDeclarations
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.frontend.expressions.functions import is_function
@@ -70,6 +71,12 @@ class DefinitionRules(DocumentDeclarations):
             return True, self._defined(target, equation)
         is_input = self.names.is_input(target.name)
         anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
+        literal = target.name in self.names and self.names.values[target.name].is_number()
+        if literal and NUMBER.fullmatch(equation.right.text) is not None:
+            other = self._read(equation.right)
+            anew = (
+                other is not None and other.expr.node is not self.names.values[target.name]
+            )  # n = 3, then n = 4
         if target.name not in self.names or (anew and not is_input):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
@@ -177,6 +184,10 @@ class DefinitionRules(DocumentDeclarations):
             return False, None
         if asked:
             return self._solution(symbol, side, equation, asked)
+        if self._is_chosen_anew(symbol, side):
+            self._fix(symbol, side, equation)
+            self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
+            return True, side
         if self._is_related(symbol, side) and self._derived_value(symbol, side, equation):
             return True, side
         if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
@@ -210,6 +221,18 @@ class DefinitionRules(DocumentDeclarations):
         if self.names.values[name] in self._slopes and all(number < self._number for number in read):
             return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
+
+    def _is_chosen_anew(self, symbol: Node, side: ReadSide) -> bool:
+        """Tell whether a number takes the place of another one that was chosen for an input: n = 3, and then n = 4."""
+        before = self.names.fixed.get(symbol)
+        if (
+            before is None
+            or symbol in self.names.solved
+            or not side.expr.node.is_number()
+            or not before.is_number()
+        ):
+            return False
+        return not before.is_number(side.expr.node.value)
 
     def _is_related(self, symbol: Node, side: ReadSide) -> bool:
         """Tell whether equations above relate an input to all that a formula for it reads: then it follows."""

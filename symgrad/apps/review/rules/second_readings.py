@@ -74,12 +74,15 @@ class SecondReadings(HypothesisRules):
 
     def _for_all_values(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a step without the values that inputs have by the lines above: what holds for all of them is right."""
-        slope = left.slope
-        if not self.names.fixed or slope is None:
+        if not self.names.fixed or not (left.slope is not None or left.values):
             return None
         kept, self.names.fixed = self.names.fixed, {}
-        found = self._judge.judged(left, right)
-        self.names.fixed = kept
+        try:
+            found = self._judge.judged(self._reader.side(left.text), right)
+        except SymgradError:
+            return None
+        finally:
+            self.names.fixed = kept
         if found.verdict.status != "proved":
             return None
         return replace(found, message="for all values of the inputs")

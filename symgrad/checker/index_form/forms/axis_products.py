@@ -1,4 +1,4 @@
-"""Products of all entries along axes, and of all entries but one."""
+"""Products of all entries along axes, and of all entries except one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def product_except(t: FormAlgebra, form: Form, lengths: Sequence[str], at: Seque
 
 
 def product_along_axes(t: FormAlgebra, form: Form, lengths: Sequence[str]) -> Form:
-    """Return the product of a form over "$m0", ...: factor by factor; of a positive form exp(sum(log))."""
+    """Return the product of a form over "$m0", ...: factor by factor; for a positive form as exp(sum(log))."""
     marks = {f"$m{k}": f"$m{k}" for k in range(len(lengths))}
     if is_positive(t, form):
         return exp(t, t.sum_over(log(t, form), dict(zip(marks, lengths, strict=True))))
@@ -53,7 +53,7 @@ def product_along_axes(t: FormAlgebra, form: Form, lengths: Sequence[str]) -> Fo
 
 
 def _divide_product(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Cancel a product divided by one of its factors to the product of the others."""
+    """Cancel a product divided by one of its factors: the result is the product of the others."""
     head = t.heads[atom[0]]
     (form,) = head.forms
     e = raw[1][atom]
@@ -85,7 +85,7 @@ def _divide_product(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProd
 def _divide_product_by_sum(
     t: FormAlgebra, atom: Atom, raw: RawProduct, form: Form
 ) -> list[RawProduct] | None:
-    """Cancel a product of sums divided by one of them."""
+    """Cancel a product of sums that is divided by one of these sums."""
     e = raw[1][atom]
     for other, x in raw[1].items():
         head = t.heads[other[0]]

@@ -54,7 +54,7 @@ def multiply_power(factors: Factors, atom: Atom, exponent: Fraction, orders: Cal
 
 
 def rename_indices(factors: Factors, names: Mapping[str, str], orders: Callable[[int], Orders]) -> Factors:
-    """Return factors with renamed indices; several may become one."""
+    """Return factors with renamed indices; several indices may get the same name."""
     result: Factors = {}
     for (head, positions), e in factors.items():
         multiply_power(result, (head, tuple(names.get(p, p) for p in positions)), e, orders)
@@ -86,7 +86,7 @@ def canonical_component(
         part: the factors.
         bound: the summed indices with their lengths.
         orders: returns the symmetries of a head.
-        spend: counts work.
+        spend: a function that counts work.
     """
     lengths = sorted(set(bound.values()))
     best: Component | None = None
@@ -116,7 +116,7 @@ def canonical_component(
 def _refine_colours(
     part: Factors, colours: dict[str, int], orders: Callable[[int], Orders], spend: Callable[[int], None]
 ) -> dict[str, int]:
-    """Refine the colours of indices by the factors in which they occur, to a fixed point."""
+    """Refine the colours of indices by the factors in which they occur, until nothing changes."""
     while True:
         spend(len(part))
         seen: dict[str, list[Any]] = {index: [] for index in colours}

@@ -27,7 +27,7 @@ _Names = Mapping[str, str]
 
 
 def merge_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
-    """Merge conditions that others cover: x < 0 and x = 0 become x <= 0.
+    """Merge conditions that another condition covers: x < 0 and x = 0 become x <= 0.
 
     Example:
         >>> merge_conditions(["x < 0", "x = 0", "y = 0", "an entry of z = 0", "an entry of z <= 0"])
@@ -48,13 +48,15 @@ def failure_condition(t: FormAlgebra, form: Form, what: str) -> str:
 
 
 def zero_conditions(t: FormAlgebra, form: Form, relation: str, names: _Names | None = None) -> Iterator[str]:
-    """Yield the conditions under which a form is zero, negative, or either; for a product, those of its factors.
+    """Yield the conditions under which a form is zero, negative, or either.
+
+    For a product, the conditions of its factors.
 
     Args:
         t: the algebra of forms.
         form: the form.
         relation: ``"= 0"``, ``"< 0"`` or ``"<= 0"``.
-        names: the indices that fill its slots.
+        names: the indices that fill the slots of the form.
     """
     write = _FormWriter(t)
     if len(form) > 1:
@@ -108,7 +110,7 @@ def _is_positive(t: FormAlgebra, part: Component) -> bool:
 
 
 def _sign_argument(t: FormAlgebra, part: Component, names: _Names | None) -> str:
-    """Return the text of u if a factor is sign(u), else ""."""
+    """Return the text of u if a factor is sign(u), otherwise ""."""
     head, positions = t.heads[part[1][0][0]], part[1][0][1]
     if part[0] or head.kind != "sign":
         return ""
@@ -138,7 +140,7 @@ def _slot_names(positions: tuple[str, ...], names: _Names) -> dict[str, str]:
 
 
 def _array_of_any_entry(text: str) -> str | None:
-    """Return the name of the array if a text is a general entry of it, else None."""
+    """Return the name of the array if a text is a general entry of an array, otherwise None."""
     found = re.fullmatch("(\\w+)\\[(.*)\\]", text)
     indices = _INDEX_MARK.findall(text)
     plain = (
@@ -155,7 +157,7 @@ def _entry_condition(t: FormAlgebra, text: str, what: str) -> str:
 
 
 def _name_indices(t: FormAlgebra, text: str, what: str) -> str:
-    """Return a text with letters for its indices, followed by "for some" and the free ones."""
+    """Return a text with letters for its indices, followed by "for some" and the free letters."""
     taken = {str(p) for h in t.heads for p in h.params if h.kind in ("tensor", "size")}
     taken |= {n for h in t.heads for p in h.params for n in re.findall(r"\w+", str(p))}
     letters = _letters(taken)
@@ -171,7 +173,7 @@ def _name_indices(t: FormAlgebra, text: str, what: str) -> str:
 
 
 def _letters(taken: set[str]) -> Iterator[str]:
-    """Yield names of indices that are not names of arrays or sizes."""
+    """Yield names of indices that differ from the names of arrays and sizes."""
     yield from (x for x in dict.fromkeys(_LETTERS) if x not in taken)
     yield from (x for k in count(1) if (x := f"i{k}") not in taken)
 
@@ -196,14 +198,14 @@ def _mark_indices(indices: list[str]) -> str:
 
 
 class _FormWriter:
-    """Prints forms, with marked indices that get letters later."""
+    """Prints forms; indices are marked first, and get letters later."""
 
     def __init__(self, t: FormAlgebra) -> None:
         self.t = t
         self.sums = count()
 
     def signed(self, form: Form, names: _Names | None = None) -> tuple[str, bool]:
-        """Return the text of a form without a leading minus, and whether it is that of the negative form."""
+        """Return the text of a form without a leading minus sign, and whether it is the text of the negative form."""
         text = self.form(form, names)
         if not text.startswith("-"):
             return text, False
@@ -215,7 +217,7 @@ class _FormWriter:
         return _sum([(self._monomial([*m], names, level), c) for m, c in form.items()])
 
     def matrix(self, form: Form, row: str, column: str, names: _Names | None, level: int = 0) -> str | None:
-        """Return a matrix as a sum of products of arrays without indices, else None."""
+        """Return a matrix as a sum of products of arrays without indices, otherwise None."""
         terms: list[tuple[str, Fraction]] = []
         for monomial, c in form.items():
             chains = [p for p, e in monomial if e == 1 and any({row, column} & {*f[1]} for f in p[1])]
@@ -229,7 +231,7 @@ class _FormWriter:
         return _sum(terms)
 
     def _chain(self, part: Component, row: str, column: str) -> str | None:
-        """Return a component as a matrix product from the row to the column, else None."""
+        """Return a component as a matrix product from the row to the column, otherwise None."""
         left = list(part[1])
         used = Counter(i for _, positions, _ in left for i in positions)
         if any(n != (1 if i in (row, column) else 2) for i, n in used.items()):

@@ -1,6 +1,7 @@
 """Functions of forms: powers, exp, log, sign, and opaque functions.
 
-Each returns a form that is equal wherever its argument is defined, and records the conditions that it excludes.
+Each function returns a form that is equal to its value wherever its argument is defined, and records the conditions
+that the form excludes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _is_nonnegative_form(t: FormAlgebra, form: Form) -> bool:
 
 
 def _is_nonnegative_power(t: FormAlgebra, component: Component, exponent: Fraction) -> bool:
-    """Tell whether a power is nonnegative where it is defined: a noninteger power always is."""
+    """Tell whether a power is nonnegative where it is defined: a power with a noninteger exponent always is."""
     return all(
         t.heads[h].positive or (e * exponent).denominator != 1 or e * exponent % 2 == 0
         for h, _, e in component[1]
@@ -59,7 +60,7 @@ def _is_nonnegative_power(t: FormAlgebra, component: Component, exponent: Fracti
 
 
 def is_positive(t: FormAlgebra, form: Form) -> bool:
-    """Tell whether a form is nonnegative with a positive term; a sum over a named size has at least one term."""
+    """Tell whether a form is nonnegative and has a positive term; a sum over a named size has at least one term."""
     return _is_nonnegative_form(t, form) and any(
         all(
             all(t.heads[h].positive for h, _, _ in own)
@@ -135,7 +136,7 @@ def _prime_factors(c: Fraction) -> list[tuple[int, int]]:
 
 
 def _monomial_power(t: FormAlgebra, monomial: Monomial, p: Fraction) -> Form:
-    """Return a power of a product of factors that are positive, or of any with an integer exponent."""
+    """Return a power of a product; its factors must be positive unless the exponent is an integer."""
     return t.form([(Fraction(1), {(own[0][0], own[0][1]): e * p for (_, own), e in monomial}, {})])
 
 
@@ -159,7 +160,7 @@ def _power_of_product(t: FormAlgebra, c: Fraction, monomial: Monomial, p: Fracti
     if whole:
         return t.scale(result, -1) if c < 0 and p % 2 else result
     if c > 0 and len(rest) == 1 and rest[0][1].numerator % 2:
-        # x**e >= 0 with e odd, or defined for x >= 0 alone: x >= 0
+        # x**e is defined only for x >= 0, or x**e >= 0 with an odd e: so x >= 0
         return t.multiply(result, _component_power(t, rest[0][0], rest[0][1] * p))
     if c < 0 or rest:
         return t.multiply(result, _power_of_sum(t, {tuple(rest): Fraction(1 if c > 0 else -1)}, p))
@@ -211,7 +212,7 @@ def _power_of_sum(t: FormAlgebra, base: Form, p: Fraction) -> Form:
     slots, positions, orders = t.template(base)
     turned = False
     if p.denominator == 1 and not _is_nonnegative_form(t, base):
-        # one of u and -u represents both
+        # the same form represents both u and -u
         other = t.template(t.scale(base, -1))
         if sorted(other[0].items()) < sorted(slots.items()):
             (slots, positions, orders), turned = other, True
@@ -223,7 +224,7 @@ def _power_of_sum(t: FormAlgebra, base: Form, p: Fraction) -> Form:
 
 
 def exp(t: FormAlgebra, form: Form) -> Form:
-    """Return an exponential as a product: for each term c*m of the form, the power c of that of m."""
+    """Return an exponential as a product: for each term c*m of the form, the exponential of m to the power c."""
     result = t.number(1)
     for monomial, c in form.items():
         if len(monomial) == 1:
@@ -239,7 +240,7 @@ def exp(t: FormAlgebra, form: Form) -> Form:
 
 
 def log(t: FormAlgebra, form: Form) -> Form:
-    """Return a logarithm as a sum: the logarithms of the positive factors, and of the remaining product."""
+    """Return a logarithm as a sum of the logarithms of the positive factors and of the remaining product."""
     if not form:
         raise GiveUp("the logarithm of zero")
     if not is_positive(t, form):
@@ -277,7 +278,7 @@ def log(t: FormAlgebra, form: Form) -> Form:
         ((component, e),) = rest.items()
         if (
             e.numerator % 2
-        ):  # the power is positive, its exponent odd or not an integer: so the base is positive
+        ):  # the power is positive, and its exponent is odd or not an integer: so the base is positive
             return t.add(result, _log_of_component(t, component, e))
     if c < 0 and not rest:
         raise GiveUp("the logarithm of a negative number")
@@ -318,7 +319,7 @@ def opaque(
     params: tuple[object, ...] = (),
     fixed: Mapping[str, str] | None = None,
 ) -> Form:
-    """Return a function as one factor, with no laws but those of its kind."""
+    """Return a function as one factor, which has no laws except those of its kind."""
     if not form and kind in _ODD:
         return {}
     slots, positions, orders = t.template(form, fixed)
@@ -337,8 +338,8 @@ def opaque(
 def sign(t: FormAlgebra, form: Form) -> Form:
     """Return the sign of a form: -1, 0 or 1.
 
-    Zeros that depend on the input of differentiation are kinks, and excluded. That requires that they contain no open
-    set, for every size and every choice of the indices (x[i] - x[j] is zero where i = j).
+    Zeros that depend on the input of differentiation are kinks, and are excluded. This requires that the zeros contain
+    no open set, for every size and every choice of the indices (x[i] - x[j] is zero where i = j).
     """
     if not form or is_positive(t, form):
         return t.number(1 if form else 0)
@@ -358,10 +359,11 @@ def sign(t: FormAlgebra, form: Form) -> Form:
 
 
 def _has_thin_zeros(t: FormAlgebra, form: Form) -> bool:
-    """Tell whether a form that depends on the smooth input is zero only at isolated scalings of one real input.
+    """Tell whether a form that depends on the smooth input is zero only for isolated scale factors of one real input.
 
-    It is, if some term is a product of positive factors and entries of real inputs, and one of these inputs occurs in
-    no other factor: the term is nonzero where the inputs are positive, and scaling that input changes only this term.
+    This is so if some term is a product of positive factors and entries of real inputs, and one of these inputs occurs
+    in no other factor: the term is nonzero where the inputs are positive, and scaling that input changes only this
+    term.
     """
     while len(form) == 1:  # a power of a sum
         ((monomial, _),) = form.items()

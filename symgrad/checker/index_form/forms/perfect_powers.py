@@ -1,4 +1,4 @@
-"""Perfect powers of forms, found as those of polynomials whose variables are the components."""
+"""Perfect powers of forms: a form is treated as a polynomial whose variables are its components."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from symgrad.checker.numbers import flint
 __all__ = ["perfect_power"]
 
 _TERMS = 40
-_DEGREE = 1_000  # in one component, up to which perfect powers are searched
+_DEGREE = 1_000  # degree in one component up to which perfect powers are searched for
 _VARIABLES = 8
 
 
 def perfect_power(form: Form) -> tuple[Fraction, Form, int]:
-    """Return c, a form r and the largest k with form = c*r**k; if there is no such power, 1, the form and 1.
+    """Return c, a form r and the largest k with form = c*r**k; if there is no such power, return 1, the form and 1.
 
     Example:
         >>> x: Component = ((), ((0, (), Fraction(1)),))

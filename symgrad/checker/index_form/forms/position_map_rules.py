@@ -1,4 +1,4 @@
-"""Rules of position maps: products of maps with disjoint images are 0, and reversed axes reverse the order."""
+"""Rules of position maps: products of maps with disjoint images are 0; reversing an axis reverses the order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _parts_disjoint(t: FormAlgebra, a: Head, b: Head) -> bool:
     parts: list[tuple[Form, Form]] = []
     for head in (a, b):
         if head.kind != "map" or head.params[0] != ("affine", 1) or not head.params[2]:
-            return False  # without dependencies the outer axis has length 1 and no position
+            return False  # a map without dependencies is for an outer axis of length 1, which has no position
         lengths: tuple[str, ...] = head.params[1]
         start = head.forms[0] if head.forms else {}
         parts.append((start, t.add(start, t.size(lengths[0]) if len(lengths) == 2 else t.number(1))))

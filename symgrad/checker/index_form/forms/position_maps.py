@@ -50,7 +50,7 @@ def order_map(t: FormAlgebra, low: str, high: str, length: str) -> Form:
 
 
 def iota_difference(t: FormAlgebra, form: Form) -> tuple[str, str, str] | None:
-    """Return i, j and the length if a form is iota[i] - iota[j] for one axis, else None."""
+    """Return i, j and the length if a form is iota[i] - iota[j] for one axis, otherwise None."""
     ends: dict[int, str] = {}
     lengths: list[str] = []
     for monomial, c in form.items():

@@ -1,7 +1,7 @@
 """Simplification rules for products of indexed factors: contraction, u**-1 * u = 1, inv(M) @ M = I, ...
 
-A rule maps a product and one of its factors to products with the same sum wherever all of them are defined, or to None.
-Each rule sees one product only, so it can be checked in isolation.
+A rule takes a product, and one of its factors. It returns products whose sum equals the given product wherever all of
+them are defined, or None. Each rule sees one product only, so it can be checked in isolation.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ Dependency: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], bool]"
 
 
 def delta(t: FormAlgebra, i: str, j: str, length: str) -> Form:
-    """Return the Kronecker delta of two indices of one length."""
+    """Return the Kronecker delta of two indices of the same length."""
     return t.atom(t.head("delta", (length,), arity=2, symmetries=[(1, 0)]), (i, j))
 
 
 def fill_slots(t: FormAlgebra, form: Form, positions: tuple[str, ...]) -> Form:
-    """Return a form with its slots filled by positions."""
+    """Return a form whose slots are filled by positions."""
     return t.rename(form, {f"${k}": p for k, p in enumerate(positions)})
 
 
 def fill_matrix_slots(t: FormAlgebra, form: Form, positions: tuple[str, ...]) -> Form:
-    """Return a matrix with its row, column and slots filled by positions."""
+    """Return a matrix whose row, column and slots are filled by positions."""
     row, column, *rest = positions
     return t.rename(form, {"$r": row, "$c": column, **{f"${k}": p for k, p in enumerate(rest)}})
 
 
 def without_factor(raw: RawProduct, atom: Atom, left: Fraction | int = 0) -> RawProduct:
-    """Return a product without one of its factors, or with another exponent of it."""
+    """Return a product without one of its factors, or with another exponent of this factor."""
     c, factors, bound = raw
     factors = {a: e for a, e in factors.items() if a != atom}
     if left:
@@ -80,7 +80,7 @@ def _delta(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | No
     i, j = sorted(atom[1], key=lambda p: (p in bound, p))
     e = factors[atom]
     if e < 0 or e.denominator != 1:
-        raise GiveUp("division by zeros off a diagonal")
+        raise GiveUp("division by a Kronecker delta, which is zero off the diagonal")
     rest = without_factor(raw, atom)
     if i == j:
         return [rest]
@@ -101,7 +101,7 @@ def _map(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None
     ways: tuple[Dependency, ...] = head.params[2]
     e = factors[atom]
     if e < 0 or e.denominator != 1:
-        raise GiveUp("division by zeros of a map of positions")
+        raise GiveUp("division by a position map, which is zero at most positions")
     if e != 1:
         return [without_factor(raw, atom, 1)]
     if any(disjoint_maps(t, atom, other) for other in factors if other != atom):
@@ -134,13 +134,13 @@ def _map(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None
 def divide_by_term(
     t: FormAlgebra, divisor: Form, raw: RawProduct, given: tuple[str, ...]
 ) -> RawProduct | None:
-    """Divide a product by a form of one term; return None if it is not divisible.
+    """Divide a product by a form with one term; return None if it is not divisible.
 
     Args:
         t: the algebra of forms.
         divisor: the form; its coefficient must be 1.
         raw: the product, without the factor whose rule is applied.
-        given: the positions of that factor: summed indices of the product, but not of a divisor.
+        given: the positions of the factor whose rule is applied: the product may sum over them, the divisor may not.
     """
     if list(divisor.values()) != [1]:
         return None
@@ -194,7 +194,7 @@ def _has_positive_exponents(monomial: Monomial) -> bool:
 
 
 def _sum(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Expand natural powers of a sum D; for e < 0, D**e * lead(D) = D**(e + 1) - D**e * (D - lead(D))."""
+    """Expand natural powers of a sum D; for e < 0 use D**e * lead(D) = D**(e + 1) - D**e * (D - lead(D))."""
     e = raw[1][atom]
     head = t.heads[atom[0]]
     if e >= 1:
@@ -277,8 +277,8 @@ def match_contraction(
         raw: the product.
 
     Returns:
-        The other index of the factor; the other index of the leading term; whether the term is on the left; the product
-        without both; and the negative of the other terms of the matrix.
+        The index of the factor that is not contracted, and that of the leading term; whether this term is on the left;
+        the product without the factor and the term; and the negative of the other terms of the matrix.
     """
     lead = leading_matrix_term(t, form)
     row, column, *captured = atom[1]
@@ -300,7 +300,7 @@ def match_contraction(
 
 
 def negated_tail(t: FormAlgebra, form: Form, lead: Monomial) -> Form:
-    """Return the leading term minus the form: the negative of the other terms."""
+    """Return the leading term minus the form, that is, the negative of the other terms."""
     return t.scale({m: c for m, c in form.items() if m != lead}, -1)
 
 
@@ -317,7 +317,7 @@ def split_scalar_factors(monomial: Monomial, row: str, column: str) -> tuple[Mon
 
 
 def leading_matrix_term(t: FormAlgebra, form: Form) -> Monomial | None:
-    """Return the leading term of a matrix, which no other term is a multiple of; None if there is none."""
+    """Return the leading term of a matrix: no other term is a scalar multiple of it; None if there is no such term."""
     inner = [split_scalar_factors(m, "$r", "$c")[1] for m in form]
     leads = [
         m
@@ -372,7 +372,7 @@ def _cube_root(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] 
 
 
 def _prime(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Move the integer part of the exponent of a prime to the coefficient."""
+    """Move the integer part of the exponent of a prime number into the coefficient."""
     e = raw[1][atom]
     whole = floor(e)
     if not whole:

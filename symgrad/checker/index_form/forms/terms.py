@@ -55,7 +55,7 @@ REPEATED_INDEX = "repeated"
 
 _ONE = Fraction(1)
 _SYMMETRIES = 720
-_TERM = 3e-5  # seconds of a term
+_TERM = 3e-5  # seconds for each term
 _DEEPEST = 60
 
 
@@ -83,7 +83,7 @@ class Head:
         positive: whether it is positive wherever it is defined.
         depth: the nesting of opaque functions.
         names: the names of the inputs that it reads.
-        inputs: the names of those that are not frozen.
+        inputs: the names of those inputs that are not frozen.
     """
 
     id: int
@@ -99,7 +99,7 @@ class Head:
 
 
 def single_factor(t: FormAlgebra, form: Form) -> tuple[Head, tuple[str, ...]] | None:
-    """Return the head and the positions of a form that is a single factor, else None."""
+    """Return the head and the positions of a form that is a single factor, otherwise None."""
     if list(form.values()) != [1]:
         return None
     ((monomial, _),) = form.items()
@@ -114,15 +114,16 @@ class FormAlgebra:
     """Arithmetic of forms: the interned heads, the rules of each kind, and the remaining work.
 
     Args:
-        most: terms before giving up.
-        rules: for a kind of factor, the rule that simplifies a product with it.
+        most: the number of terms at which the algebra gives up.
+        rules: for each kind of factor, the rule that simplifies a product with such a factor.
         conditions: the excluded points of all forms so far, as text.
-        assumed: how often conditions were added.
-        smooth_input: the name of the input of differentiation; points where a sign jumps with it are excluded.
-        deadline: on the count of `symgrad.checker.clock`.
+        assumed: how many times conditions were added.
+        smooth_input: the name of the input of differentiation; points at which a sign jumps if this input changes are
+            excluded.
+        deadline: on the clock of `symgrad.checker.clock`.
         integer_bounds: for each integer input, the lengths that bound it; see
             `symgrad.checker.index_form.index_arrays`.
-        disjoint_maps: for two maps, by their heads, whether their images are disjoint (a cache).
+        disjoint_maps: a cache: for the heads of two maps, whether the images of the maps are disjoint.
     """
 
     most: InitVar[int]
@@ -230,7 +231,7 @@ class FormAlgebra:
     def unfold(
         self, monomial: Monomial, factors: Factors | None = None, bound: dict[str, str] | None = None
     ) -> tuple[Factors, dict[str, str]]:
-        """Return factors with fresh names for the summed indices, merged into given ones."""
+        """Return factors with fresh names for the summed indices, merged into given factors."""
         factors = {} if factors is None else factors
         bound = {} if bound is None else bound
         for (lengths, own), exponent in monomial:
@@ -247,7 +248,7 @@ class FormAlgebra:
         return factors, bound
 
     def rename(self, form: Form, names: Mapping[str, str]) -> Form:
-        """Return a form with renamed free indices; several may become one."""
+        """Return a form with renamed free indices; several indices may get the same name."""
         raws: list[RawProduct] = []
         for monomial, c in form.items():
             factors, bound = self.unfold(monomial)
@@ -255,7 +256,7 @@ class FormAlgebra:
         return self.form(raws)
 
     def renamed(self, factors: Factors, names: Mapping[str, str]) -> Factors:
-        """Return factors with renamed indices; several may become one."""
+        """Return factors with renamed indices; several indices may get the same name."""
         return rename_indices(factors, names, self.orders)
 
     def sum_over(self, form: Form, lengths: Mapping[str, str]) -> Form:
@@ -271,7 +272,10 @@ class FormAlgebra:
         return self.form(raws)
 
     def form(self, raws: Iterable[RawProduct]) -> Form:
-        """Return the normal form of a sum of products: no rule applies, and the summed indices have canonical names."""
+        """Return the normal form of a sum of products: no rule applies to it.
+
+        Its summed indices have canonical names.
+        """
         pending = list(raws)
         result: Form = {}
         while pending:
@@ -294,7 +298,7 @@ class FormAlgebra:
         c, factors, bound = raw
         used = {p for _, positions in factors for p in positions}
         for index in bound:
-            if index not in used:  # the terms do not depend on the index: the sum is a multiple
+            if index not in used:  # the terms do not depend on the index: the sum is a multiple of them
                 rest = {i: n for i, n in bound.items() if i != index}
                 return self.times((c, factors, rest), self.size(bound[index]))
         for atom in factors:
@@ -320,7 +324,7 @@ class FormAlgebra:
         return [self.product(raw, (c, *self.unfold(monomial))) for monomial, c in form.items()]
 
     def size(self, length: str) -> Form:
-        """Return a length as a form: a polynomial in names; other atoms are opaque."""
+        """Return a length as a form: a polynomial in names; atoms that are not names are opaque."""
         return self._size(ast.parse(length, mode="eval").body)
 
     def _size(self, tree: ast.expr) -> Form:
@@ -376,7 +380,7 @@ class FormAlgebra:
 
         Args:
             form: the form.
-            fixed: indices that are renamed to fixed names instead of slots.
+            fixed: indices that get fixed names and do not become slots.
         """
         fixed = {} if fixed is None else fixed
         free = [p for p in self.free(form) if p not in fixed]
@@ -402,7 +406,7 @@ class FormAlgebra:
         roles: list[Any] = []
         for monomial, c in form.items():
             if any(self.heads[h].kind == "delta" for (_, own), _ in monomial for h, _, _ in own):
-                continue  # a delta lets either of two equal indices occur, depending on their names
+                continue  # because of a delta, either of two equal indices may occur, depending on their names
             for (_, factors), exponent in monomial:
                 for head, positions, e in factors:
                     if index in positions:

@@ -2,8 +2,8 @@
 
 Exponentials have the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in the same order.
 
-Matrices are stored by columns, as in LAPACK. The pivot of a column is its largest entry; behind the factors follow the
-row exchanges, integers of 32 bits that count from 1.
+Matrices are stored by columns, as in LAPACK. The pivot of a column is its largest entry. The row exchanges are stored
+after the factors, as 32-bit integers that count from 1.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ FACTORS_IN_C = {
 
 _PRODUCT = "product.nn"
 CALLED_BY_FACTORS = {"factors.exponential": (_PRODUCT,)}
-"""The products that it calls."""
+"""The names of the matrix products that the exponential calls."""
 
 
 def factor_names(kernel: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ class FunctionFacts:
     Attributes:
         flow: its loops and branches.
         blocks: its blocks, by their labels.
-        made: the instruction and the block that define each value.
+        made: for each value, the instruction and the block that define it.
         needed: the values on which its effects depend.
         tested: comparisons that are written in the condition of a branch.
         wild: integers that depend on data.

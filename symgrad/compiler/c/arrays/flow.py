@@ -45,7 +45,7 @@ class BranchPart:
 
     Args:
         block: the block with the condition.
-        then, other: the two ways.
+        then, other: the parts that run if the condition holds, and if it does not.
     """
 
     block: BasicBlock
@@ -113,7 +113,7 @@ class Braces:
         return (*scope, self._braces)
 
     def _parts(self, k: int, end: int, scope: Scope, around: _Around, opened: int = -1) -> list[Part]:
-        """Return the parts of a range of blocks; ``opened`` is a block whose loop is already open."""
+        """Return the parts of a range of blocks; ``opened`` is the block whose loop is already open."""
         found: list[Part] = []
         while k < end:
             last = self._last.get(k, -1)
@@ -160,13 +160,13 @@ class Braces:
         return k + 1
 
     def _closed(self, first: int, to: int, end: int, around: _Around) -> bool:
-        """Tell whether a range of blocks can have its own braces, with the block ``to`` behind them."""
+        """Tell whether a range of blocks can have its own braces, followed by the block ``to``."""
         if to > end or (to == end and around.follow != self._label(to)):
             return False
         return all(last < to for k, last in self._last.items() if first <= k < to)
 
     def _crossed(self, k: int, over: int, after: int) -> bool:
-        """Tell whether other blocks than the branch jump to its second part."""
+        """Tell whether a block other than the branch jumps to the second part of the branch."""
         other = self._label(over)
         sources = {b.label for b in self.blocks if other in b.goes}
         return sources != {self._label(k)} or after <= over

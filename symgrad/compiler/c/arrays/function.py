@@ -17,7 +17,7 @@ class CFunction(CInstructions):
     """Writes one function."""
 
     def text(self, head: str) -> str:
-        """Return the function below a head."""
+        """Return the text of the function: the head, then the body."""
         for kind, name in self.code.takes:
             self._names[name] = name[1:]
             if kind == "ptr":

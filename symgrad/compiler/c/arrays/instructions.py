@@ -26,13 +26,14 @@ class ReadOp:
     """An instruction.
 
     Args:
-        name: of its value, empty without one.
+        name: the name of its value; empty if it has none.
         code: the operation: add, load, call.
-        kind: the type of its value; of a store, that of the stored value; of an address, that of the elements.
+        kind: the type of its value; for a store, the type of the stored value; for an address, the type of the
+            elements.
         operands: names and numbers.
         how: the predicate of a comparison, the called function, or as in `Opcode`.
         kinds: the types of the operands, if they can differ.
-        ways: of a phi, the values by preceding blocks.
+        ways: for a phi, the value for each preceding block.
     """
 
     name: str
@@ -45,16 +46,16 @@ class ReadOp:
 
     @property
     def called(self) -> str:
-        """The called function, empty without one."""
+        """The called function; empty if the instruction is no call."""
         return self.how if self.code == "call" else ""
 
     @property
     def compares(self) -> bool:
-        """Whether it compares two numbers."""
+        """Whether the instruction compares two numbers."""
         return self.code in ("icmp", "fcmp")
 
     def read(self) -> Iterable[str]:
-        """Return the values that it reads."""
+        """Return the values that the instruction reads."""
         return self.ways.values() if self.code == "phi" else self.operands
 
 
@@ -66,8 +67,8 @@ class BasicBlock:
         label: its label.
         phis: values that depend on the preceding block.
         ops: its other instructions.
-        goes: its successors; none if it returns.
-        test: the condition that decides between two of them.
+        goes: its successors; empty if it returns.
+        test: the condition that decides between two successors.
         gives: its return value.
     """
 

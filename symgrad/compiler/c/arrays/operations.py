@@ -1,8 +1,8 @@
 """Translate instructions of array programs to statements of C, one by one, as `statements.py` does.
 
-Addresses are no values but places, an array and the terms of an index, so unread addresses cost nothing. Integers are
-signed, and the function that counts scratch memory has checked that they do not overflow. Only positions that come from
-data can: they wrap around, and are checked before use.
+An address is not a value but a place, which consists of an array and the terms of an index, so unread addresses cost
+nothing. Integers are signed, and the function that counts scratch memory has checked that they do not overflow. Only
+positions that come from data can overflow: they wrap around, and are checked before use.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ class CInstructions:
 
 
 def c_type(kind: str) -> str:
-    """Return the C type of one of LLVM."""
+    """Return the C type for a type of LLVM."""
     if kind.startswith("{"):
         return structure(kind)
     if kind not in _TYPES:

@@ -15,8 +15,8 @@ from symgrad.compiler.llvm.text.types import FloatType
 __all__ = ["product_names", "product_text"]
 
 _CHUNK, _COLUMNS, _ROWS = 256, 8, 4
-"""Products of a sum at a time, and the block of results that is computed at once: of such a size gcc keeps the block in
-registers, with 16 of them and with 32."""
+"""The products that are summed at a time, and the rows and columns of the block of results that is computed at once.
+gcc keeps a block of this size in registers, whether there are 16 of them or 32."""
 
 _BLOCK = """
 static void ${name}(const ${real} *x, int64_t xr, int64_t xc, const ${real} *panel, int64_t terms, ${real} *sums)
@@ -77,7 +77,7 @@ static void ${name}(const ${real} *x, const ${real} *y, ${real} *z, int64_t m, i
 
 
 def product_names(kernel: str) -> dict[str, str]:
-    """Return what products are called in the file of a kernel, by their names in a module."""
+    """Return the names of products in the file of a kernel, by their names in a module."""
     return {f"product.{x}{y}": f"{kernel}_product_{x}{y}" for x in "nt" for y in "nt"}
 
 
@@ -88,7 +88,7 @@ def product_text(kernel: str, used: Iterable[str], real: FloatType, *, fused: bo
         kernel: the name of the kernel.
         used: the products that are called, by their names in a module.
         real: the format.
-        fused: whether a product and a sum are rounded once.
+        fused: whether a product and the sum with it are rounded once, together.
     """
     fma = ("fma" if real.bits == 64 else "fmaf") if fused else ""
     name = f"{kernel}_product"
@@ -117,7 +117,7 @@ static void {product_names(kernel)[name]}(const {real.c} *x, const {real.c} *y, 
 
 
 def _block(name: str, rows: int, fma: str, real: FloatType) -> str:
-    """The function that computes the sums of some rows of x times a panel of y."""
+    """Return the function that multiplies some rows of x by a panel of y."""
     each = f"for (c = 0; c < {_COLUMNS}; c++)"
     steps, ends = "", ""
     for r in range(rows):

@@ -59,7 +59,7 @@ _FILE = """\
 /* ${about}
 
    ISO C99, which needs nothing but its own library (link with -lm). Every assignment rounds: options that let
-   a compiler reorder arithmetic (-ffast-math) are refused below, as the results would be other ones. */
+   a compiler reorder arithmetic (-ffast-math) are refused below, since they would change the results. */
 ${head}#include <stdlib.h>
 ${code}
 ${entry}"""

@@ -39,7 +39,9 @@ class KernelFormulas(Protocol):
 
 
 def ptx_text(kernel: KernelFormulas, abi: Abi, cpu: str) -> tuple[str, tuple[str, ...]]:
-    """Return a kernel as PTX, and the names of its launched functions; the function for any strides is the last.
+    """Return a kernel as PTX, and the names of its launched functions.
+
+    The last of them is the function for any strides.
 
     Args:
         kernel: a kernel of an elementwise program.
@@ -69,7 +71,7 @@ def wasm_bytes(kernel: KernelFormulas, abi: Abi, cpu: str) -> bytes:
         cpu: LLVM's name of a version of WebAssembly; ``host`` and ``baseline`` for the version of current browsers.
 
     Raises:
-        UnsupportedError, UsageError: as `ptx_text`.
+        UnsupportedError, UsageError: as in `ptx_text`.
     """
     code = wasm_module(_schedule(kernel, "WebAssembly"), float_type(kernel.dtype), _entry(abi))
     return emit_wasm(code, cpu)
@@ -116,11 +118,12 @@ def _interface_comment(abi: Abi, aligned: str | None) -> str:
     if aligned is not None:
         lines += [
             f'extern "C" __global__ void {aligned}({whole});',
-            "    The same where all arrays begin at multiples of 16 bytes: a thread takes several neighbours at once.",
+            "    The same, if all arrays begin at multiples of 16 bytes: a thread takes several neighbours at once.",
         ]
     lines += [
         f'extern "C" __global__ void {abi.strided}({strided});',
         f"    Element i of row j is array[i*stride + j*row], counted in elements, for i < {n} and j < rows; rows are",
-        "    shared along y. 0 repeats an input. An input whose address is null is a number: its stride has the bits.",
+        "    shared along y. A stride of 0 repeats an input. An input with a null address is a number, whose bits",
+        "    are the stride.",
     ]
     return "".join(f"// {line}".rstrip() + "\n" for line in lines) + "\n"

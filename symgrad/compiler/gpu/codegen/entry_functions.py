@@ -143,7 +143,8 @@ class EntryFunctions:
         """Write ``NAME_strided(in, in_stride, ..., n, out, out_stride, ...)``, with strides in elements.
 
         With rows it is ``(in, in_stride, in_row, ..., n, rows, out, out_stride, out_row, ...)``, and ``row`` is the
-        stride from row to row. There an input may be a number: its address is null, and its stride has its bits.
+        stride from row to row. With rows an input may be a number: its address is null, and its stride holds the bits
+        of the number.
         """
         rows = self._grid.across is not None
         pointer = self._grid.pointer

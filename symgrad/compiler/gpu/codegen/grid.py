@@ -32,7 +32,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """How the threads of a grid share the points of a call.
+    """The rules by which the threads of a grid share the points of a call.
 
     Args:
         convention: LLVM's calling convention of entry functions.

@@ -2,15 +2,15 @@
 
     NAME          on contiguous arrays
     NAME_aligned  the same with vector loads, for arrays that are aligned to 16 bytes
-    NAME_strided  on arrays with a stride; with rows where the grid has them, and an input may be a number
-    NAME_point    on numbers, where there is one thread
+    NAME_strided  on arrays with a stride; if the grid has rows, also with rows, and an input may be a number
+    NAME_point    on numbers, if there is one thread
     points.W      a loop over points, W at a time
     formula.W     the equations at W points: inputs are values, outputs are addresses
-    chunk.W.K     its parts, where there are many equations
+    chunk.W.K     the parts of a formula with many equations
     maths.F       the function F of `symgrad/compiler/llvm/maths`
 
-The equations are written by the code of the CPU (`symgrad/compiler/llvm/elementwise/`), so results have the bits of a
-CPU without AVX-512.
+The code for CPUs (`symgrad/compiler/llvm/elementwise/`) writes the equations, so results have the same bits as on a CPU
+without AVX-512.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def write_grid_module(
         names: the names of the entry functions.
         fused: whether there is a fused multiply-add instruction.
         neighbours: the number of points that a thread computes at a time in contiguous arrays.
-        aligned: whether to write a function with vector loads for aligned arrays, beside the one for others.
+        aligned: whether to write a function with vector loads for aligned arrays, beside the function for other arrays.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
@@ -106,7 +106,7 @@ def _refuse_library_calls(declarations: Declarations) -> None:
     called = sorted({*declarations.libm, *declarations.scipy})
     if called:
         raise UnsupportedError(
-            f"the code of {', '.join(called)} is a library's, which is not on such a machine",
+            f"the code of {', '.join(called)} is in a library, which such a machine does not have",
             expected="functions that symgrad has code for",
             cure="compute those on the CPU, and pass their values as inputs",
         )

@@ -27,7 +27,7 @@ _VECTOR_BYTES = 16
 """The longest vector load or store of a thread, in bytes."""
 
 _PARAMETER_SIZE, _OLD_PARAMETER_LIMIT, _PARAMETER_LIMIT = 8, 4096, 32764
-"""Bytes of a parameter; limit of all parameters for every driver; limit since PTX 8.1."""
+"""The bytes of a parameter; the bytes of all parameters that every driver allows; and those allowed since PTX 8.1."""
 
 
 def processor_name(cpu: str) -> str:

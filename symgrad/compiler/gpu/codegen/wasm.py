@@ -20,7 +20,7 @@ _VECTOR_BYTES = 16
 """Size of a vector register, in bytes."""
 
 _SCALAR_VERSION = "mvp"
-"""The first version of WebAssembly, which has no vectors."""
+"""LLVM's name of the first version of WebAssembly, which has no vectors."""
 
 
 def wasm_module(plan: Schedule, real: FloatType, names: Entry) -> GridModule:

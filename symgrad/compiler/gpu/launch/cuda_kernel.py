@@ -1,4 +1,4 @@
-"""Kernels on NVIDIA's GPUs, called with arrays in the memory of the GPU."""
+"""Kernels on NVIDIA's GPUs, which are called with arrays in GPU memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CudaKernel:
     Attributes:
         name: the kernel's name.
         inputs: names of the inputs, in order.
-        outputs: the nodes that it computes.
+        outputs: the nodes that the kernel computes.
         symbols: the nodes of the inputs.
         kinds: NumPy dtype of every argument, inputs then outputs.
         dtype: NumPy dtype of all numbers.
@@ -87,14 +87,14 @@ class CudaKernel:
         self._names: list[str] = []
         self._text = self._emit_ptx(
             "kernel", None, "host"
-        )  # at once: an unsupported op is an error of `compile`
+        )  # now, so that `compile` raises the error for an unsupported op
 
     def __repr__(self) -> str:
         count = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
         return f"<CudaKernel {self.name}({', '.join(self.inputs)}) -> {count}, {self.dtype}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        from symgrad.ir.traverse import flatten  # most kernels stay in their process
+        from symgrad.ir.traverse import flatten  # most kernels are never pickled
 
         graph = flatten([*self.outputs, *self.symbols, *self.fusable])
         return (
@@ -106,7 +106,8 @@ class CudaKernel:
         """Return the code as text, with its interface in comments at the head.
 
         Args:
-            cpu: the oldest supported processors, as ``sm_80``; by default all that current drivers support.
+            cpu: the oldest processors to support, such as ``sm_80``; by default all processors that current drivers
+                support.
 
         Raises:
             UsageError: if LLVM does not know the processor.
@@ -139,7 +140,7 @@ class CudaKernel:
         return (path,)
 
     def __call__(self, /, *arrays: Any, out: Any = None, stream: Any = None, **by_name: Any) -> Any:
-        """Compute the outputs on the GPU that has the inputs, without a copy.
+        """Compute the outputs on the GPU that holds the inputs, without copying them.
 
         Args:
             arrays: the inputs in order: arrays on one GPU, of torch, CuPy, JAX, numba or anything else that has
@@ -153,10 +154,11 @@ class CudaKernel:
             The output, or a tuple of them, as arrays of the library of the inputs.
 
         Raises:
-            ArrayTypeError: if an input is not on the GPU, has another dtype or is of another library than the rest.
+            ArrayTypeError: if an input is not on the GPU, has another dtype, or belongs to another library than the
+                other inputs.
             KernelError: if there is no driver or no GPU, or a launch fails.
-            MissingInputError: if an input is missing or there is one too many.
-            ShapeError: if shapes do not broadcast, or those of ``out`` are others.
+            MissingInputError: if an input is missing, or there are too many.
+            ShapeError: if shapes do not broadcast, or ``out`` has another shape than the results.
         """
         nin = len(self.inputs)
         values = in_order(self.inputs, arrays, by_name)
@@ -184,7 +186,7 @@ class CudaKernel:
         shape = self._shape([a.shape for a in there], targets)
         if not there and None in targets:
             raise KernelError(
-                "numbers alone do not say on which GPU to compute",
+                "numbers alone do not tell on which GPU to compute",
                 expected="an array on a GPU among the inputs, or out= for every output",
             )
         made = list(outs)
@@ -297,7 +299,7 @@ def _broadcast_steps(array: DeviceArray, shape: tuple[int, ...]) -> tuple[int, .
 def _unpickle(
     graph: list[tuple[Any, ...]], outputs: int, symbols: int, dtype: str, name: str, fast: bool
 ) -> CudaKernel:
-    from symgrad.ir.traverse import rebuild  # most kernels stay in their process
+    from symgrad.ir.traverse import rebuild  # most kernels are never pickled
 
     nodes = rebuild(graph)
     last = outputs + symbols

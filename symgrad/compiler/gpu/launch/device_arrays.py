@@ -51,13 +51,13 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
         written: whether the kernel writes to it.
 
     Raises:
-        ArrayTypeError: if it is no array of a GPU, or one of another dtype.
+        ArrayTypeError: if the value is not an array on a GPU, or has another dtype.
     """
     words = f"'{name}'" if written else f"input '{name}'"
     if getattr(value, "requires_grad", False) and cast("Any", sys.modules["torch"]).is_grad_enabled():
         raise ArrayTypeError(
             f"{words} is a tensor that requires grad, and a call gives torch no gradient",
-            expected="a tensor whose gradient nobody waits for",
+            expected="a tensor that does not require grad",
             cure=f"pass {name}.detach()",
         )
     try:
@@ -135,7 +135,7 @@ def _empty_numba(shape: tuple[int, ...], kind: np.dtype[Any], _: Any) -> Any:
 
 
 def _empty_jax(shape: tuple[int, ...], kind: np.dtype[Any], like: Any) -> Any:
-    """Allocate a new array: JAX's arrays are immutable, so only an array that nobody has seen may be written."""
+    """Allocate a new array: JAX's arrays are immutable, so only an array that no caller has yet may be written to."""
     made = _loaded_module("jax").numpy.zeros(shape, kind, device=like.device)
     if made.dtype != kind:
         raise ArrayTypeError(
@@ -157,7 +157,7 @@ _LIBRARIES = {
 
 
 def find_library(values: Sequence[Any]) -> tuple[ArrayLibrary | None, Any]:
-    """Return the library of the arrays, to which results will belong, and one of its arrays.
+    """Return the library of the arrays, which will also allocate the results, and one of its arrays.
 
     Raises:
         ArrayTypeError: for arrays of two libraries.
@@ -172,7 +172,7 @@ def find_library(values: Sequence[Any]) -> tuple[ArrayLibrary | None, Any]:
         if found is not None and maker is not found:
             raise ArrayTypeError(
                 f"arrays of {found.name} and of {maker.name} in one call",
-                expected="arrays of one library: results are of the same",
+                expected="arrays of one library, to which results will belong, too",
             )
         found, like = maker, value
     return found, like
@@ -184,10 +184,10 @@ def current_stream(maker: ArrayLibrary | None, like: Any) -> int:
 
 
 def stream_handle(stream: Any) -> int:
-    """Return the handle of a stream: a number, or an object of a library.
+    """Return the handle of a stream, which is given as a number or as an object of a library.
 
     Raises:
-        ArrayTypeError: if it is no stream.
+        ArrayTypeError: if the value is not a stream.
     """
     if isinstance(stream, int):
         return stream

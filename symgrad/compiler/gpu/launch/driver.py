@@ -173,7 +173,7 @@ def driver() -> Driver:
     """Return the driver of this machine.
 
     Raises:
-        KernelError: if there is none, or no GPU.
+        KernelError: if there is no driver, or no GPU.
     """
     name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:

@@ -12,10 +12,11 @@ from symgrad.compiler.lowering.arrays.index import merged_axes
 __all__ = ["Launch", "split_launches", "grid_size"]
 
 _THREADS_PER_BLOCK = 256
-"""Threads of a block."""
+"""The number of threads of a block."""
 
 _BLOCKS_PER_PROCESSOR = 32
-"""Blocks for each multiprocessor: enough to keep it busy; in large arrays each thread computes several points."""
+"""The number of blocks for each multiprocessor, enough to keep it busy. In large arrays each thread computes several
+points."""
 
 _MAX_ROW_BLOCKS = 65_535
 """Maximum number of blocks along the second axis."""
@@ -60,7 +61,7 @@ def split_launches(shape: Sequence[int], steps: Sequence[Sequence[int]]) -> Iter
     count = len(steps)
     axes = merged_axes(shape, steps)
     points, along = axes.pop() if axes else (1, (1,) * count)
-    # The second axis is the longest of the others, so that there are few launches.
+    # The second axis is the longest of the remaining ones, so that there are few launches.
     longest = max(range(len(axes)), key=lambda k: axes[k][0], default=None)
     rows, across = (1, (0,) * count) if longest is None else axes.pop(longest)
     for place in itertools.product(*(range(n) for n, _ in axes)):

@@ -1,7 +1,8 @@
-"""The assembly of a kernel, each line with the equations that made it.
+"""The assembly of a kernel, each line with the equations from which it was made.
 
-Of an elementwise kernel LLVM says it for each instruction (`symgrad/compiler/llvm/text/debug_locations.py`); of an
-array program, whose loops are a function each, for each function.
+For an elementwise kernel LLVM records the equation of each instruction
+(`symgrad/compiler/llvm/text/debug_locations.py`). In an array program each loop is a function, and LLVM records the
+equations of each function.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from symgrad.ir.graph import Node
 __all__ = ["AssemblyLine", "assembly_lines"]
 
 _SHOWN = ("ufunc.body", "chunk.", "copies.", "step.", "maths.")
-"""How functions begin that compute; the others call them with blocks of arrays."""
+"""How the names of functions begin that compute; all other functions call these with blocks of arrays."""
 
 
 class AssemblyLine(NamedTuple):
@@ -32,8 +33,8 @@ class AssemblyLine(NamedTuple):
 
     Args:
         text: an instruction, or a label.
-        function: the function that it is in.
-        nodes: the equations that made it; none of what runs a loop.
+        function: the function that contains it.
+        nodes: the equations from which it was made; empty for instructions that run a loop.
     """
 
     text: str
@@ -42,10 +43,10 @@ class AssemblyLine(NamedTuple):
 
 
 def assembly_lines(kernel: Kernel) -> list[AssemblyLine]:
-    """Return the instructions of a kernel's equations, in the order of the code, each with what made it.
+    """Return the instructions of a kernel's equations in the order of the code, each with the equations it comes from.
 
     Args:
-        kernel: the kernel; the code is the better one, with all that this processor has.
+        kernel: the kernel. The optimised code is shown, which uses all features of this processor.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -70,7 +71,7 @@ def assembly_lines(kernel: Kernel) -> list[AssemblyLine]:
 
 
 def _of_steps(kernel: ArrayKernel) -> Mapping[str, tuple[Node, ...]]:
-    """Return what each function of an array program computes."""
+    """Return for each function of an array program the nodes that it computes."""
     plan = plan_arrays(kernel.outputs, kernel.symbols)
     return {
         f"step.{k}": tuple(dict.fromkeys(m.task.node for m in step.members))
@@ -81,9 +82,10 @@ def _of_steps(kernel: ArrayKernel) -> Mapping[str, tuple[Node, ...]]:
 
 
 def _lines(assembly: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the instructions and labels of functions that are shown, with the function and the number of the place.
+    """Yield the instructions and labels of the functions to show, each with its function and debug location.
 
-    Labels begin a line and end with a colon, directives begin with a dot: the syntax of all assemblers of LLVM's.
+    A label begins a line and ends with a colon, and a directive begins with a dot, in the syntax of all of LLVM's
+    assemblers.
     """
     function, number = "", 0
     for line in assembly.splitlines():
@@ -108,7 +110,7 @@ def _lines(assembly: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _columns(words: Iterable[str]) -> Iterator[str]:
-    """The name of an instruction in a column of its own."""
+    """Yield the words of an instruction, with its name in a column of its own."""
     first, *more = words
     yield f"{first:12}" if more else first
     yield from more

@@ -44,23 +44,23 @@ __all__ = ["c_text", "check_path", "save", "write_artefacts"]
 _C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
 _WRITTEN = (".c", ".ll", ".bc", ".s", ".o", ".so", ".ptx", ".wasm")
 _WITH_HEADER = {".c", ".o", ".so", ".wasm"}
-"""What has a header beside it, which the caller does not name."""
+"""The suffixes of files that get a header beside them, which the caller does not name."""
 
 _BY_LLVM = {".ll", ".bc", ".s", ".o", ".so"}
-"""What has a function that tells about it, which the header beside it declares."""
+"""The suffixes of files with a function that describes the kernel; the header beside the file declares it."""
 
 _SUFFIXES = (*_WRITTEN, ".h")
 
 _FIRST_LINE = "/* Written by symgrad."
-"""Of a header: what begins so may be replaced by another header, and nothing else."""
+"""The beginning of every header. Only a file that begins so may be replaced by another header."""
 
 _DEVICES = {".ptx": "nvptx64", ".wasm": "wasm32"}
-"""What is for one kind of machine alone: what the triples of it begin with."""
+"""The suffixes of files for one kind of machine, with the beginning of the triples of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a header calls things: identifiers, and nothing else goes into its text."""
+    """The names in a header. All are identifiers, and no other text from the user goes into the header."""
 
     functions: Entry
     inputs: Sequence[str]
@@ -77,16 +77,16 @@ def save(
     cpu: str = "host",
     triple: str | None = None,
 ) -> tuple[Path, ...]:
-    """Write a kernel in the format that the suffix of a path says: `Kernel.save`, but for sources in Python.
+    """Write a kernel in the format that the suffix of a path names: `Kernel.save` without Python source.
 
     Raises:
-        FileError, KernelError, UnsupportedError, UsageError: see there.
+        FileError, KernelError, UnsupportedError, UsageError: as in `Kernel.save`.
     """
     path = Path(path)
     check_path(path, cpu, triple)
     if path.suffix not in _WRITTEN:
         raise UnsupportedError(
-            f"a kernel of nodes alone has no source in Python, so '{path.name}' cannot be written",
+            f"a kernel that was compiled from nodes has no source in Python, so '{path.name}' cannot be written",
             cure="make it with sg.compile",
         )
     return write_artefacts(
@@ -102,10 +102,10 @@ def save(
 
 
 def check_path(path: Path, cpu: str = "host", triple: str | None = None) -> None:
-    """Refuse a path that no kernel is written to, before anything is derived or compiled.
+    """Raise an error if no kernel can be written to a path, before anything is derived or compiled.
 
     Raises:
-        UsageError: for an unknown suffix, or one that does not go with a processor.
+        UsageError: for an unknown suffix, or a suffix that does not fit the processor.
     """
     if path.suffix not in (*_WRITTEN, ".py"):
         raise UsageError(
@@ -119,7 +119,7 @@ def check_path(path: Path, cpu: str = "host", triple: str | None = None) -> None
     other = next((s for s, k in _DEVICES.items() if s != path.suffix and (triple or "").startswith(k)), None)
     if other is not None:
         raise UsageError(
-            f"what '{triple}' runs is not written as {path.suffix}",
+            f"code for '{triple}' is not written as {path.suffix}",
             expected=f"a name that ends in {other}",
             cure=f"write '{path.with_suffix(other).name}'",
         )
@@ -144,26 +144,29 @@ def write_artefacts(
     """Write a kernel as ``path.ll``, ``path.s``, ``path.o`` and ``path.h``, or in other formats.
 
     The object is position independent, needs nothing but libm (and a BLAS if it multiplies matrices), and defines the
-    functions that the header declares. A file is there in full or not at all.
+    functions that the header declares. Each file is written in full or not at all.
 
     Args:
         kernel: the kernel.
-        path: where, with or without one of the suffixes.
-        cpu: ``host`` for this machine's processor, ``baseline`` for every processor of its kind, or LLVM's name of one.
+        path: the path of the files, with or without one of the suffixes.
+        cpu: ``host`` for this machine's processor, ``baseline`` for every processor of its kind, or LLVM's name of a
+            processor.
         triple: LLVM's name of another kind of machine; None for this one.
-        name: for the functions; by default the kernel's.
+        name: the name of the functions; by default that of the kernel.
         outputs: names for the outputs in the header.
-        suffixes: which to write, of ``.c``, ``.ll``, ``.bc``, ``.s``, ``.o``, ``.so``, ``.h``, ``.ptx`` and ``.wasm``.
-        beside: which to write that the caller did not name; only one that symgrad wrote is replaced.
+        suffixes: the formats to write, out of ``.c``, ``.ll``, ``.bc``, ``.s``, ``.o``, ``.so``, ``.h``, ``.ptx`` and
+            ``.wasm``.
+        beside: the suffixes of files to write that the caller did not name. They replace only files that symgrad wrote.
 
     Returns:
         The paths written.
 
     Raises:
-        FileError: if a file cannot be written, or one that the caller did not name is another than symgrad's.
+        FileError: if a file cannot be written, or a file that the caller did not name exists and symgrad did not write
+            it.
         KernelError: for a shared library without a linker.
         UnsupportedError: if the kernel calls functions of SciPy.
-        UsageError: for another cpu or triple, or if outputs has the wrong length.
+        UsageError: for an unknown cpu or triple, or if outputs has the wrong length.
     """
     stem = Path(path)
     if stem.suffix in _SUFFIXES:
@@ -202,11 +205,11 @@ def write_artefacts(
 
 
 def c_text(kernel: Kernel, name: str, outputs: Sequence[str] | None = None) -> str:
-    """Return a kernel as C source, with its header before it: what `save` writes as ``.h`` and ``.c``.
+    """Return a kernel as C source after its header: the texts that `save` writes as ``.h`` and ``.c``.
 
     Args:
         kernel: the kernel.
-        name: of the functions.
+        name: the name of the functions.
         outputs: names for the outputs in the header.
 
     Raises:
@@ -227,7 +230,8 @@ def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
     sizes = kernel.sizes if isinstance(kernel, ArrayKernel) else ("n",)
     found = iter(c_identifiers([*sizes, *kernel.inputs, *outputs]))
     lengths = {size: next(found) for size in sizes}
-    # Whoever links the object would call the kernel where the program says sqrt(x), the kernel itself included.
+    # If a kernel had the name of a function that it calls, such as sqrt, then every program that is linked with the
+    # object would call the kernel in place of that function, and so would the kernel itself.
     called = [*kernel.needs, *(f"{routine}_" for routine in routines(kernel.needs))]
     function = c_function(name, called)
     strided, point, about = (c_function(f"{function}_{way}", called) for way in ("strided", "point", "about"))
@@ -238,7 +242,7 @@ def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
 
 
 def _number_of(prototypes: Sequence[str]) -> int:
-    """Return a number that another set of declarations has otherwise."""
+    """Return a number that is different for another set of declarations."""
     return int.from_bytes(sha256("\n".join(prototypes).encode()).digest()[:7], "little")
 
 
@@ -261,7 +265,7 @@ def _abi(kernel: Kernel, names: _Names) -> Abi:
 
 
 def _check(kernel: Kernel, what: str) -> None:
-    """Refuse a kernel whose code is not all its own."""
+    """Raise an error if the code of a kernel calls functions that cannot be linked."""
     own = sorted(
         n.removeprefix(PREFIX + USER_PREFIX) for n in kernel.needs if n.startswith(PREFIX + USER_PREFIX)
     )
@@ -294,7 +298,7 @@ def _c_source(kernel: Kernel, names: _Names) -> str:
 
 
 def _libraries(kernel: Kernel) -> tuple[str, ...]:
-    """What the object of a kernel is linked with, as options of a linker."""
+    """Return the libraries that the object of a kernel is linked with, as options of a linker."""
     used = routines(kernel.needs)
     if any(routine[1:].startswith("getr") for routine in used):
         return ("-llapack", "-lblas", "-lm")
@@ -306,7 +310,7 @@ def _calls_scipy(needs: Iterable[str]) -> bool:
 
 
 def _from_scipy(kernel: Kernel) -> list[str]:
-    """Name the ops whose code calls SciPy: each is compiled by itself."""
+    """Return the names of the ops whose code calls SciPy; to find them, each op is compiled by itself."""
     found: dict[str, None] = {}
     for node in topological(kernel.outputs):
         if node.op.pointwise and node.args and "bool" not in node.op.takes:
@@ -338,7 +342,10 @@ def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
 
 
 def _header(kernel: Kernel, names: _Names, *, told: bool = False, source: bool = False) -> str:
-    """Return a header: of what tells about itself, or of C source, which needs no other library."""
+    """Return a header: with the function that describes the kernel, if ``told``.
+
+    For C source, which needs no library, if ``source``.
+    """
     name = names.functions.contiguous
     guard = f"SYMGRAD_H_{name}"
     about = _about_arrays(kernel, names, source) if isinstance(kernel, ArrayKernel) else _about_points(names)

@@ -1,12 +1,12 @@
-"""The note behind machine code in a file: what a kernel takes and gives, for `symgrad.load`.
+"""The note after the machine code in a file: the inputs and outputs of the kernel, for `symgrad.load`.
 
-    content, as every linker reads it
-    JSON
-    checksum of both (CRC-32), length of the JSON: 4 and 8 bytes, the lowest first
+    the content, as every linker reads it
+    the note, as JSON
+    checksum of content and JSON (CRC-32, 4 bytes), length of the JSON (8 bytes); the lowest bytes first
     ``symgrad-note-v1`` and a line feed
 
-Linkers and loaders find all parts of an object by its own tables, and so never look behind it. In LLVM's text the JSON
-is a comment. The checksum tells damage; who means harm can make another one.
+Linkers and loaders find all parts of an object by its own tables, so they never read what follows it. In LLVM's text
+the JSON is a comment. The checksum detects accidental damage only: an attacker can compute a new one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.support.errors import FileError
 __all__ = ["ABI", "opened", "sealed", "sealed_text"]
 
 ABI = 1
-"""Of another number as soon as a file that was saved before would be read or called otherwise."""
+"""The version of the note. It changes whenever files saved before would be read or called differently."""
 
 _MARK = b"symgrad-note-v1\n"
 _TAIL = struct.Struct("<IQ")
@@ -32,26 +32,26 @@ _CUT = "write the kernel to a file again with its save()"
 
 
 def sealed(content: bytes, note: Mapping[str, Any]) -> bytes:
-    """Return machine code with a note behind it."""
+    """Return machine code followed by a note."""
     whole = content + _json(note)
     return whole + _TAIL.pack(crc32(whole), len(whole) - len(content)) + _MARK
 
 
 def sealed_text(text: str, note: Mapping[str, Any]) -> str:
-    """Return LLVM's text with a note behind it."""
+    """Return LLVM's text followed by a note."""
     whole = text + _COMMENT + _json(note).decode() + "\n"
     return f"{whole}; checksum {crc32(whole.encode())}\n"
 
 
 def opened(content: bytes, name: str) -> tuple[bytes, Mapping[str, Any]]:
-    """Return what `sealed` or `sealed_text` was given.
+    """Return the arguments of the call of `sealed` or `sealed_text` that made a file.
 
     Args:
-        content: of the file.
-        name: of the file, for messages.
+        content: the content of the file.
+        name: the name of the file, for messages.
 
     Raises:
-        FileError: if there is no such note at its end, or the checksum does not fit.
+        FileError: if the file does not end with such a note, or the checksum does not fit.
 
     Example:
         >>> opened(sealed(b"code", {"kind": "elementwise"}), "k.o")
@@ -68,8 +68,8 @@ def opened(content: bytes, name: str) -> tuple[bytes, Mapping[str, Any]]:
     text, found, note = head.rpartition(_COMMENT.encode())
     if not comment or not found:
         raise FileError(
-            f"'{name}' has no note of symgrad's at its end",
-            expected="an object, a shared library or LLVM's text that a kernel of symgrad was saved as, in full",
+            f"'{name}' does not end with a note of symgrad",
+            expected="the complete object, shared library or LLVM text to which a kernel of symgrad was saved",
             cure=_CUT,
         )
     if last != b"%d\n" % crc32(head):
@@ -93,7 +93,7 @@ def _read(note: bytes, name: str) -> Mapping[str, Any]:
 
 def _damaged(name: str) -> FileError:
     return FileError(
-        f"'{name}' is damaged: its checksum does not fit what is in it",
+        f"'{name}' is damaged: its checksum does not fit its content",
         expected="the file as it was saved",
         cure=_CUT,
     )

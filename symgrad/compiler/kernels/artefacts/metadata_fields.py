@@ -1,4 +1,4 @@
-"""What the note of a saved kernel says: all that a caller must know who has not the source."""
+"""The content of the note of a saved kernel: everything that a caller without the source must know."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEVELS = {
     "x86-64-v3": _V3,
     "x86-64-v4": (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"),
 }
-"""What processors have at least that code is for, by LLVM's names: the levels of the x86-64 psABI."""
+"""By LLVM's names of processors, the features that they have at least: the levels of the x86-64 psABI."""
 
 
 def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Platform) -> Mapping[str, Any]:
@@ -36,9 +36,9 @@ def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Pla
 
     Args:
         kernel: the kernel.
-        functions: what it is called in C.
-        needs: the functions that the code calls and does not define.
-        there: the processors that it is for.
+        functions: the names of its functions in C.
+        needs: the functions that the code calls but does not define.
+        there: the processors for which the code is compiled.
     """
     nin = len(kernel.inputs)
     arguments = [
@@ -73,7 +73,7 @@ def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Pla
 def _declared(node: Node) -> dict[str, Any]:
     declared = node.declaration
     told: dict[str, Any] = {"declared": str(declared)}
-    if node.dtype == "int" and has_ends(node):  # what calls of the kernel check, too
+    if node.dtype == "int" and has_ends(node):  # calls of the kernel check these ends, too
         domain = declared.domain
         told["domain"] = {
             "text": str(domain),
@@ -87,14 +87,14 @@ def _declared(node: Node) -> dict[str, Any]:
 
 
 def _plain_end(end: Any) -> Any:
-    """Return an end of a domain as JSON has it: a fraction as its two parts under a name."""
+    """Return an end of a domain for JSON: a fraction becomes an object with its two parts."""
     if isinstance(end, Fraction):
         return {"numerator": end.numerator, "denominator": end.denominator}
     return end if end is None else plain_size(end)
 
 
 def _needed(there: Platform) -> list[str] | None:
-    """Return the features of processors that code may use; None where nobody knows but LLVM."""
+    """Return the features of processors that code may use; None if only LLVM knows them."""
     if there.features:
         return [name[1:] for name in there.features.split(",") if name.startswith("+")]
     found = _LEVELS.get(there.cpu)
@@ -102,9 +102,9 @@ def _needed(there: Platform) -> list[str] | None:
 
 
 def _of_arrays(kernel: ArrayKernel) -> dict[str, Any]:
-    """What more there is to say of an array program: its sizes, and what is checked before each call.
+    """Return the part of the note that only array programs have: their sizes, and the checks before each call.
 
-    Positions that are computed are not among it: the code gives NaN for one that is out of range.
+    It leaves out computed positions: for a position out of range the code gives NaN.
     """
     guards = guards_of(kernel.outputs, kernel.symbols)
     code = kernel.code

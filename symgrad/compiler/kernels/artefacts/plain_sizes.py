@@ -1,4 +1,4 @@
-"""Sizes and shapes as JSON has them: numbers, names, and lists for what is computed from names."""
+"""Convert sizes and shapes to JSON and back: numbers, names, and lists for sizes that are computed from names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["as_size", "plain_shape", "plain_size"]
 
 
 def plain_size(size: Size) -> Any:
-    """Return a size as JSON has it: a number, a name, or the terms of what is computed from names.
+    """Return a size for JSON: a number, a name, or the list of terms of a size that is computed from names.
 
     Example:
         >>> from symgrad.ir.sizes import size_sum
@@ -27,7 +27,7 @@ def _plain_atom(atom: str | SizeAtom) -> Any:
 
 
 def as_size(plain: Any) -> Size:
-    """Return what `plain_size` was given."""
+    """Return the size from the result of `plain_size`."""
     if isinstance(plain, int | str):
         return plain
     return Extent(tuple((tuple(map(_atom, monomial)), int(c)) for monomial, c in plain))
@@ -38,5 +38,5 @@ def _atom(plain: Any) -> str | SizeAtom:
 
 
 def plain_shape(shape: Shape) -> list[Any]:
-    """Return a shape as JSON has it."""
+    """Return a shape for JSON."""
     return [plain_size(size) for size in shape]

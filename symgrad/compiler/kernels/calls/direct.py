@@ -1,6 +1,6 @@
-"""Call kernels without NumPy's dispatch in the plain case: arrays of one shape, contiguous or of one axis, and numbers.
+"""Call kernels without NumPy's dispatch, if the arguments are plain: numbers, and arrays of the same shape.
 
-A native function reads the fields of arrays, as any extension module does, by the table of
+A native function reads the fields of arrays, as any extension module does. The offsets of the fields are in
 `symgrad/compiler/llvm/call_stubs/object_layout.py`; `symgrad/compiler/kernels/calls/safety.py` decides whether such
 calls are allowed.
 """
@@ -53,16 +53,16 @@ def direct_call(
 ) -> Callable[..., Any] | None:
     """Return a function that computes the outputs; None if such calls are not allowed (`refusal`).
 
-    It takes a tuple of the inputs and one of the outputs, or the only output itself, and returns the latter. It returns
-    None, without an effect, unless the arguments are plain: arrays of exactly NumPy's type, of the kernel's dtypes and
-    of one shape, contiguous or of one axis; numbers among the inputs; and no overlap, except of an output with an input
-    that is the same array.
+    The function takes a tuple of the inputs and a tuple of the outputs (or the only output itself), and returns the
+    outputs. It returns None, without an effect, unless the arguments are plain: arrays of exactly NumPy's type with the
+    kernel's dtypes and the same shape, contiguous or with one axis; inputs may also be numbers; and no output overlaps
+    another argument, unless it is the same array as an input.
 
     Args:
         loop: address of the inner loop.
         cell: address of the kernel's cell.
         kinds: dtype of every argument, inputs then outputs.
-        passed: address for the last argument of the loop, by default that of the cell.
+        passed: address for the last argument of the loop; by default that of the cell.
     """
     if refusal() is not None:
         return None

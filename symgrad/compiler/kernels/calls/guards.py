@@ -1,4 +1,7 @@
-"""Checks before an array program runs: positions inside axes, no extreme of an empty axis, no negative length."""
+"""Checks before an array program runs.
+
+Positions must be inside their axes, no maximum or minimum may be over an empty axis, and no length may be negative.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ class Position:
     """An array of positions and the length of their axis.
 
     Args:
-        index: the node of the array; an input, or computed.
+        index: the node of the array, which is an input or computed.
         length: the length of the axis.
     """
 
@@ -42,7 +45,7 @@ class Guards:
         lengths: lengths of axes that must not be negative.
         filled: sizes that must not be zero, with the name of the op that needs an element.
         positions: arrays of positions, in topological order.
-        bounded: the numbers of the int inputs with a bounded domain.
+        bounded: the indices of the int inputs with a bounded domain.
     """
 
     lengths: tuple[Size, ...]
@@ -58,7 +61,7 @@ NO_GUARDS = Guards((), (), ())
 
 
 def guards_of(outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> Guards:
-    """Return the checks of every call, without those that hold for all sizes and values of the declared domains."""
+    """Return the checks of every call, except those that pass for all sizes and values of the declared domains."""
     filled: dict[tuple[str, Size], None] = {}
     positions: dict[Position, None] = {}
     sizes = {size for s in inputs for size in s.shape}
@@ -112,7 +115,7 @@ def _inside(index: Node, length: Size, checked: Collection[Node]) -> bool:
 
     Args:
         index: the positions.
-        length: of the axis.
+        length: the length of the axis.
         checked: inputs whose domains calls check.
     """
     if index.is_number():
@@ -125,7 +128,7 @@ def check_filled(filled: Sequence[tuple[str, Size]], sizes: Mapping[str, int]) -
     """Check that no op reduces an empty axis that needs an element.
 
     Raises:
-        ShapeError: with the op and the size.
+        ShapeError: if one does, with the op and the size.
     """
     for name, size in filled:
         if evaluate_size(size, sizes) == 0:
@@ -141,7 +144,7 @@ def check_position(position: Position, values: Any, sizes: Mapping[str, int]) ->
         sizes: the value of every named size.
 
     Raises:
-        IndexRangeError: with the input and the first position outside.
+        IndexRangeError: if a position is outside, with the input and the first such position.
     """
     index, length = position.index, evaluate_size(position.length, sizes)
     if index.is_number():

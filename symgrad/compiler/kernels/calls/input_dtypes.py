@@ -33,7 +33,7 @@ def admitted(symbol: Node, kind: np.dtype[Any], real: FloatType, value: Any) -> 
         value: the value.
 
     Raises:
-        ArrayTypeError, ComplexInputError, NumberTooLargeError: if there is none.
+        ArrayTypeError, ComplexInputError, NumberTooLargeError: if there is no such argument.
     """
     name = symbol.name
     cls = cast("type[Any]", type(value))

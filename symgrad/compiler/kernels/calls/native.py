@@ -14,19 +14,20 @@ __all__ = ["Native"]
 class Native:
     """An inner loop as NumPy calls it, ``loop(char **args, intp *dimensions, intp *steps, void *data)``.
 
-    It may run in several threads at once, without the GIL; the kernel must live as long.
+    It may run in several threads at once, without the GIL. The kernel must live as long as the loop is used.
 
     Args:
-        loop: its address.
+        loop: the address of the loop.
         data: the address for ``data``.
-        told: whether it returns an i32: 0, 1 if memory is exhausted, 2 if an axis would have a negative length.
+        told: whether the loop returns an i32: 0, or 1 if memory is exhausted, or 2 if an axis would have a negative
+            length.
         stopped: address of an ``i32 ()`` that tells, after a call, whether Ctrl-C ended it early; 0 if it never checks.
         sizes: the core dimensions, whose lengths follow the length of the loop in ``dimensions``.
-        axes: for every argument the core dimension of each of its last axes.
+        axes: for every argument, the core dimension of each of its last axes.
         arrays: shapes of all arrays of the computation, which must not be too large.
         computed: sizes that the code computes, which must not overflow.
         guards: the checks before a call.
-        symmetric: the numbers of inputs that are declared symmetric, which must be checked too.
+        symmetric: the indices of the inputs that are declared symmetric, which must be checked too.
     """
 
     loop: int

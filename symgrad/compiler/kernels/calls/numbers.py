@@ -30,7 +30,7 @@ __all__ = ["number_call"]
 _KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": BOOL}
 
 _ARGUMENTS = 256
-"""Largest number of arguments, which are on the stack; kernels with more are called with arrays."""
+"""The largest number of arguments, which are on the stack. Kernels with more arguments are called with arrays."""
 
 
 @locked_cache
@@ -62,10 +62,10 @@ def number_call(
     doc: str = "",
     otherwise: Callable[..., Any] | None = None,
 ) -> Callable[..., Any] | None:
-    """Return a function that computes one point; None if it is not allowed (`refusal`), or has too many arguments.
+    """Return a function that computes one point; None if native calls are not allowed or there are too many arguments.
 
-    It takes a number for each input: a float, a ``numpy.float64`` or an int; for a bool input True or False. It returns
-    the output, or a tuple of the outputs.
+    `refusal` tells whether native calls are allowed. The function takes a number for each input: a float, a
+    ``numpy.float64`` or an int; for a bool input, True or False. It returns the output, or a tuple of the outputs.
 
     Args:
         loop: address of the function of a point: ``void(char **args, intp *dimensions, intp *steps, void *data)``.
@@ -73,10 +73,10 @@ def number_call(
         kinds: dtype of every argument, inputs then outputs.
         nin: the number of inputs.
         name: the function's name.
-        code: owner of the machine code; it lives as long as the function.
+        code: the owner of the machine code; the function keeps it alive.
         result: the type of real results, ``float`` or ``numpy.float64``.
         doc: its docstring, with a signature in CPython's format.
-        otherwise: called with all other arguments; None to return None for them.
+        otherwise: the function that is called if an argument is anything else; None to return None in this case.
     """
     if refusal() is not None or len(kinds) > _ARGUMENTS:
         return None

@@ -1,8 +1,9 @@
 """A pool of result arrays: reuse the results of earlier calls that are no longer referenced.
 
 The system allocates large arrays page by page, with a page fault and zeros for each. For a formula and its derivatives
-at 100,000 points this takes several times as long as the computation. So a kernel remembers its last results, and
-writes to those whose reference counts show that the caller has dropped them.
+at 100,000 points this takes several times as long as the computation. So a kernel remembers the results of its last
+calls, and writes to those that the caller has dropped, as their reference counts show. The results of one call are a
+*round*.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from symgrad.compiler.kernels.calls.safety import refusal
 __all__ = ["OutputPool", "new_result"]
 
 _LEAST, _LARGEST = 2**17, 2**26
-"""Bytes of pooled results of a call: the allocator reuses smaller arrays itself, and larger ones waste memory."""
+"""The least and the most bytes of the results of a call that are pooled. The allocator itself reuses smaller arrays,
+and a pool of larger ones would waste memory."""
 
 _REMEMBERED = 2
-"""Calls whose results are remembered: those of one may be inputs of the next."""
+"""The number of calls whose results are remembered; it is more than one, since results of one call may be inputs of the
+next."""
 
 _PAGE, _LINE = 4096, 64
 _SPREAD = 2**14
@@ -33,7 +36,10 @@ _SPREAD = 2**14
 
 
 class _Memory(np.ndarray):
-    """The memory of results: its own type makes views refer to the result, not to this array, so counts are right."""
+    """The memory of a result.
+
+    Since it has its own type, views refer to the result and not to this array, so reference counts are right.
+    """
 
 
 def new_result(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
@@ -80,18 +86,18 @@ class OutputPool:
     def __init__(self, kinds: Sequence[np.dtype[Any]]) -> None:
         self._kinds = tuple(kinds)
         self._width = sum(kind.itemsize for kind in kinds)
-        self._free: list[int] = []  # the reference counts of a free round
+        self._free: list[int] = []  # the reference counts of a round that no caller refers to
         self._shapes: object = None
         self._rounds: list[list[Any]] = []  # the results of each call with their memory, the oldest first
 
     def alike(self, shape: tuple[int, ...], size: int) -> tuple[np.ndarray, ...]:
-        """Return an uninitialised array for each output, all of one shape.
+        """Return an uninitialised array for each output, all of the same shape.
 
-        They are contiguous, unless a caller changed an earlier result itself (its shape, say) before dropping it. The
-        caller of this method must check that, and call `clear` then.
+        The arrays are contiguous, unless a caller changed an earlier result in place (its shape, say) before dropping
+        it. The caller of this method must check that, and call `clear` if they are not.
 
         Args:
-            shape: of all of them.
+            shape: the shape of all outputs.
             size: the number of elements.
         """
         amount = size * self._width
@@ -102,7 +108,7 @@ class OutputPool:
         return self._take(shape, (shape,) * len(self._kinds))
 
     def arrays(self, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...] | None:
-        """Return an array for each output, of these shapes; None if the allocator does as well."""
+        """Return an array for each output, of these shapes; None if a pool would be no faster than the allocator."""
         amount = sum(math.prod(s) * kind.itemsize for s, kind in zip(shapes, self._kinds, strict=True))
         if not _LEAST <= amount <= _LARGEST or refusal() is not None:
             return None
@@ -119,7 +125,10 @@ class OutputPool:
         self._rounds.clear()
 
     def _take(self, key: object, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...]:
-        """Return the arrays of a free round, else of the free results of the oldest round and new arrays."""
+        """Return the results of an earlier call if all of them are free.
+
+        Otherwise return the free results of the oldest call, and new arrays for the rest.
+        """
         if key != self._shapes:
             self.clear()
             self._free = [n for n in _free_counts() for _ in self._kinds]

@@ -1,4 +1,7 @@
-"""Call kernels without a ufunc, with any number of arguments: on copies, into new arrays. Check their arguments."""
+"""Check the arguments of kernels, and call kernels without a ufunc.
+
+Such calls may have any number of arguments. They run on copies of the inputs, and write to new arrays.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def call_elements(
 
     Args:
         loop: address of the inner loop.
-        data: its last argument.
+        data: the last argument of the loop.
         kinds: dtype of every argument, inputs then outputs.
         arrays: the inputs, as for the ufunc.
         out: as for the ufunc.
@@ -78,12 +81,12 @@ def call_batch(
     arrays: Sequence[Any],
     out: Any = None,
 ) -> Any:
-    """Call the kernel of an array program like its generalised ufunc, for the entries of the batch one by one.
+    """Call the kernel of an array program like its generalised ufunc, but for one entry of the batch after the other.
 
     Args:
         loop: runs the code once.
-        shapes: of the program.
-        core: its core dimensions.
+        shapes: the shapes of the program.
+        core: the core dimensions of the program.
         nodes: inputs, then outputs.
         kinds: their dtypes.
         arrays: the inputs, as for the ufunc.
@@ -109,10 +112,10 @@ def call_batch(
 
 
 def refuse_masked(name: str, value: Any) -> Any:
-    """Return the value of an input, which must not be a masked array: a mask has no meaning in reductions.
+    """Return the value of an input, which must not be a masked array, since a mask has no meaning in reductions.
 
     Raises:
-        ArrayTypeError: if it is one.
+        ArrayTypeError: if the value is a masked array.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise ArrayTypeError(
@@ -124,10 +127,10 @@ def refuse_masked(name: str, value: Any) -> Any:
 
 
 def refuse_where(where: Any) -> None:
-    """Refuse ``where=`` in a call of an array program.
+    """Raise an error for ``where=`` in a call of an array program.
 
     Raises:
-        UnsupportedError: if it is not True.
+        UnsupportedError: if ``where`` is not True.
     """
     if where is not True:
         raise UnsupportedError(
@@ -139,8 +142,8 @@ def refuse_where(where: Any) -> None:
 def copy_shared(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """Copy inputs that an output may overwrite.
 
-    NumPy does so too, unless both are the same view; but then the memory may be a batch of rows of the output and one
-    matrix of the input.
+    NumPy copies them too, unless the input and the output are the same view. Even then the same memory may be a batch
+    of rows for the output, but one matrix for the input.
     """
     written: list[Any] = [cast("Any", t) for t in outs if isinstance(t, np.ndarray)]
     return tuple(np.array(a) if any(np.may_share_memory(a, t) for t in written) else a for a in arrays)

@@ -1,7 +1,8 @@
 """Decide whether kernels may be called without NumPy's dispatch: direct calls, thread teams and pools of outputs.
 
-These read the fields of Python's and NumPy's objects, and reference counts of arrays. `SYMGRAD_SAFE_CALLS=1` disables
-them, and so does an unknown layout of objects: then kernels are called as ufuncs, with the same bits.
+Such calls read the fields of Python's and NumPy's objects, and the reference counts of arrays. `SYMGRAD_SAFE_CALLS=1`
+disables them, and so does an unknown layout of objects. Kernels are then called as ufuncs, and results have the same
+bits.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ VARIABLE = "SYMGRAD_SAFE_CALLS"
 
 @cache
 def refusal() -> str | None:
-    """Return the reason why kernels must be called as ufuncs, or None; decided once in a process.
+    """Return the reason why kernels must be called as ufuncs, or None. It is determined once in a process.
 
     Example:
         >>> refusal() is None or isinstance(refusal(), str)
@@ -57,7 +58,10 @@ def refusal() -> str | None:
 
 
 def _comparisons() -> Iterator[tuple[str, Any, Any]]:
-    """Yield fields of some objects by the table of fields and by Python, those without pointers first."""
+    """Yield fields of some objects, as the table of fields reads them and as Python does.
+
+    Fields without pointers come first.
+    """
     number, scalar, content = 1234.5678, np.float64(8765.4321), bytes(range(17))
     items = (number, scalar, content)
     yield "float", read_field("float", number), number
@@ -78,7 +82,7 @@ def _comparisons() -> Iterator[tuple[str, Any, Any]]:
         yield "flags", _bits(read_field("flags", array), mask), flags
         yield "data", read_field("data", array), array.__array_interface__["data"][0]
         yield "descr", read_field("descr", array), id(array.dtype)
-        # NumPy stores the strides right behind the lengths; the pointers are dereferenced only if that holds.
+        # NumPy stores the strides right after the lengths; the pointers are dereferenced only if that holds.
         lengths, strides = read_field("shape", array), read_field("strides", array)
         yield "strides less shape", (strides or 0) - (lengths or 0), 8 * array.ndim
         yield "shape", read_integers(lengths, array.ndim), array.shape

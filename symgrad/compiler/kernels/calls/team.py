@@ -1,7 +1,7 @@
 """Worker threads of this process, which run pieces of calls in native code.
 
-They are daemon threads that never return from native code. So a call needs no lock of the interpreter, and the end of
-the process or a signal does not concern them.
+They are daemon threads that never return from native code. So a call does not need the lock of the interpreter, and
+neither a signal nor the end of the process affects these threads.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from symgrad.compiler.llvm.engine.target import host
 __all__ = ["call_in_team"]
 
 _AWAKE = 1e-4
-"""Seconds for which a worker spins for the next job, yielding to other threads. Calls in a Python loop are some tens of
-microseconds apart; waking takes the caller 10 us and the worker 20 to 500 us."""
+"""For so many seconds a worker polls for the next job, and yields to other threads meanwhile. Calls in a Python loop
+are some tens of microseconds apart, whereas waking a worker takes the caller 10 us and the worker 20 to 500 us."""
 
 _DUE = 16
-"""Pieces, of one or several calls, for which a worker is woken: 40 to 400 us of work, while waking takes 10 us."""
+"""A worker is woken for this many pieces, of one or several calls: they are 40 to 400 us of work, and waking takes 10
+us."""
 
 _MISSED, _TURNS = map([name for name, _ in TEAM].index, ("missed", "turns"))
 
@@ -60,7 +61,7 @@ def _yield_function() -> Any:
 
 
 class Team:
-    """The workers and their code, see `team`.
+    """The workers and their code; `team` returns the only instance.
 
     Attributes:
         loop: address of the loop that cuts calls.
@@ -91,7 +92,7 @@ class Team:
         self._fixed["turns"] = self._words[_TURNS] = turns
 
     def dismiss(self) -> None:
-        """Reset to no workers, as in a forked child."""
+        """Forget all workers, since a forked child has none."""
         room = self._fixed["room"]
         memory = _keep_reference(ctypes.create_string_buffer(LINE_BYTES * (room + 2)))
         start = -(-ctypes.addressof(memory) // LINE_BYTES) * LINE_BYTES
@@ -111,7 +112,7 @@ class Team:
         self._at.value = start
 
     def share(self, loop: int, cell: int, nargs: int, least: int, helpers: int) -> Any:
-        """Return the record of a kernel for `loop`."""
+        """Return the record of a kernel for the loop that cuts calls."""
         values = {
             "loop": loop,
             "cell": cell,
@@ -129,7 +130,7 @@ class Team:
 
     def _grow(self, helpers: int) -> None:
         with self._growing:
-            # One more if all workers were busy with other calls.
+            # Start one more if all workers were busy with other calls.
             wanted = max(helpers, len(self._threads) + self._words[_MISSED])
             self._words[_MISSED] = 0
             try:
@@ -177,6 +178,6 @@ def call_in_team(
 def _call_in_team(
     ours: Team, helpers: int, _share: Any, call: Callable[..., Any], arrays: tuple[Any, ...], out: Any
 ) -> Any:
-    """Start missing workers, and call; who has the function has the record for the loop."""
+    """Start missing workers, and call. The returned function keeps the record for the loop alive."""
     ours.prepare(helpers)
     return call(arrays, out)

@@ -1,6 +1,7 @@
 """Call a kernel in pieces in several threads; NumPy releases the GIL in each.
 
-Every element depends only on its own inputs, and has the same bits at every place, so results do not change.
+Every element of the results depends only on its own inputs, and its bits do not depend on its position, so cutting a
+call into pieces does not change the results.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ __all__ = [
 ]
 
 _WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
-"""Nanoseconds of work above which a call is cut in Python, and more for each argument: ten times the overhead of a
-piece and of cutting an argument."""
+"""A call is cut in Python if it has more nanoseconds of work than the first number plus the second for each argument:
+ten times the overhead of a piece and of cutting an argument."""
 
 _PIECE = 15_000.0
-"""Nanoseconds of work of the smallest piece of a team. Passing a piece on takes half a microsecond; the estimate below
-is for results in memory, and up to six times the time of light kernels in the caches."""
+"""Nanoseconds of work of the smallest piece of a team. Passing a piece on takes half a microsecond. The estimate below
+is for results in memory; it is up to six times the real time of light kernels whose results are in the caches."""
 
 _OPERATION, _ARGUMENT = 0.02, 0.3
-"""Nanoseconds for one element of large arrays: a low estimate, so that a call is cut only if that gains."""
+"""Nanoseconds for one element of large arrays: a low estimate, so that a call is cut only if that saves time."""
 
 
 def cores() -> int:
@@ -59,7 +60,7 @@ def checked_threads(threads: object) -> int:
     """Check and return a number of threads.
 
     Raises:
-        UsageError: if it is no integer between 1 and the number of processors.
+        UsageError: if the value is not an integer between 1 and the number of processors.
     """
     most = cores()
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most:
@@ -72,12 +73,12 @@ def checked_threads(threads: object) -> int:
 
 
 def worthwhile(work: float, arguments: int) -> float:
-    """Return the number of elements above which a call is cut in Python, from the work of one."""
+    """Return the number of elements above which a call is cut in Python, from the work for one element."""
     return (_WORTHWHILE + _WORTHWHILE_EACH * arguments) / work
 
 
 def piece(work: float) -> int:
-    """Return the smallest number of elements of a piece of a team, from the work of one."""
+    """Return the smallest number of elements of a piece of a team, from the work for one element."""
     return math.ceil(_PIECE / work)
 
 
@@ -116,9 +117,9 @@ def in_pieces(
     Args:
         call: a ufunc or gufunc.
         arrays: its inputs.
-        outs: its outputs, arrays of the full shape.
+        outs: its outputs, which are arrays of the full shape.
         shape: the shape to which the inputs broadcast, without core dimensions; not of size 0.
-        cores_of: the number of core dimensions of every argument, inputs then outputs.
+        cores_of: the number of core dimensions of every argument: inputs, then outputs.
         threads: the number of pieces.
         where: as for the ufunc; cut like an input without core dimensions.
     """
@@ -156,7 +157,7 @@ def in_pieces(
 
     helpers: list[Future[None]] = []
     try:
-        # At the end of the process, and without further threads, this thread does all the work.
+        # At the end of the process, or if no further threads are possible, this thread does all the work.
         with suppress(RuntimeError):
             helpers.extend(_pool().submit(work) for _ in range(pieces - 1))
         work()
@@ -189,14 +190,14 @@ def targets(
     order: Literal["C", "F"] = "C",
     new: bool = True,
 ) -> tuple[Any, ...] | None:
-    """Return arrays for the results of pieces: those of ``out=``, or new ones.
+    """Return arrays for the results of pieces: the arrays of ``out=``, or new ones.
 
     Args:
         arrays: the inputs.
         outs: the arrays of ``out=``, or None for each.
-        shapes: of the outputs.
-        kinds: their dtypes.
-        order: of new arrays.
+        shapes: the shapes of the outputs.
+        kinds: the dtypes of the outputs.
+        order: the memory order of new arrays.
         new: whether new arrays are allowed.
 
     Returns:
@@ -215,7 +216,7 @@ def targets(
 
 
 def _share(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
-    """Tell whether an output shares memory with another argument, but not element by element."""
+    """Tell whether an output shares memory with another argument in any other way than element by element."""
     inputs = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
     # Sorting by the beginnings avoids a comparison of all pairs.
     everything = (*inputs, *outs)

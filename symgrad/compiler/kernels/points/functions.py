@@ -1,4 +1,4 @@
-"""A kernel at one point, without arrays: as a function of CPython's, as one of C's, and as SciPy takes it."""
+"""A kernel at one point, without arrays: as a function for Python, for C, and for SciPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Use", "as_ctypes", "c_signature", "low_level", "scalar_function"]
 
 Use: TypeAlias = Literal["integrand", "filter"]
-"""What a function is for: `scipy.integrate.quad` and `nquad`, or `scipy.ndimage.generic_filter`."""
+"""The use of a function: `scipy.integrate.quad` and `nquad`, or `scipy.ndimage.generic_filter`."""
 
 _POINTER = ctypes.POINTER(ctypes.c_double)
 _TYPES: dict[str, tuple[Any, str]] = {
@@ -37,7 +37,7 @@ _USES: dict[str, tuple[str, Any]] = {
 
 
 class _OfNumbers(Protocol):
-    """What is asked of a kernel: `Kernel` is one."""
+    """The part of a kernel that these functions need; `Kernel` has it."""
 
     name: str
     inputs: tuple[str, ...]
@@ -50,11 +50,11 @@ class _OfNumbers(Protocol):
 
 
 def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable[..., Any]:
-    """Return a function of numbers, native where it can be.
+    """Return a function of numbers: native code if possible.
 
     Args:
-        kernel: what it computes, and checks what is no plain number.
-        code: of a point.
+        kernel: the kernel to compute, which also checks arguments that are not plain numbers.
+        code: the machine code for one point; None if there is none.
 
     Raises:
         UnsupportedError: if the kernel has arrays.
@@ -63,7 +63,7 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
     if arrays or any(node.shape for node in kernel.outputs):
         what = f"input '{arrays[0]}'" if arrays else "an output"
         raise UnsupportedError(
-            f"{what} of kernel '{kernel.name}' is an array, and scalar is of numbers",
+            f"{what} of kernel '{kernel.name}' is an array, but scalar computes numbers",
             expected="inputs and outputs without axes",
             cure="call the kernel itself",
         )
@@ -74,7 +74,7 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
     otherwise = _plain_function(kernel, name, doc, named=named)
     if code is None or any(
         node.dtype == "int" for node in kernel.symbols
-    ):  # which numbers are whole, it checks
+    ):  # the Python function checks that numbers are whole
         return otherwise
     if named:
         doc = f"{name}({', '.join(kernel.inputs)})\n--\n\n{doc}"
@@ -93,7 +93,7 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
 
 
 def _plain_function(kernel: _OfNumbers, name: str, doc: str, *, named: bool) -> Callable[..., Any]:
-    """Return the function in Python, which says of itself what the native one says."""
+    """Return the function in Python, with the same name, docstring and signature as the native one."""
     made = partial(_plain_numbers, kernel)
     vars(made).update(__name__=name, __qualname__=name, __doc__=doc)
     if named:
@@ -103,10 +103,10 @@ def _plain_function(kernel: _OfNumbers, name: str, doc: str, *, named: bool) -> 
 
 
 def _plain_numbers(kernel: _OfNumbers, /, *numbers: Any, **by_name: Any) -> Any:
-    """Call a kernel with numbers, which it checks, and return numbers of Python's.
+    """Call a kernel with numbers, which it checks, and return Python numbers.
 
     Raises:
-        ArrayTypeError: for an array; and what calls of the kernel raise.
+        ArrayTypeError: for an array. Calls of the kernel may raise other errors.
     """
     for name, value in (*zip(kernel.inputs, numbers, strict=False), *by_name.items()):
         if np.ndim(value):
@@ -130,7 +130,7 @@ def c_signature(kernel: _OfNumbers) -> str:
 
 
 def as_ctypes(kernel: _OfNumbers, code: PointFunctions) -> Any:
-    """Return a kernel's function of numbers as one of ctypes, which keeps the code in memory."""
+    """Return a kernel's function of numbers as a function of ctypes, which keeps the code in memory."""
     nin = len(kernel.inputs)
     types = [_TYPES[kind.name][0] for kind in kernel.kinds]
     arguments: list[Any] = [*types[:nin], *(ctypes.POINTER(kind) for kind in types[nin:])]
@@ -138,11 +138,11 @@ def as_ctypes(kernel: _OfNumbers, code: PointFunctions) -> Any:
 
 
 def low_level(kernel: _OfNumbers, code: PointFunctions, use: str) -> Any:
-    """Return what SciPy calls without Python.
+    """Return a kernel's function of numbers as a ``LowLevelCallable``, which SciPy calls without Python.
 
     Raises:
         UnsupportedError: if not all inputs and outputs are doubles.
-        UsageError: for another use.
+        UsageError: for an unknown use.
     """
     if use not in _USES:
         raise UsageError(f"there is no use '{use}'", expected=" or ".join(_USES))
@@ -161,5 +161,5 @@ def low_level(kernel: _OfNumbers, code: PointFunctions, use: str) -> Any:
 
 def _kept(code: PointFunctions, name: str, types: Sequence[Any]) -> Any:
     function: Any = ctypes.CFUNCTYPE(*types)(code.functions[name])
-    function.code = code  # whoever has the function has its machine code
+    function.code = code  # the function keeps its machine code alive
     return function

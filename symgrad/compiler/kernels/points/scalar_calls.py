@@ -1,4 +1,4 @@
-"""What a kernel offers to those who have one point and no arrays: solvers, optimisers, C."""
+"""Calls of a kernel at one point, without arrays, for solvers, optimisers and C."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class AtPoints:
 
     @property
     def scalar(self) -> Callable[..., Any]:
-        """The kernel as a function of numbers: native, for what a solver or an optimiser calls.
+        """The kernel as a native function of numbers, for solvers and optimisers.
 
-        It takes a number for each input, also by name, and returns a float (or a bool), or a tuple of these; with the
-        bits of the kernel. A call with floats costs as much as one of a function in `math`. What is not a plain number
-        (a number of another library's, text) is checked as calls of the kernel are.
+        The function takes a number for each input, also by name, and returns a float (or a bool), or a tuple of these,
+        with the same bits as the kernel. A call with floats takes as long as a call of a function in `math`. Anything
+        but a plain number (a number of another library, text) is checked as in calls of the kernel.
 
         Raises:
             UnsupportedError: if an input or an output is an array.
@@ -59,12 +59,12 @@ class AtPoints:
 
         Args:
             use: ``integrand`` for `scipy.integrate.quad` and `nquad`, whose variable is the first input and whose
-                ``args`` are the others, numbers all; ``filter`` for `scipy.ndimage.generic_filter`, whose window has
-                as many elements as the kernel has inputs.
+                ``args`` are the other inputs, all numbers; ``filter`` for `scipy.ndimage.generic_filter`, whose window
+                has as many elements as the kernel has inputs.
 
         Raises:
             UnsupportedError: if an argument is an array or not float64.
-            UsageError: for another use.
+            UsageError: for an unknown use.
 
         Example:
             >>> import symgrad as sg
@@ -78,10 +78,11 @@ class AtPoints:
         return low_level(self, self._own_point(), use)
 
     def as_ctypes(self) -> Any:
-        """Return the kernel at one point as a function of ctypes, which Numba and cffi call too.
+        """Return the kernel at one point as a function of ctypes, which Numba and cffi can call, too.
 
-        It takes the inputs as numbers and a pointer for each output: `c_signature`. Nothing is checked. The function
-        keeps the machine code; who takes its address (``kernel.address``) must keep the function or the kernel.
+        The function takes the inputs as numbers, and a pointer for each output (see `c_signature`). It checks nothing.
+        The function keeps the machine code alive; whoever uses only its address (``kernel.address``) must keep the
+        function or the kernel.
 
         Raises:
             UnsupportedError: if an argument is an array.
@@ -119,10 +120,10 @@ class AtPoints:
 
     @abstractmethod
     def __call__(self, /, *arrays: Any, **by_name: Any) -> Any:
-        """Compute the outputs: `Kernel` says how."""
+        """Compute the outputs; implemented by `Kernel`."""
 
     def _point(self) -> PointFunctions | None:
-        """The code of one point; None where there is none."""
+        """Return the machine code for one point; None if there is none."""
         return None
 
     def _own_point(self) -> PointFunctions:

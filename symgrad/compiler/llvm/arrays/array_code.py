@@ -71,8 +71,8 @@ def array_module(
         outputs: the nodes to compute.
         inputs: the symbols in the order of the arguments.
         real: the format of all real numbers.
-        target: the features of another machine: then the module is standalone: it has no external function, and needs
-            only C and BLAS, which it calls by their own names. By default it is for this process.
+        target: the features of another machine. The module is then standalone: it has no external function, and needs
+            only C and BLAS, whose functions it calls by their own names. By default the module is for this process.
         fast: whether an error of four units in the last place of functions is acceptable.
 
     Raises:
@@ -104,11 +104,11 @@ class ArrayCode(RunnableArrays):
     """Machine code of an array program for this process; the code lives as long as this object.
 
     Args:
-        outputs: what to compute.
+        outputs: the nodes to compute.
         inputs: the symbols in the order of the arguments.
         real: the format of all real numbers.
-        fast: whether functions need only be within four units of the last place.
-        keep: is given the code, for `KeptArrayCode`.
+        fast: whether an accuracy of four units in the last place is enough for functions.
+        keep: a function that is called with the code, to cache it for `CachedArrayCode`.
 
     Raises:
         ShapeError: if an array would be too large for all sizes.
@@ -137,7 +137,7 @@ class ArrayCode(RunnableArrays):
 
 
 def _check_numbers(nodes: Iterable[Node]) -> None:
-    """Refuse arrays that are too large for all values of the named sizes."""
+    """Raise an error for arrays that are too large for all values of the named sizes."""
     check_arrays((tuple(s for s in n.shape if isinstance(s, int)) for n in nodes), {})
 
 
@@ -193,7 +193,7 @@ def _module(
 
 
 def _products(real: FloatType, target: Target, declarations: Declarations, *, standalone: bool) -> list[Item]:
-    """Declare the functions that matrix products call: BLAS, and our kernel, which a standalone module contains."""
+    """Declare the functions that matrix products call: BLAS, and symgrad's own, which a standalone module contains."""
     declarations.declare(f"llvm.fma.f{real.bits}", real.llvm, *[real.llvm] * 3)
     declarations.declare(blas.gemm(real, standalone=standalone), "void", *["ptr"] * 13)
     if not standalone:

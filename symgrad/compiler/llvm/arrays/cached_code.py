@@ -1,8 +1,8 @@
 """Cached machine code of array programs: the code, its interface, and the lowered graph.
 
-The checks of inputs are derived from the graph, so it is cached with the code: it has about a thousand bytes, and
-reading it takes a hundredth of the time of lowering. The pickle is as trustworthy as the machine code beside it: the
-disk cache (`symgrad/compiler/llvm/engine/disk_cache.py`) has verified that this user wrote both.
+The checks of inputs are derived from the graph, so the graph is cached with the code. It has about a thousand bytes,
+and reading it takes a hundredth of the time of lowering. The pickle of the graph is as trustworthy as the machine code
+beside it: the disk cache (`symgrad/compiler/llvm/engine/disk_cache.py`) has verified that this user wrote both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ArrayFacts(NamedTuple):
 
     Args:
         names: the size names, in order of first appearance in the shapes of the inputs.
-        lengths: the computed lengths of axes that are negative for some sizes.
+        lengths: computed lengths of axes that would be negative for some sizes.
         arrays: the shapes of all arrays, in memory or not.
         computed: the sizes that the code computes from named sizes.
         read: for every input, whether the code reads its entries, and not only its shape.
@@ -62,7 +62,7 @@ class RunnableArrays:
         shapes: the shape of every argument.
         run: the address of the function.
         scratch: the address of the function that computes the size of its scratch memory.
-        needs: the undefined functions of the module.
+        needs: the functions that the module calls but does not define.
     """
 
     __slots__ = (
@@ -141,7 +141,7 @@ class CachedArrayCode(RunnableArrays):
 
 
 def _register_symbols(needs: tuple[str, ...]) -> None:
-    """Register the symbols that the process that compiled the code had registered."""
+    """Register the symbols that were registered in the process that compiled the code."""
     if STOPPED in needs:
         register_driver()
     if any(name.startswith("symgrad.") for name in needs):

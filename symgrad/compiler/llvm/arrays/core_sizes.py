@@ -46,7 +46,7 @@ def core_sizes_module(sizes: Sequence[Size]) -> str:
     expressions = ", ".join(str(sizes[i]) for i in computed)
     message = f"an axis does not have the size that the other arrays imply: {expressions}".encode()
     escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
-    # Addresses of this process, because NumPy passes only the sizes: this module is compiled and never cached.
+    # NumPy passes only the sizes, so the module contains addresses of this process and is never cached.
     parts = {
         "lines": "\n".join(code.lines),
         "last": code.checks,

@@ -4,13 +4,13 @@
                  aligned, runs the code, and scatters the results
     array.batch  the same without Python; returns 1 if memory is exhausted, 2 if a computed length of an axis would be
                  negative
-    array.once   the same for a caller without NumPy that holds the GIL
+    array.once   the same for a caller that does not use NumPy and holds the GIL
     array.stopped  returns whether Python has a pending exception, after a check for Ctrl-C
     array.drop   frees the memory of a kernel
 
 Like the loop of pointwise kernels (`loop.py`) it is compiled once on a machine. Everything that differs between kernels
-is in the plan, a table of numbers that NumPy passes to every call. The driver calls functions of Python by name: with
-addresses its text would differ in every process, and the disk cache would never find it.
+is in the plan, a table of numbers that NumPy passes to every call. The driver calls functions of Python by name:
+addresses would make its text different in every process, so the disk cache would never find it.
 
 Memory comes from the arena of the kernel: one block, taken and returned by atomic exchange, so that a second call does
 not touch fresh pages. A thread that finds the arena empty allocates a block.
@@ -28,11 +28,12 @@ __all__ = ["FIELDS", "PYTHON_FUNCTIONS", "driver_text"]
 
 # Tables with an entry for each argument are on the stack; their size does not depend on the arrays.
 #
-# An input is copied if its layout is not that of the code; in a ufunc without core dimensions (%private) always,
-# because reduce and accumulate pass an output as the next input. An input that does not move along the batch is copied
-# once. An output that is also an input goes through a copy too: NumPy permits this overlap, because it assumes that a
-# loop reads before it writes. Sums of sizes saturate instead of wrapping around to a small number. More memory than
-# the machine has (%most) is refused at once; that includes results, whose pages NumPy may not have touched yet.
+# An input is copied if its layout is not that of the code. In a ufunc without core dimensions (%private) it is
+# always copied, because reduce and accumulate pass an output as the next input. An input that does not move along the
+# batch is copied once. An output that is also an input is copied, too: NumPy permits this overlap, because it assumes
+# that a loop reads # before it writes. Sums of sizes saturate instead of wrapping around to a small number. More
+# memory than the machine has (%most) is refused at once; that includes results, whose pages NumPy may not have touched
+# yet.
 _BATCH = """\
 define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
 entry:
@@ -360,7 +361,8 @@ PYTHON_FUNCTIONS = {
     "PyGILState_Ensure": ("i32",),
     "PyGILState_Release": ("void", "i32"),
 }
-"""Functions of Python that the driver calls, to be registered before it is loaded: types of result and parameters."""
+"""The functions of Python that the driver calls, each with the types of its result and parameters. They must be
+registered before the driver is loaded."""
 
 _ERRORS = ("refusal", "ValueError")
 
@@ -373,7 +375,7 @@ _TABLES = (
     ("run", "ptr"),
     ("scratch.bytes", "ptr"),
     ("names", "ptr"),  # the core dimension that binds each size name
-    ("itemsizes", "ptr"),  # of every argument; 0 for one that is not read
+    ("itemsizes", "ptr"),  # of every argument; 0 for an input that is not read
     ("ranks", "ptr"),
     ("offsets", "ptr"),  # the start of the axes of each argument in the next table
     ("axes", "ptr"),  # the core dimension of each axis

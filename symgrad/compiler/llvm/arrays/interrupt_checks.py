@@ -1,9 +1,9 @@
 """Ctrl-C checks in long loops.
 
-A loop whose index space is larger than any array it accesses may run for hours: the sum over all pairs of a million
-points. It counts its work, and at intervals asks Python, which handles Ctrl-C in the main thread only. A loop that ends
-early leaves its result unfinished, and later steps compute with that; then Python raises the exception instead of
-returning the results.
+A loop whose index space is larger than any array it accesses may run for hours, such as the sum over all pairs of a
+million points. Such a loop counts its work, and at intervals calls Python, which handles Ctrl-C in the main thread
+only. A loop that ends early leaves an unfinished result, and later steps compute with it; in the end Python raises the
+exception instead of returning the results.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from symgrad.compiler.lowering.arrays.nests import Nest
 __all__ = ["check_in_lanes", "check_in_rows", "interrupt_items", "may_run_long"]
 
 _VALUES_BETWEEN_CHECKS = 2**27
-"""Values that are computed between two checks: from some hundredths of a second to some seconds."""
+"""The number of values that are computed between two checks, which takes from some hundredths of a second to some
+seconds."""
 
 _ROWS, _LANES = 2**10, 2**22
-"""Rows, and lanes of one row, after which the work is counted."""
+"""The work is counted after so many rows, or so many lanes of one row."""
 
 _COUNTDOWN = "@array.left"
 
@@ -54,7 +55,7 @@ def check_in_rows(fn: StepWriter, counter: str, extent: str) -> None:
 
 
 def check_in_lanes(fn: StepWriter, counter: str) -> None:
-    """Check every `_LANES` lanes of the inner loop; ``counter`` is that of the next lanes."""
+    """Check every `_LANES` lanes of the inner loop; ``counter`` is the counter of the next lanes."""
     _check_every(fn, counter, _LANES, str(_LANES))
 
 

@@ -1,8 +1,8 @@
 """The function that callers run before the program: it computes the scratch memory and checks the sizes.
 
-Compiled code computes with sizes in 64 bits without overflow checks: indices are right modulo 2**64. The preconditions
-are checked here exactly, once for each call: no array has more entries than an array can have
-(`symgrad/ir/bounds.py`), and no other value computed from sizes exceeds 64 bits.
+Compiled code computes with sizes in 64 bits without overflow checks: indices are right modulo 2**64. This is correct if
+no array has more entries than an array can have (`symgrad/ir/bounds.py`), and no other value computed from sizes
+exceeds 64 bits. The function checks both exactly, once for each call.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class ProgramSizes:
     """The sizes that a program uses.
 
     Args:
-        names: the size names, in the order of their table.
+        names: the size names, in the order of the table of sizes.
         lengths: the lengths of axes that are negative for some sizes.
         shapes: the shapes of all arrays, in memory or not.
-        numbers: the sizes that are numbers of the formula.
+        numbers: the sizes that are used as numbers in the formula.
         index_sizes: the sizes from which indices are computed, added while code is written.
     """
 
@@ -51,7 +51,7 @@ class ProgramSizes:
 def slot_offsets(
     memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType
 ) -> tuple[list[str], str]:
-    """Return the offsets of the slots, and the end of the last one."""
+    """Return the offsets of the slots, and the end of the last slot."""
     found: list[str] = []
     end = "0"
     for slot in memory.slots:
@@ -80,9 +80,9 @@ def scratch_function(
     declarations: Declarations,
     linkage: Linkage,
 ) -> list[Item]:
-    """Return the function, whose argument is the table of sizes, and the declarations of what it calls.
+    """Return the function, whose argument is the table of sizes, and the declarations of the functions that it calls.
 
-    It returns a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
+    The function returns a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
 
     Raises:
         ShapeError: if a number is too large for every call.
@@ -100,7 +100,7 @@ def scratch_function(
     for shape in _dominating_shapes(program_sizes.shapes):
         count = "1"
         for size in shape:
-            # An empty axis counts as 1: it does not allow other axes to be too long.
+            # An empty axis counts as 1, since the other axes must not be too long even then.
             known = str(max(size, 1)) if isinstance(size, int) else ""
             count = region.mul(count, known or region.scalar(least, sizes(size), "1"))
         region.refuse(region.compare("sgt", count, str(MOST_ENTRIES)))
@@ -127,7 +127,10 @@ def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
 
 
 def _dominating_shapes(shapes: Iterable[Shape]) -> list[Shape]:
-    """Return the shapes with named sizes that are not part of another shape, and so never have fewer entries."""
+    """Return the shapes with named sizes that are not part of another shape.
+
+    Every other shape has at most as many entries as one of these.
+    """
     long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
     named = [shape for shape in long if names_of(*shape)]
     return sorted((s for s in named if not any(s != t and _is_part_of(s, t) for t in named)), key=str)
@@ -156,7 +159,7 @@ class _OverflowCheckedWriter(BlockWriter):
         if abs(value) > LARGEST:
             raise ShapeError(
                 f"{extent_text(value)} among the sizes of a program is too large",
-                expected="sizes below 2**63, and what is computed from them",
+                expected="sizes below 2**63, also after arithmetic with them",
                 cure="choose smaller numbers",
             )
         return str(value)

@@ -1,7 +1,7 @@
 """Write functions on arrays: basic blocks, sizes as i64 arithmetic, straight-line code in two number formats.
 
-A function is a list of lines and of regions, which are lists of lines too: loop-invariant code is added to the region
-before a loop while the loop is being written.
+A function is a list of lines and regions, and a region is a list of lines, too. While a loop is being written,
+loop-invariant code is added to the region before it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ __all__ = ["BlockWriter", "SizeValues", "StepWriter"]
 
 
 class BlockWriter:
-    """Straight-line code of one block: real numbers in the kernel's format, integers always in double.
+    """Straight-line code of one block. Real numbers are in the kernel's format; integers are always in double.
 
     Args:
-        first: the number of its first value; the regions of a function number their values from different starts.
+        first: the number of the first value of the block; the regions of a function number their values from different
+            starts.
     """
 
     def __init__(self, real: FloatType, width: int, declarations: Declarations, first: int) -> None:
@@ -39,7 +40,7 @@ class BlockWriter:
         self.lines: list[Line] = self.b.lines
 
     def scalar(self, code: str, *operands: str) -> str:
-        """Add an instruction that reads no memory; equal ones are shared."""
+        """Add an instruction that reads no memory; equal instructions are shared."""
         return self.b.emit(code, *operands).text
 
     def emit_load(self, code: str, *operands: str) -> str:
@@ -67,7 +68,7 @@ class BlockWriter:
         return self.b.emit(Opcode.address(kind), base, index).text
 
     def literal(self, value: int) -> str:
-        """Return an integer as i64 modulo 2**64: partial sums of an index may leave the range of the array."""
+        """Return an integer as i64 modulo 2**64, since partial sums of an index may leave the range of the array."""
         return str((value + 2**63) % 2**64 - 2**63)
 
     def add(self, a: str, b: str) -> str:
@@ -89,7 +90,7 @@ class BlockWriter:
         return self.binary("mul", a, b)
 
     def convert(self, value: Value, wide: bool) -> Value:
-        """Return numbers in the other format, if there are two."""
+        """Return numbers in the format ``wide``, converted if the two formats differ."""
         source, target = (self.b, self.wide) if wide else (self.wide, self.b)
         if source is target:
             return value
@@ -152,13 +153,13 @@ class StepWriter:
     A function in a loop that several steps share has the index of that loop as a third argument, ``i64 %turn``.
 
     Args:
-        name: its name.
+        name: the name of the function.
         names: the size names, in the order of the table of sizes.
         real: the kernel's format.
         width: lanes in a vector.
         declarations: the functions that the module calls.
-        turn: whether its outermost loop is shared with other steps.
-        standalone: whether it runs without Python.
+        turn: whether the outermost loop of the function is shared with other steps.
+        standalone: whether the function runs without Python.
     """
 
     def __init__(

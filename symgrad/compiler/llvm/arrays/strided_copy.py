@@ -4,8 +4,9 @@ from __future__ import annotations
 
 __all__ = ["STRIDED"]
 
-# Copy the rows of a strided array, one after the other, into contiguous memory or (%out) from it. The outer axes are
-# counted by an odometer, because the rank is known only at run time. No axis is empty: the caller skips empty arrays.
+# Copy the rows of a strided array, one after the other, into contiguous memory or (%out) from it. The indices of the
+# outer axes are counted like the digits of an odometer, because the rank is known only at run time. No axis is empty:
+# the caller skips empty arrays.
 STRIDED = """\
 define internal void @array.copy(ptr %strided, ptr %compact, i64 %k, i1 %out, ptr %core, ptr %core.strides, ptr %plan,
   ptr %counters) #0 {

@@ -11,7 +11,7 @@ SCRATCH = "arrays.scratch"
 """The function that computes the size of scratch memory before a call: `scratch.py`."""
 
 TOO_LARGE, NEGATIVE = -1, -2
-"""Its results other than a number of bytes: an array would be too large, or an axis negative."""
+"""Results of the latter function other than a number of bytes: an array would be too large, or an axis negative."""
 
 STOPPED = "array.stopped"
-"""The function of the driver by which long loops check for Ctrl-C: `interrupt_checks.py`."""
+"""The function of the driver that long loops call to check for Ctrl-C: `interrupt_checks.py`."""

@@ -1,5 +1,5 @@
 """Machine code through which kernels are called without NumPy's dispatch: open `array_call.py` first.
 
-Stubs for Python callers (arrays, numbers), for teams of threads, for XLA and for SciPy; `object_layout.py` has the
-memory layout of Python's and NumPy's objects.
+There are stubs for Python callers (with arrays or with numbers), for teams of threads, for XLA and for SciPy;
+`object_layout.py` has the memory layout of Python's and NumPy's objects.
 """

@@ -1,8 +1,8 @@
 """The stub of direct calls: it reads Python's objects and runs the inner loop, without NumPy's dispatch.
 
 A ufunc takes about 0.15 us for each argument before it computes anything. For a formula with twenty derivatives at a
-thousand points that is as long as the computation. The stub reads the fields of arrays as any compiled extension does,
-and declines every unusual argument; then the caller uses the ufunc.
+thousand points that takes as long as the computation. The stub reads the fields of arrays as any compiled extension
+does. It declines calls with an unusual argument; the caller then uses the ufunc.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["CALL", "INFO", "module_text"]
 
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
-`INFO`, followed by the dtypes of the arguments. The arguments are a tuple of all inputs, and a tuple of all outputs or
-the only one. It returns a new reference to the outputs, or None if it declines."""
+`INFO`, followed by the dtypes of the arguments. The arguments are a tuple of all inputs, and a tuple of all outputs (or
+the only output). The function returns a new reference to the outputs, or None if it declines."""
 
 INFO = (
     ("loop", "ptr"),
@@ -41,7 +41,7 @@ INFO = (
     ("list", "ptr"),  # PySequence_List
     ("release", "ptr"),  # PyEval_SaveThread, PyEval_RestoreThread
     ("acquire", "ptr"),
-    ("many", "i64"),  # number of elements from which on the GIL is released
+    ("many", "i64"),  # number of elements from which the GIL is released
 )
 
 
@@ -62,7 +62,7 @@ _OBJECT_FIELDS = (
 """Fields of Python's and NumPy's objects that the stub reads."""
 
 _MAX_SAVED_BYTES = 2**14
-"""Bytes of inputs that may be saved on the stack for the last vector."""
+"""At most so many bytes of inputs are saved on the stack for the last vector."""
 
 _ENTRY = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
@@ -112,8 +112,8 @@ tables:
   br label %argument
 """
 
-# An array of one axis may have any stride. An output for which NumPy warns about writes is declined. An output above or
-# below all inputs and earlier outputs, the usual case, overlaps nothing (`clear`).
+# An array of one axis may have any stride. An output for which NumPy warns about writes is declined. Usually an output
+# is above or below all inputs and earlier outputs in memory; then it overlaps nothing (`clear`).
 _ARGUMENT = """
 argument:
   %k = phi i64 [ 0, %tables ], [ %k.next, %taken ]

@@ -9,14 +9,14 @@ from symgrad.compiler.llvm.text.module import Function
 __all__ = ["ARGUMENT_QUERY", "about_function"]
 
 ARGUMENT_QUERY = 2
-"""The query of a header: a hash of the declarations, which differs for another header."""
+"""The query that a header makes: the answer is a hash of the declarations, which differs for another header."""
 
 
 def about_function(name: str, addresses: Sequence[str], arguments: int) -> Function:
     """Return the code of the function.
 
     Args:
-        name: its C name.
+        name: the C name of the function.
         addresses: the symbols whose addresses it returns for the queries 0, 1, for a loader in Python.
         arguments: the answer to `ARGUMENT_QUERY`. Any other query returns -1.
     """

@@ -1,8 +1,8 @@
 """The memory layout of CPython's and NumPy's objects: one table of fields for generated code and for ctypes.
 
 The offsets are for 64-bit platforms, where a pointer has 8 bytes and an int has 4; sizes that may differ between
-versions come from the running interpreter. Before any use `symgrad/compiler/kernels/calls/safety.py` compares the
-table with real objects, and `symgrad/compiler/kernels/ufunc.py` the fields of ufuncs.
+versions come from the running interpreter. Before any use `symgrad/compiler/kernels/calls/safety.py` compares the table
+with real objects, and `symgrad/compiler/kernels/ufunc.py` compares its fields of ufuncs.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ OBJECT_FIELDS = {
     # PyFloatObject, Include/cpython/floatobject.h: ob_fval. PyDoubleScalarObject, numpy/arrayscalars.h: obval.
     "float": StructField(_HEADER_BYTES, ctypes.c_double),
     "double": StructField(_HEADER_BYTES, ctypes.c_double),
-    # PyTupleObject, Include/cpython/tupleobject.h: ob_size, of PyVarObject; ob_item, at the end, where from 3.14 on a
-    # hash stands before it.
+    # PyTupleObject, Include/cpython/tupleobject.h: ob_size, of PyVarObject; ob_item, at the end; from 3.14 on a hash
+    # precedes it.
     "size": StructField(_HEADER_BYTES, _WORD),
     "items": StructField(tuple.__basicsize__, _POINTER),
-    # PyBytesObject, Include/cpython/bytesobject.h: ob_sval, whose first byte counts as of the object.
+    # PyBytesObject, Include/cpython/bytesobject.h: ob_sval, whose first byte is counted in the size of the object.
     "bytes": StructField(bytes.__basicsize__ - 1, ctypes.c_ubyte),
     # PyArrayObject_fields, numpy/ndarraytypes.h; `base` is between strides and descr.
     "data": StructField(_HEADER_BYTES, _POINTER),
@@ -124,7 +124,7 @@ def read_field(name: str, owner: Any, k: int = 0) -> Any:
     Args:
         name: the name of the field.
         owner: the object.
-        k: the index of the item, where the field is an array at the end of the object.
+        k: the index of the item, if the field is an array at the end of the object.
 
     Example:
         >>> read_field("float", 0.1)
@@ -142,8 +142,8 @@ def read_field(name: str, owner: Any, k: int = 0) -> Any:
 def read_integers(address: int | None, count: int, kind: Any = _WORD) -> tuple[int, ...] | None:
     """Return the integers that a pointer field refers to; None if the value cannot be a pointer.
 
-    Other fields of objects hold null, small numbers, or two adjacent numbers, the first of which is odd, small or 0. A
-    wrong offset reads one of these, and must not be dereferenced.
+    Fields of objects that are not pointers hold null, small numbers, or two adjacent numbers, the first of which is
+    odd, small or 0. If the offset is wrong, one of these is read, and it must not be dereferenced.
 
     Args:
         address: the value of the field.

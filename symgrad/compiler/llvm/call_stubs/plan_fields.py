@@ -1,4 +1,4 @@
-"""The fields of the plan of an elementwise kernel: its inner loop reads all of them, a direct call the first ones."""
+"""The fields of the plan of an elementwise kernel: the inner loop reads all fields, a direct call the first ones."""
 
 from __future__ import annotations
 

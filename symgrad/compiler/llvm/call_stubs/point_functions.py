@@ -11,29 +11,29 @@ POINT = "ufunc.point"
 """The signature of an inner loop, ``void (char **args, intp *, intp *, void *)``; only the first argument is read."""
 
 NUMBERS = "point.numbers"
-"""``void (in..., out *...)``, inputs as numbers."""
+"""``void (in..., out *...)``, with inputs as numbers."""
 
 INTEGRAND = "point.integrand"
-"""``double (int n, double *x, void *)``: the first output; NaN if n is not the number of inputs."""
+"""``double (int n, double *x, void *)``: returns the first output, or NaN if n is not the number of inputs."""
 
 FILTER = "point.filter"
-"""``int (double *x, intptr_t n, double *out, void *)``: 1; or 0 if n is not the number of inputs."""
+"""``int (double *x, intptr_t n, double *out, void *)``: returns 1, or 0 if n is not the number of inputs."""
 
 
 class PointFunctions(Protocol):
     """The owner of the functions of one kernel."""
 
     functions: Mapping[str, int]
-    """The addresses of `POINT` and `NUMBERS`; where all arguments are doubles, also of `INTEGRAND` and `FILTER`."""
+    """The addresses of `POINT` and `NUMBERS`; if all arguments are doubles, also of `INTEGRAND` and `FILTER`."""
 
 
 def scipy_callbacks(numbers: str, nin: int, nout: int) -> str:
     """Return the text of `INTEGRAND` and `FILTER`.
 
     Args:
-        numbers: the `NUMBERS` function that they call, whose arguments are all doubles.
-        nin: the number of its inputs.
-        nout: the number of its outputs, at least one.
+        numbers: the `NUMBERS` function that both call; its arguments are all doubles.
+        nin: the number of inputs of this function.
+        nout: the number of its outputs, which is at least one.
     """
     inputs = "".join(
         f"  %at{k} = getelementptr double, ptr %x, i64 {k}\n  %x{k} = load double, ptr %at{k}\n"

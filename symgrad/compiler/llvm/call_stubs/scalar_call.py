@@ -1,7 +1,7 @@
 """The stub of calls with numbers: it reads Python's numbers, computes one point, and returns numbers.
 
 For one point NumPy's dispatch takes fifty times as long as the formula. The stub reads the value inside a Python float,
-calls the function of one point, and creates the results. Other arguments it passes on to a fallback.
+calls the function of one point, and creates the results. It passes all other arguments on to a fallback.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ __all__ = ["CALL", "DOUBLE", "INFO", "SINGLE", "BOOL", "module_text"]
 CALL = "number.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)``. `self` is a
 tuple: a bytes object with `INFO`, followed by the kind of every argument, inputs first; the fallback for all other
-arguments, or None, which is then returned; and an object to keep alive."""
+arguments, or None to return None; and an object to keep alive.
+"""
 
 INFO = (
     ("loop", "ptr"),  # the function of a point: called as an inner loop, for one element

@@ -1,14 +1,14 @@
 """IR of calls in several threads: a call is cut into pieces, which the caller and worker threads take.
 
-To hand a piece to another thread through Python takes 30 us: two locks, the GIL, NumPy's dispatch. Here a job is a
-record in the caller's stack frame, a worker waits for its address in a word of its own, and every free thread takes the
-next piece. That costs a microsecond if a worker is awake. A worker that sleeps or is preempted delays nothing, because
-the caller takes all pieces that nobody else has taken.
+Passing a piece to another thread through Python takes 30 us: two locks, the GIL, NumPy's dispatch. Here a job is a
+record in the caller's stack frame. Each worker has a word of its own, in which it waits for the address of a job, and
+every free thread takes the next piece. That takes a microsecond if a worker is awake. A worker that sleeps or is
+preempted delays nothing, because the caller takes all pieces that no other thread has taken.
 
-The word of a worker is 0 while it has no job. A caller sets it to the address of a job; the worker adds 1 when it
-begins, and resets the word to 0 when no pieces are left. At the end the caller withdraws the job from workers that have
-not begun, and waits until no word is the address of its job plus 1: then all pieces are done and no worker refers to
-the job.
+The word of a worker is 0 while the worker has no job. A caller sets the word to the address of a job; the worker adds 1
+when it begins, and resets the word to 0 when no pieces are left. At the end the caller withdraws the job from workers
+that have not begun, and waits until no word is the address of its job plus 1: then all pieces are done and no worker
+refers to the job.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ WORK = "team.work"
 """The function that a worker thread runs: ``void(void *team)``."""
 
 PAUSE = "team.pause"
-"""The function that spins as long as a worker does: ``void(void *team, long long turns)``."""
+"""The function that spins as long as a worker does before it sleeps: ``void(void *team, long long turns)``."""
 
 LINE_BYTES = 128
-"""The unit of false sharing, in bytes: two cache lines of x86-64, which are fetched together, or one of Apple's. A team
-is one such line with `TEAM`, and one for each worker: its job, whether it sleeps, the lock that it sleeps on.
+"""The unit of false sharing, in bytes: two cache lines of x86-64, which are fetched together, or one cache line of
+Apple's processors. A team is one unit with `TEAM`, and one unit for each worker with its job, whether it sleeps, and
+the lock on which it sleeps.
 """
 
 SHARE = (
@@ -69,21 +70,23 @@ _JOB = (
 )  # followed by a word of two halves: how much has been taken from the front, and how much from the back
 
 _PIECES_PER_THREAD = 2
-"""A piece is the rest divided by the number of threads and by this, so that all threads end together."""
+"""The size of a piece is the number of remaining elements divided by the number of threads and by this, so that all
+threads end at about the same time."""
 
 _MAX_PIECE_RATIO = 16
-"""Size of the largest piece in units of the smallest: a thread that is preempted delays the others little. Results of
-such pieces are never streamed past the caches, which would gain nothing with two threads."""
+"""The size of the largest piece in units of the smallest. It is limited so that a thread that is preempted delays the
+other threads little. The results of such pieces are never written with streaming stores, which gain nothing with two
+threads."""
 
 _BURST = 32
-"""Pauses after which a waiting thread yields its processor: about a microsecond."""
+"""After so many pauses, about a microsecond, a waiting thread yields its processor."""
 
 _X86 = ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()")
 _ARM = ("call void @llvm.aarch64.isb(i32 15)", "declare void @llvm.aarch64.isb(i32)")
 _PAUSE_INSTRUCTIONS = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 """The pause instruction of spin loops and its declaration, by the first part of the target triple."""
 
-# The spin loop: it counts down while it watches a condition. Every function has one such loop.
+# The spin loop, which counts down while it watches a condition. Every function has one such loop.
 _SPIN_WAIT = """\
 pause:
   ${pause}

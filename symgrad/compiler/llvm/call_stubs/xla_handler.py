@@ -1,7 +1,7 @@
 """The stub of calls from XLA: it reads a call frame of XLA's foreign function interface and runs the inner loop.
 
 Everything that depends on shapes is in a record, created when XLA compiles the call; a call uses neither Python nor the
-GIL. It works on XLA's buffers without a copy.
+GIL. The loop works on XLA's buffers without copying them.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ RECORD = (
     (
         "checked",
         "ptr",
-    ),  # four words for each: the input, the lowest index, the highest, the address of a message
+    ),  # four words for each: the input, the lowest and the highest index, the address of a message
     ("exhausted", "ptr"),  # messages
     ("negative", "ptr"),
     ("unlike", "ptr"),
     ("interrupted", "ptr"),
-    ("stopped", "ptr"),  # function that returns whether Ctrl-C came; null for loops that never check
+    ("stopped", "ptr"),  # function that returns whether Ctrl-C was pressed; null for loops that never check
     (
         "lock",
         "ptr",

@@ -1,4 +1,4 @@
-"""The C functions of an elementwise kernel, which call the inner loop: on arrays, strided ones, a point."""
+"""The C functions of an elementwise kernel, which call its inner loop: on contiguous or strided arrays, or a point."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from symgrad.compiler.llvm.text.module import Function
 __all__ = ["Entry"]
 
 _INNER = "entry.loop"
-"""The loop as NumPy calls it, with the plan that it is for."""
+"""The name of the loop as NumPy calls it, with its plan built in."""
 
 
 class Entry(NamedTuple):
-    """What the functions are called.
+    """The names of the functions.
 
     Args:
         contiguous: ``name(in..., int64_t n, out...)`` on contiguous arrays.
         strided: ``name(in, int64_t stride, ..., int64_t n, out, int64_t stride, ...)``, strides counted in elements.
-        point: ``name(in..., out...)``, inputs as numbers.
-        about: ``name_about(what)``, which tells the addresses of the loop and the plan; none if it is empty.
-        arguments: what it says of the arguments (`symgrad/compiler/llvm/call_stubs/file_query.py`).
+        point: ``name(in..., out...)``, with inputs as numbers.
+        about: ``name_about(what)``, which returns the addresses of the loop and the plan; empty for no such function.
+        arguments: the answer of ``name_about`` about the arguments (`symgrad/compiler/llvm/call_stubs/file_query.py`).
     """
 
     contiguous: str
@@ -34,16 +34,16 @@ class Entry(NamedTuple):
 
     @classmethod
     def of(cls, name: str) -> Entry:
-        """Return the three by the name of the first."""
+        """Return the three names, derived from the name of the first function."""
         return cls(name, f"{name}_strided", f"{name}_point")
 
     def functions(self, kinds: Sequence[str], itemsizes: Sequence[int], nin: int) -> list[Function]:
-        """Return the code of the three, and of what tells about them.
+        """Return the code of the three functions, and of the function that describes them.
 
         Args:
-            kinds: of elements, inputs then outputs.
-            itemsizes: their bytes.
-            nin: how many of them are inputs.
+            kinds: the types of elements: inputs, then outputs.
+            itemsizes: the bytes of elements.
+            nin: the number of inputs.
         """
         n = len(kinds)
         ins, outs = range(nin), range(nin, n)

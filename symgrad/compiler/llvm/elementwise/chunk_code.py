@@ -1,4 +1,4 @@
-"""The code of one chunk: what it loads, computes and stores."""
+"""The code of one chunk: its loads, computations and stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Val
     """Write the code of one node on the values of its arguments.
 
     Raises:
-        UnsupportedError: if it has none.
+        UnsupportedError: if the node has no code.
     """
     if node.op is NUMBER:
         return builder.const(node.value)
@@ -41,10 +41,10 @@ class NodeFacts(NamedTuple):
     """The facts about nodes of a schedule that the code of all its chunks needs.
 
     Attributes:
-        constants: values that are known.
+        constants: the values that are known at compile time.
         position: the argument number of every input.
         asked: the argument numbers of outputs.
-        fusable: nodes that may be rounded once together.
+        fusable: nodes whose products and sums may become fused multiply-adds.
     """
 
     constants: Mapping[Node, Value]
@@ -62,7 +62,7 @@ class NodeFacts(NamedTuple):
 
 
 class ChunkWriter:
-    """Writes the code of one chunk: what it loads, computes and stores."""
+    """Writes the code of one chunk: its loads, computations and stores."""
 
     slot_lanes = 0
     """The alignment of spilled values in elements; 0 for a byte."""
@@ -79,7 +79,7 @@ class ChunkWriter:
         self._function = function
         self.constants, self.position, self.asked, self.fusable = known
         self.values: dict[Node, Value] = {}
-        self.prologue: list[Line] = []  # the addresses of arguments: outside the loop where there is one
+        self.prologue: list[Line] = []  # the addresses of arguments, computed before the loop if there is one
 
     def run(self, chunk: Chunk) -> None:
         for node in chunk.nodes:
@@ -90,14 +90,14 @@ class ChunkWriter:
             else:
                 self.builder.fuses = node in self.fusable
                 self.values[node] = lower_node(node, self.builder, [self._value(a, chunk) for a in node.args])
-            # Stored at once: values that wait for the end of the chunk would fill the registers.
+            # Each value is stored at once: values that wait for the end of the chunk would fill the registers.
             if node in chunk.writes:
                 self._write(self.values[node], self._slot(chunk.writes[node]))
             if node.op is not SYMBOL:
                 self.store(node, chunk, self.asked.get(node, ()))
 
     def store_rest(self, chunk: Chunk) -> None:
-        """Store the outputs that are constants or inputs, and that no chunk computes, after the last one."""
+        """After the last chunk store the outputs that no chunk computes: constants and inputs."""
         for node, places in self.asked.items():
             if node in self.constants or node.op is SYMBOL:
                 self.store(node, chunk, places)
@@ -111,7 +111,7 @@ class ChunkWriter:
     def _value(self, node: Node, chunk: Chunk) -> Value:
         if node in self.constants:
             return self.constants[node]
-        # A spilled value is loaded where it is first used, which keeps few of them in registers.
+        # A spilled value is loaded where it is first used, so that few of them are in registers.
         if node not in self.values:
             self.values[node] = self._load(self._slot(chunk.reads[node]), node.dtype == "bool")
         return self.values[node]
@@ -157,7 +157,7 @@ class ChunkWriter:
             align = max(lanes * b.real.itemsize, 1)
             b.do(f"store {b.vector} %s, {kind} %s, align {align}", value.text, place)
             return
-        # A literal mask has no zext in the constant expressions of LLVM; an instruction takes it as it is.
+        # LLVM has no constant expression for the zext of a literal mask, but an instruction accepts such a mask.
         raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
         b.do(f"store {b.bytes} %s, {kind} %s, align {max(lanes, 1)}", raw.text, place)
 

@@ -1,4 +1,4 @@
-"""Compiled code of a schedule, in memory: what the kernel calls. Quick code first, and better code when it pays."""
+"""The compiled code of a schedule in memory, which the kernel calls: quick code first, and better code when it pays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ElementwiseCode"]
 
-_Words = ctypes.c_int64 * 2  # once: ctypes forgets a type that nobody has, and makes it anew
+_Words = ctypes.c_int64 * 2  # kept here, since ctypes frees an unreferenced type and creates it again
 
 
 @locked_cache
@@ -32,23 +32,24 @@ def _better_loop(sizes: frozenset[int]) -> Engine:
 
 
 class ElementwiseCode:
-    """Machine code for a schedule; it is in memory as long as this object lives.
+    """Machine code for a schedule; it stays in memory as long as this object lives.
 
-    Quick code takes a third of the time to compile and up to twice the time to run. Both have the same bits, so one
-    may take the other's place between two calls, whoever else is calling.
+    Quick code takes a third of the time to compile and up to twice the time to run. The results of both have the same
+    bits, so better code may replace quick code between two calls, even while other threads are calling.
 
     Args:
-        plan: what to compute.
+        plan: the schedule to compute.
         real: the format of all numbers.
-        target: what the code may use of this machine, by default all.
+        target: the features of this machine that the code may use; by default all.
         effort: ``auto`` for quick code first, ``high`` for better code at once.
-        keep: is given the better code when it is there, for `of`.
+        keep: a function that is called with the better code once it is compiled, to cache it for `of`.
 
     Attributes:
         bools, real: as in `Emitted`.
         loop: address of the inner loop.
-        cell: address of what the loop must be passed as its last argument: the plan, and the elements computed so far.
-        quick: whether it is quick code still.
+        cell: address of the cell, the last argument of the loop: the address of the plan, and the count of elements
+            computed so far.
+        quick: whether the code is still quick code.
     """
 
     __slots__ = (
@@ -89,7 +90,7 @@ class ElementwiseCode:
         self._point: PointCode | None = None
         module = emit(plan, real, self._target, quick=True) if self.quick else self.module
         self.bools = module.bools
-        # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
+        # Hardly any time is spent in the inner loop, so all kernels begin with the version that is compiled fastest.
         self._sizes = sizes = frozenset(module.itemsizes)
         inner = loop.driver_name(sizes)
         register_functions({inner: loop.driver(sizes), **module.shared})
@@ -101,16 +102,16 @@ class ElementwiseCode:
 
     @classmethod
     def of(cls, kept: bytes, real: FloatType, plan: Callable[[], Schedule]) -> ElementwiseCode:
-        """Load what was kept.
+        """Load code that `keep` cached.
 
         Args:
-            kept: what `keep` was given.
+            kept: the argument with which `keep` was called.
             real: the format of all numbers.
-            plan: makes what is computed, when more of it is asked for than to run it.
+            plan: a function that returns the schedule; it is called only if more than running the code is needed.
 
         Raises:
             KernelError: if the C library lacks a function that it calls.
-            ValueError: if it is something else.
+            ValueError: if ``kept`` is not such code.
         """
         self = cls.__new__(cls)
         head, _, code = kept.partition(b"\n")
@@ -130,10 +131,11 @@ class ElementwiseCode:
         return self
 
     def _better(self) -> Engine:
-        """Compile the better code, and give it to be kept."""
+        """Compile the better code, and pass it to `keep`."""
         if self._keep is None:
             return Engine(self.module.ir)
-        # With the loop: its text, by which another process would find it, takes longer to write than all else to load.
+        # The loop is included. Another process would have to write the text of the loop to find its code in the cache,
+        # which takes longer than loading everything.
         code = object_code(self.module.ir, loop.driver(self._sizes))
         engine = Engine.of(code)
         bools = bytes(b"-b"[b] for b in self.bools)
@@ -155,15 +157,18 @@ class ElementwiseCode:
 
     @property
     def left(self) -> float:
-        """How many elements more are to be computed until better code pays: a number, infinite when it is there."""
+        """The number of elements still to be computed until better code pays; infinite once the code is better code."""
         return self._pays_from - self._words[1]
 
     def better_loop(self) -> int:
-        """Return the address of an inner loop that LLVM optimised: for few elements of many arrays, and for strides."""
+        """Return the address of an inner loop that LLVM optimised.
+
+        It is faster for few elements of many arrays, and for strides.
+        """
         return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
 
     def point(self) -> PointCode | None:
-        """Return the code of one point, compiled when it is first asked for; None where there is none."""
+        """Return the code for one point, compiled on first use; None if there is none."""
         if self._point is None:
             from symgrad.compiler.llvm.elementwise.point import (
                 PointCode,  # most kernels are called with arrays
@@ -173,9 +178,9 @@ class ElementwiseCode:
         return self._point
 
     def improve(self) -> None:
-        """Compile the better code; whoever calls from now on runs it."""
+        """Compile the better code; all calls from now on run it."""
         engine = self._better()
-        self._engines.append(engine)  # beside the first, in which other threads may be
+        self._engines.append(engine)  # the first stays, since other threads may be running its code
         self._words[0] = engine.address(loop.PLAN)
         self._pays_from = math.inf
         self.quick = False

@@ -1,16 +1,16 @@
-"""A schedule as one LLVM module: the equations over vectors of lanes, and the plan by which NumPy's loop runs it.
+"""Write a schedule as one LLVM module: the equations over vectors of lanes, and the plan for NumPy's loop.
 
     ufunc.plan   constants for the inner loop (`loop.py`): arguments, vector width, address of ufunc.body
-    ufunc.body   the equations on W lanes at a time; an argument is contiguous, or one vector for all
-    chunk.K      the body's equations in pieces, where there are many
-    copies.K     pieces that are alike, in a loop; `copies.K.places` and `copies.K.numbers` say how they differ
-    maths.F      the function F of `symgrad/compiler/llvm/maths`; in quick code, one that all kernels share
+    ufunc.body   the equations on W lanes at a time; an argument is contiguous, or the same vector for all lanes
+    chunk.K      the body's equations in pieces, if there are many
+    copies.K     a loop over pieces that are alike; `copies.K.places` and `copies.K.numbers` are tables of differences
+    maths.F      the function F of `symgrad/compiler/llvm/maths`; quick code calls a copy that all kernels share
     lanes.F      the libm function F, lane by lane
     numbers.K    the numbers that a piece reads from memory
 
-There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
-copied to small buffers and computed there by the same code, so a value has the same bits at every length,
-position and stride.
+There is only one body. Elements that do not have the layout that it requires (other strides, the last few elements) are
+copied to small buffers and computed there by the same code, so a value has the same bits at every length, position and
+stride.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ __all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
 _BODY = "ufunc.body"
 
 _ON_STACK = 2**14
-"""Bytes of values that wait in memory while one point is computed."""
+"""The most bytes of values that wait in memory while one point is computed."""
 
 _GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
-"""What pieces of the equations are called with."""
+"""The parameters of the functions for pieces of the equations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """LLVM text and what a caller must know of it.
+    """The text of an LLVM module, and what a caller must know about it.
 
     Args:
-        ir: the text.
+        ir: the text of the module.
         itemsizes: bytes of an element of every argument, inputs then outputs.
         bools: for every argument, whether it is an array of bool.
-        real: the format of the others.
-        width: elements of a step: the lanes of one vector, or of two.
-        needs: the functions that the module calls and does not define.
-        shared: modules with functions that this one calls, by the names of these.
+        real: the format of all other arguments.
+        width: the number of elements of a step: the lanes of one vector, or of two.
+        needs: the functions that the module calls but does not define.
+        shared: for each function that this module calls and all kernels share, the module that defines it.
     """
 
     ir: str
@@ -87,12 +87,14 @@ def emit(
     """Write a schedule as an LLVM module.
 
     Args:
-        plan: what to compute.
+        plan: the schedule to compute.
         real: the floating-point format of all numbers.
-        target: what the processors have that it is for.
-        entry: also define these C functions, and with them everything that they need but libm.
-        quick: write what is soon compiled: one vector at a time, and the functions elsewhere. The bits are the same.
-        places: say of each instruction which equation it comes from, and note here what the numbers mean.
+        target: the features of the target processors.
+        entry: also define these C functions, and everything that they need except libm.
+        quick: write code that compiles quickly: one vector at a time, and mathematical functions in other modules. The
+            bits are the same.
+        places: record for each instruction the equation it comes from; this object maps the recorded numbers to
+            equations.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
@@ -144,18 +146,18 @@ def emit(
 
 
 def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterable[Item] = ()) -> str | None:
-    """Write a schedule as an LLVM module that computes one point, with the bits of the module that computes many.
+    """Write a schedule as an LLVM module that computes one point, with the same bits as the module for many points.
 
-    Its function is called as an inner loop is, but reads nothing except where the arguments are.
+    Its function has the signature of an inner loop, but reads only the addresses of the arguments.
 
     Args:
-        plan: what to compute.
+        plan: the schedule to compute.
         real: the floating-point format of all numbers.
-        target: what the processors have that it is for.
-        entries: functions that call it, for the same module.
+        target: the features of the target processors.
+        entries: functions of the same module that call it.
 
     Returns:
-        None where more values wait in memory than should lie on a stack.
+        None if more values wait in memory than should be on a stack.
     """
     spilled = plan.slots * real.itemsize
     if spilled > _ON_STACK:
@@ -178,7 +180,7 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
 
 
 def fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
-    """Evaluate what depends on no input, in the arithmetic of the kernel."""
+    """Evaluate the nodes that depend on no input, in the arithmetic of the kernel."""
     known: dict[Node, Value] = {}
     for node in plan.constants:
         value = known[node] = lower_node(node, builder, [known[a] for a in node.args])
@@ -204,15 +206,15 @@ def _body(
     near: bool,
     places: DebugLocations | None,
 ) -> tuple[list[Item], list[Global]]:
-    """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
+    """Return the function ``body`` and, for a large graph, the functions ``chunk.K`` that it calls in turn.
 
-    And the numbers that they read from memory, if they should.
+    The second result has the numbers that they read from memory, if ``near``.
     """
     known = NodeFacts.of(plan, constants)
     chunks = plan.chunks or (Chunk((), {}, {}),)
     writers: dict[int, ChunkWriter] = {}
     groups: dict[int, list[Chunk]] = {}
-    # A group, its first copy and the one after the last; or None and a chunk.
+    # For each call: a group, its first copy, and the copy after the last one; or None, and the index of a chunk.
     turns: list[tuple[int | None, int, int]] = []
     for index, chunk in enumerate(steps("llvm", "writing code", chunks)):
         if chunk.group is not None:
@@ -272,7 +274,7 @@ def _body(
 def _loop_over_lanes(
     prologue: Sequence[Line], lines: Sequence[Line], width: int, places: DebugLocations | None
 ) -> Function:
-    """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
+    """Return the function ``body``: code in a loop over the lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
     at = places.number(_BODY, None) if places is not None else 0
     code = [
         "entry:",

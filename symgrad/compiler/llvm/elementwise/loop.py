@@ -1,9 +1,9 @@
-"""NumPy's inner loop around the equations of a pointwise kernel, and the plan by which it runs them.
+"""NumPy's inner loop around the equations of a pointwise kernel, and the plan by which the loop runs them.
 
-The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant. So it is compiled
-once in a process, and a kernel compiles its equations only (which takes a quarter of the time). What NumPy hands to the
-loop with every call is a cell: two words, the address of the plan to use, which may change from call to call, and the
-number of elements computed so far (and some for each call, which costs time by itself).
+The inner loop is the same for every kernel: all differences are in the kernel's ``plan``, a constant. So the loop is
+compiled once in a process, and a kernel compiles only its equations (which takes a quarter of the time). With every
+call NumPy passes the loop a cell of two words: the address of the current plan, and a count of the elements computed so
+far. The plan may change between calls. Each call also adds a fixed number of elements to the count, for its overhead.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from symgrad.compiler.llvm.text.types import FloatType
 __all__ = ["LOOP", "PLAN", "driver", "driver_name", "plan"]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
-"""Names of the inner loop (inside a module) and of the plan (in every kernel's module). With a dot, as all names of
-ours: no C function and no name of the user's has one."""
+"""Names of the inner loop (inside a module) and of the plan (in every kernel's module). They contain a dot, like all of
+symgrad's names: no C function and no name of the user has a dot."""
 
 _BUFFER = 12_288
-"""Bytes that all buffers together should have: well inside the first-level cache."""
+"""The bytes that all buffers together should have, well below the size of the first-level cache."""
 
 _STREAMED = 2**24
-"""Bytes of all outputs from which on they go past the caches, if memory is what limits the loop: else the stores run
-beside the computation."""
+"""If a call has at least so many bytes of outputs and the loop is bound by memory, results are written with streaming
+stores, which bypass the caches. In a loop bound by computation, ordinary stores overlap with the computation."""
 
 # Scratch (tables of addresses, buffers, spilled values) beyond 24 KiB is on the heap: threads have stacks of
 # 512 KiB on macOS. When memory is exhausted no error can be reported from a loop that may run without the
@@ -286,7 +286,8 @@ declare void @abort()
 """
 
 
-# Counts of threads that meet may get lost: it says about when better code pays.
+# Threads that count at the same time may lose counts. That is acceptable, since the count only shows roughly when
+# better code pays.
 _CELL = """\
   %plan = load atomic ptr, ptr %cell acquire, align 8
   %count.at = getelementptr i64, ptr %cell, i64 1
@@ -300,21 +301,21 @@ _CELL = """\
 
 
 def driver_name(sizes: Collection[int]) -> str:
-    """The name of the inner loop for kernels whose arguments have elements of these sizes, in bytes."""
+    """Return the name of the inner loop for kernels whose arguments have elements of these sizes, in bytes."""
     return ".".join([LOOP, *map(str, sorted(sizes))])
 
 
 def driver(sizes: Collection[int] = (8, 4, 1), *, internal: bool = False) -> str:
-    """The inner loop; if it is not internal, its name says for which sizes.
+    """Return the text of the inner loop; if it is not internal, its name contains the sizes.
 
     Args:
-        sizes: bytes of the elements of all arguments that it may meet.
+        sizes: the sizes in bytes of the elements of arguments that it supports.
         internal: for use inside a kernel's own module, with its plan in place of a cell.
     """
     return _driver(tuple(sorted(set(sizes))), internal)
 
 
-@cache  # every kernel asks for it
+@cache  # every kernel needs it
 def _driver(sizes: tuple[int, ...], internal: bool) -> str:
     call = [name for name, _ in FIELDS].index("call.elements")
     parts = {
@@ -338,10 +339,10 @@ def plan(
     call_elements: int,
     internal: bool,
 ) -> list[Item]:
-    """The constants by which the inner loop runs ``body``, in the order in which it reads them.
+    """Return the constants by which the inner loop runs ``body``, in the order in which the loop reads them.
 
-    What moves results past the caches is in the kernel's own module: memory is quick enough to show that the loop's own
-    code is not optimised.
+    The function with the streaming stores is in the kernel's own module, where it is optimised. The code of the inner
+    loop is not, and would be slower than memory.
     """
     n = len(itemsizes)
     vector = width * real.itemsize

@@ -1,4 +1,4 @@
-"""Compiled code of a schedule at one point, for callers that have numbers: Python's, C's, SciPy's."""
+"""The compiled code of a schedule for one point, for callers with numbers: Python, C and SciPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ __all__ = ["PointCode"]
 
 
 class PointCode:
-    """Machine code that computes one point with the bits of the kernel; it is in memory as long as this object lives.
+    """Machine code that computes one point with the same bits as the kernel.
+
+    It stays in memory as long as this object lives.
 
     Attributes:
         functions: as in `PointFunctions`.
@@ -36,7 +38,7 @@ class PointCode:
 
     @classmethod
     def of(cls, plan: Schedule, real: FloatType) -> PointCode | None:
-        """Compile a schedule; None where its values do not fit on a stack."""
+        """Compile a schedule; return None if its values do not fit on a stack."""
         kinds = ["i8" if node.dtype == "bool" else real.llvm for node in (*plan.inputs, *plan.outputs)]
         nin, nout = len(plan.inputs), len(plan.outputs)
         names, entries = [POINT, NUMBERS], list[Item]([_numbers_function(kinds, nin)])

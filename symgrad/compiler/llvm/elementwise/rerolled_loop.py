@@ -1,8 +1,8 @@
-"""The code of a group of chunks that are alike: that of one, in a loop over tables of where the others differ.
+"""The code of a group of chunks that are alike: the code of one chunk, in a loop over tables with the differences.
 
-What all copies have in common (a number, an input that all of them read) is loaded before the loop or stands in the
-code. For everything else each copy has a row in a table: the place in the spill area of every value that it reads or
-writes, and the number of every argument.
+Values that all copies have in common (a number, an input that all of them read) are loaded before the loop, or are
+literals in the code. For everything else each copy has a row in a table: the offset in the spill area of every value
+that it reads or writes, and the index of every argument.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class RerolledLoopWriter(ChunkWriter):
     """Writes the function ``copies.GROUP``, which computes the copies from ``%first`` to before ``%end``.
 
     Args:
-        group: its number.
+        group: the number of the group.
         copies: the chunks, in the order in which they are computed.
-        builder: for the function.
+        builder: the builder of the function.
         known: the facts about nodes.
     """
 
@@ -34,15 +34,15 @@ class RerolledLoopWriter(ChunkWriter):
         super().__init__(builder, known)
         self.name = f"copies.{group}"
         self.copies = copies
-        self.places: dict[tuple[int, ...], int] = {}  # columns of the table of places, and their numbers
+        self.places: dict[tuple[int, ...], int] = {}  # the columns of the table of places, with their indices
         self.numbers: dict[Column, Value] = {}
         self.known: dict[Column, Value] = {}
 
     def items(self, unread: int) -> list[Item]:
-        """Return its tables and the function.
+        """Return the tables and the function.
 
         Args:
-            unread: a slot for values that this copy alone need not store.
+            unread: a slot to which a copy stores a value that only other copies must store.
         """
         for t, node in enumerate(self.copies[0].nodes):
             column = tuple([chunk.nodes[t] for chunk in self.copies])
@@ -77,7 +77,7 @@ class RerolledLoopWriter(ChunkWriter):
         return known
 
     def _entry(self, column: Sequence[int]) -> str:
-        """A number of this copy from the table of places."""
+        """Load an entry of the current copy from the table of places."""
         k = self.places.setdefault(tuple(column), len(self.places))
         at = self.builder.emit(f"getelementptr i32, ptr %row, i64 {k}")
         narrow = self.builder.emit(f"load i32, ptr {at.text}")
@@ -106,7 +106,7 @@ class RerolledLoopWriter(ChunkWriter):
         return self._argument(self._entry(numbers), "%i", mask)
 
     def _common(self, node: Node) -> Value:
-        """A value that all copies read: loaded before the loop."""
+        """Load a value that all copies read, before the loop."""
         lines, self.builder.lines = self.builder.lines, self.prologue
         value = self._load(self._slot(self.copies[0].reads[node]), node.dtype == "bool")
         self.builder.lines = lines

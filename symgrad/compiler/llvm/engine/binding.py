@@ -31,7 +31,7 @@ lock = threading.RLock()
 
 @contextlib.contextmanager
 def release_on_interrupt() -> Generator[None]:
-    """Release llvmlite's own lock after the block: a Ctrl-C during its acquisition would leave it locked for ever."""
+    """Release llvmlite's own lock after the block: Ctrl-C while the lock is acquired would leave it locked for ever."""
     theirs: Any = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
     repair = hasattr(theirs, "_is_owned") and not theirs._is_owned()
     try:
@@ -45,7 +45,8 @@ _fork_locks = contextlib.ExitStack()  # the locks that are held during a fork
 
 
 def _before_fork() -> None:
-    # A child has one thread: LLVM's state and locks of another thread would stay as they are for ever.
+    # A forked child has only one thread: a lock held by another thread would stay locked for ever, and work of that
+    # thread unfinished.
     _fork_locks.enter_context(lock)
     # Engines are disposed of under llvmlite's own lock alone.
     _fork_locks.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
@@ -61,16 +62,16 @@ if hasattr(os, "register_at_fork"):
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_POLL_SECONDS = 0.1  # how often to look for Ctrl-C, where the operating system does not wake a waiting thread
+_POLL_SECONDS = 0.1  # how often to check for Ctrl-C, if the operating system does not wake a waiting thread
 
 
 def interruptible(work: Callable[[], T]) -> T:
     """Run long work of LLVM in a separate thread, so that the main thread can answer Ctrl-C.
 
-    Nothing can stop LLVM: after Ctrl-C its thread continues with the lock held and drops its result, and the next
-    compilation waits for that.
+    Nothing can stop LLVM: after Ctrl-C its thread keeps the lock until it has finished, and its result is dropped. The
+    next compilation waits until then.
     """
-    # Python handles Ctrl-C in the main thread only; and a new thread would wait for a lock that this thread holds.
+    # Python handles Ctrl-C in the main thread only. If this thread holds the lock, a new thread would wait for it.
     held: Any = lock
     if threading.current_thread() is not threading.main_thread() or held._is_owned():
         return work()
@@ -95,7 +96,7 @@ def interruptible(work: Callable[[], T]) -> T:
 
 
 def synchronized(make: Callable[P, T]) -> Callable[P, T]:
-    """Let one thread at a time call a function; the lock is reentrant, and is the lock of compilation."""
+    """Let only one thread at a time call a function; the lock is the reentrant lock of compilation."""
 
     @wraps(make)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -108,8 +109,8 @@ def synchronized(make: Callable[P, T]) -> Callable[P, T]:
 def locked_cache(make: Callable[P, T]) -> Callable[P, T]:
     """Cache the results of a function for the life of the process, computed once over all threads.
 
-    `functools.cache` may call the function in two threads at once and drop one result. If that is an engine, somebody
-    may hold an address in its freed code.
+    `functools.cache` may call the function in two threads at once, and drop one of the results. If the dropped result
+    is an engine, a caller may hold an address in its freed code.
     """
     return synchronized(cast("Callable[P, T]", cache(make)))
 

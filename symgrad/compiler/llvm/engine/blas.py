@@ -29,7 +29,8 @@ _ROUTINE_NAMES: dict[str, str] = {}
 def gemm(real: FloatType, *, standalone: bool = False) -> str:
     """Return the symbol of the matrix product gemm in a format.
 
-    Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
+    Its arguments are those of the Fortran routine: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by
+    address.
 
     Args:
         real: the format.
@@ -45,14 +46,14 @@ def lapack(routine: str, real: FloatType, *, standalone: bool = False) -> str:
 
 
 _PREFIX = "symgrad."
-"""The prefix of symbols in code of this process; linked code uses the names of Fortran."""
+"""The prefix of symbols in code for this process; code that will be linked uses the names of Fortran."""
 
 
 def register_symbols(names: Iterable[str]) -> None:
     """Register the routines of BLAS and LAPACK among the symbols that cached code or an object file calls.
 
     Raises:
-        KernelError: if SciPy has no routine of such a name.
+        KernelError: if SciPy has no routine with such a name.
     """
     for name in names:
         standalone = not name.startswith(_PREFIX)
@@ -86,7 +87,8 @@ def _address(library: str, name: str) -> int:
 def _module(name: str) -> Any:
     """Return an extension module of scipy.linalg without importing the package, which takes ten times as long.
 
-    Cython creates one module for a file, however often it is loaded, so the package later finds the same module.
+    Cython creates only one module for a file, however often the file is loaded, so the package later finds the same
+    module.
     """
     full = f"scipy.linalg.{name}"
     import scipy  # on Windows it sets the search path of the libraries
@@ -107,7 +109,7 @@ def exported_address(exports: dict[str, object], name: str, signature: str | Non
     Args:
         exports: the exports of a module of SciPy, by name.
         name: the function.
-        signature: its C type, where Cython generated several functions of this name from one source.
+        signature: the C type of the function, if Cython generated several functions with this name from one source.
 
     Raises:
         KernelError: if there is no such function.

@@ -2,9 +2,9 @@
 
 Code that is read is run, so it must be unchanged and written by this user. The directory is a subdirectory of the
 configured one and private to this user (`folder_posix.py`, `folder_windows.py`). Every file begins with a keyed digest
-(BLAKE2b) of its cache key and its content, which only the owner of the secret can compute. The secret is a file of the
-directory; where other users can change the path to it, the secret of the default directory is used instead. An error
-of the disk costs time and nothing else, because everything in the cache can be compiled again.
+(BLAKE2b) of its cache key and its content, which only the owner of the secret can compute. The secret is a file in the
+directory; if other users can change the path to the directory, the secret of the default directory is used instead. An
+error of the disk costs only time, because everything in the cache can be compiled again.
 """
 
 from __future__ import annotations
@@ -39,20 +39,22 @@ ENVIRONMENT_VARIABLE = "SYMGRAD_CACHE"
 """The environment variable that names the directory; empty switches the cache off."""
 
 _DIRECTORY_NAME = "symgrad-code-v2"
-"""The subdirectory: its number changes with the format of files, and with the options that we give LLVM."""
+"""The subdirectory; its number changes with the format of files, and with the options that symgrad passes to LLVM."""
 
 _MAGIC = b"symgrad-code-v2\n"
 """The first bytes of every file; other files are neither counted nor removed."""
 
 _DIGEST_BYTES = 32
-"""Size of a digest of BLAKE2b, which is keyed and part of Python; loading OpenSSL for SHA-256 would take longer."""
+"""The size of a digest of BLAKE2b, which can be keyed and is part of Python; loading OpenSSL for SHA-256 would take
+longer."""
 
 _KEY = "key"
 _CODE = r"[0-9a-f]{64}\.code"
 _NEW = r"[0-9a-f]{32}\.new"  # a file that is being written, and renamed afterwards
 
 MAX_TOTAL_BYTES = 64 * 2**20
-"""Size of all files together beyond which the least recently used ones are removed, a quarter at a time."""
+"""If all files together are larger than this, the least recently used ones are removed, a quarter of the size at a
+time."""
 _MAX_FILE_BYTES = 8 * 2**20
 """Limit of the size of a file, some hundred times the usual size."""
 
@@ -60,13 +62,13 @@ _PREVIEW_BYTES = 120
 """Bytes of an entry that `list_entries` returns to identify it."""
 
 _HOUR, _DAY = 3600.0, 86400.0
-"""The longest time to write a file; the interval at which the time of last use is updated."""
+"""The longest time that writing a file takes, and the interval at which the time of last use is updated."""
 
 
 def directory() -> Path | None:
     """Return the directory of the cache, or None if the cache is off.
 
-    The default follows the conventions of each platform, as the platformdirs package does; but to import that package
+    The default follows the conventions of each platform, as the platformdirs package does, but importing that package
     takes as long as the cache saves.
 
     Raises:
@@ -92,14 +94,14 @@ def _default_directory() -> Path | None:
 
 
 _secrets: dict[tuple[int, int], bytes] = {}
-"""The secrets that were read, by directory: to read one takes as long as to load a file."""
+"""The secrets that were read, by directory, since reading a secret takes as long as loading a file."""
 
 # The errors of disks, paths and home directories; ValueError is for a path with a zero byte.
 _UNAVAILABLE = (OSError, ValueError, RuntimeError)
 
 
 def load(key: bytes) -> bytes | None:
-    """Return the data of a key, or None."""
+    """Return the data of a key, or None if there are none."""
     with suppress(*_UNAVAILABLE):
         where = directory()
         if where is None:
@@ -139,7 +141,7 @@ def fits(data: bytes) -> bool:
 
 
 def list_entries() -> list[tuple[bytes, int]]:
-    """Return the first bytes and the size of every entry, unverified: to be shown, never to be run."""
+    """Return the first bytes and the size of every entry. They are not verified, and must only be shown, never run."""
     found: list[tuple[bytes, int]] = []
     skipped = len(_MAGIC) + _DIGEST_BYTES
     with suppress(*_UNAVAILABLE):
@@ -184,7 +186,7 @@ def _signature(secret: bytes, text: bytes) -> bytes:
 
 
 def _is_authentic(folder: Folder, digest: bytes, text: bytes) -> bool:
-    """Return whether a digest was computed with the secret of a directory: the remembered one, or the current one."""
+    """Return whether a digest was computed with the secret of a directory, either the remembered or the current one."""
     known = _secrets.get(folder.identity)
     if known is not None and compare_digest(digest, _signature(known, text)):
         return True
@@ -227,7 +229,7 @@ def _secret(folder: Folder, *, make: bool = False) -> bytes:
     """Return the secret that signs the files of a directory.
 
     Raises:
-        OSError, ValueError: if there is none, and none can be created.
+        OSError, ValueError: if there is no secret, and none can be created.
     """
     if folder.sure:
         secret = _key_in(folder, make=make)

@@ -1,4 +1,4 @@
-"""External symbols: addresses of the functions that code calls and does not define, in C libraries or in symgrad."""
+"""External symbols: addresses of the functions that code calls but does not define, in C libraries or in symgrad."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["add_symbol", "is_in_c_library", "resolve", "resolve_all"]
 
 _added: dict[str, int] = {}  # addresses of functions that are in no library, by symbol
 
-# LLVM may insert calls of these where the target has no instruction for them (rounding before SSE4.1, fma before
+# LLVM may insert calls of these functions if the target has no instruction for them (rounding before SSE4.1, fma before
 # FMA3, large copies), so they must be known although no module declares them.
 _IMPLICIT_CALLS: tuple[str, ...] = (
     "floor",
@@ -43,7 +43,7 @@ def _libraries() -> Iterator[ctypes.CDLL]:
     for name in names:
         with contextlib.suppress(OSError):
             yield _library(name)
-    # On Linux this lookup starts a linker, which takes longer than to compile a kernel: so last.
+    # This is last, since on Linux the lookup starts a linker, which takes longer than compiling a kernel.
     from ctypes.util import find_library
 
     with contextlib.suppress(OSError):
@@ -68,11 +68,12 @@ def resolve(name: str) -> int:
             return _added[name]
         for library in _libraries():
             try:
-                # Looked up as data: ctypes takes five times as long to create a callable.
+                # The address is looked up as data, since ctypes takes five times as long to create a callable.
                 address = ctypes.addressof(ctypes.c_char.in_dll(library, name))
             except ValueError:
                 continue
-            # Explicitly on every platform: a static Python and the C runtime of Windows export different symbols.
+            # The symbol is registered on every platform, since a static Python and the C runtime of Windows export
+            # different symbols.
             llvm.add_symbol(name, address)
             return address
         known = llvm.address_of_symbol(name)
@@ -81,18 +82,18 @@ def resolve(name: str) -> int:
     raise KernelError(
         f"the C library of this system has no function '{name}'",
         expected="a C99 math library",
-        cure="rewrite the formula with functions that it has",
+        cure="rewrite the formula with other functions",
     )
 
 
 def is_in_c_library(name: str) -> bool:
-    """Return whether the C library of this system defines a function or a variable of a name."""
+    """Return whether the C library of this system defines a function or a variable with this name."""
     named = {"win32": ("ucrtbase",), "darwin": ("libSystem.B.dylib",)}
     found: list[ctypes.CDLL] = []
     for library in named.get(sys.platform, ("libc.so.6", "libm.so.6")):
         with contextlib.suppress(OSError):
             found.append(_library(library))
-    # A C library of another name is one that this process is linked with.
+    # If the C library has another name, this process is linked with it.
     return any(hasattr(library, name) for library in found or [_library(None)])
 
 
@@ -101,7 +102,8 @@ def resolve_all(names: Iterable[str], code: bytes | None = None) -> None:
 
     Args:
         names: the functions that the module declares.
-        code: its object file, if there is one: it contains the names of the implicit calls that it makes.
+        code: the object file of the module, if there is one; it contains the names of the functions that it calls
+            implicitly.
 
     Raises:
         KernelError: if no library of this process defines one of them.
@@ -114,7 +116,7 @@ def resolve_all(names: Iterable[str], code: bytes | None = None) -> None:
 
 
 def add_symbol(name: str, address: int) -> None:
-    """Register a function with LLVM by a name that no C library has."""
+    """Register a function with LLVM under a name that no C library has."""
     with lock, release_on_interrupt():
         llvm.add_symbol(name, address)
         _added[name] = address

@@ -67,7 +67,9 @@ class Folder:
 
     @contextmanager
     def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:
-        """Open a file that this user owns, nobody else may write and that has one name; yield descriptor and state.
+        """Open a file that this user owns, that nobody else may write, and that has one name.
+
+        Yield its descriptor and state.
 
         A secret file may have a second name, and nobody else may read it.
 
@@ -94,7 +96,7 @@ class Folder:
         return os.open(name, _flags("O_WRONLY", "O_CREAT", "O_EXCL"), 0o600, dir_fd=self._fd)
 
     def replace(self, name: str, place: str) -> None:
-        """Rename a file, replacing any file of the new name."""
+        """Rename a file, replacing any file with the new name."""
         os.replace(name, place, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
     def claim(self, name: str, place: str) -> None:
@@ -121,7 +123,7 @@ class Folder:
         os.utime(name, dir_fd=self._fd, follow_symlinks=False)
 
     def files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield name and state of every regular file."""
+        """Yield the name and state of every regular file."""
         with os.scandir(self._fd) as entries:
             for entry in entries:
                 with suppress(OSError):
@@ -132,8 +134,8 @@ class Folder:
 def _is_trusted_path(where: PurePath) -> bool:
     """Resolve a path as the system does, and check who may change each step.
 
-    From the root down: a step below directories that nobody else may change is still the same when it is used, so the
-    answer cannot become false in between.
+    The check goes from the root down. A step below directories that nobody else may change is still the same when it is
+    used, so the answer cannot become false in between.
     """
     if not _only_trusted_writers(os.lstat("/")):
         return False
@@ -164,7 +166,7 @@ def _owner_is_trusted(found: os.stat_result) -> bool:
 def _only_trusted_writers(found: os.stat_result) -> bool:
     """Return whether only this user and root can change their own entries of a directory.
 
-    A group with the number of the user is that user's private group, to which directories often give write access.
+    A group with the same number as the user is that user's private group, which often has write access to directories.
     """
     alone = found.st_gid == _group() == _user()
     others = stat.S_IWOTH if alone else _OTHERS_WRITE

@@ -1,9 +1,9 @@
-"""A private directory on Windows, where access control lists say who may do what.
+"""A private directory on Windows, where access control lists determine who may access a file.
 
 Everything below %LOCALAPPDATA% inherits the list of the user's profile, which gives other users no access. Lists of
-other directories are not checked: the secret key is never there, and without it nobody can write a file that passes.
-Windows cannot open files relative to a directory handle, so a file is examined before it is opened, and must be the
-same file afterwards.
+other directories are not checked: the secret key is never there, and without it nobody can write a file that passes the
+check. Windows cannot open files relative to a directory handle, so a file is examined before it is opened, and must
+still be the same file afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _is_link(found: os.stat_result) -> bool:
 
 
 class Folder:
-    """A private directory, as `symgrad.compiler.llvm.engine.folder_posix.Folder`.
+    """A private directory, like `symgrad.compiler.llvm.engine.folder_posix.Folder`.
 
     Args:
         where: its absolute path.
@@ -61,7 +61,7 @@ class Folder:
 
     @contextmanager
     def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:
-        """Open a file that has one name; yield descriptor and state. A secret file may have a second name.
+        """Open a file that has one name; yield its descriptor and state. A secret file may have a second name.
 
         Raises:
             OSError: if there is no such file.
@@ -84,7 +84,7 @@ class Folder:
         return os.open(self._where / name, _flags("O_WRONLY", "O_CREAT", "O_EXCL"), 0o600)
 
     def replace(self, name: str, place: str) -> None:
-        """Rename a file, replacing any file of the new name."""
+        """Rename a file, replacing any file with the new name."""
         (self._where / name).replace(self._where / place)
 
     def claim(self, name: str, place: str) -> None:
@@ -104,7 +104,7 @@ class Folder:
         os.utime(self._where / name)
 
     def files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield name and state of every regular file."""
+        """Yield the name and state of every regular file."""
         with os.scandir(self._where) as entries:
             for entry in entries:
                 with suppress(OSError):

@@ -35,15 +35,15 @@ Effort: TypeAlias = Literal["auto", "high"]
 T = TypeVar("T")
 
 _LONG_MODULE = 400_000
-"""Characters of a module from which on Ctrl-C should not wait for LLVM, which takes 0.2 to 1 s for a million."""
+"""If a module has at least so many characters, Ctrl-C does not wait for LLVM, which takes 0.2 to 1 s for a million."""
 
 
 _SECONDS_PER_CHARACTER = {True: 0.2e-6, False: 0.8e-6}
-"""A rough estimate of LLVM's time, by whether the code is quick; only shown as progress."""
+"""A rough estimate of LLVM's time, for optimised and for quick code; it is only shown as progress."""
 
 
 def _run_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
-    """Run work of LLVM on a module, one thread at a time; Ctrl-C interrupts the wait for a long one."""
+    """Run work of LLVM on a module, one thread at a time; Ctrl-C interrupts the wait for a long module."""
 
     def locked() -> T:
         with lock, release_on_interrupt():
@@ -60,9 +60,9 @@ def _run_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
 
 
 def _parse(ir: str, context: Any = None) -> tuple[Any, tuple[str, ...]]:
-    """Parse and verify a module in a context of its own, resolve its external functions, and return their names too.
+    """Parse and verify a module in a new context, resolve its external functions; return the module and their names.
 
-    LLVM frees types and constants only with their context; so each module has a context, which dies with it.
+    LLVM frees types and constants only with their context, so each module has a context of its own, freed with it.
     """
     try:
         module = llvm.parse_assembly(ir, context or llvm.create_context())
@@ -79,7 +79,7 @@ def _parse(ir: str, context: Any = None) -> tuple[Any, tuple[str, ...]]:
 
 
 def _undefined_functions(module: Any) -> tuple[str, ...]:
-    """Return the names of the functions that a module calls and does not define."""
+    """Return the names of the functions that a module calls but does not define."""
     names = (str(function.name) for function in module.functions if function.is_declaration)
     return tuple(name for name in names if not name.startswith("llvm."))
 
@@ -99,7 +99,7 @@ def _has_inlined_functions(module: Any) -> bool:
 
 
 def _inline(module: Any) -> None:
-    """Inline the functions with the attribute alwaysinline: the only pass that runs on our IR."""
+    """Inline the functions with the attribute alwaysinline: the only pass that runs on the IR."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     # The pass does not depend on the processor.
@@ -112,7 +112,7 @@ class ObjectCode(NamedTuple):
     Args:
         data: an object file.
         defines: the external names that it defines.
-        needs: its undefined functions, which must be resolved before it is loaded.
+        needs: the functions that the module calls but does not define; they must be resolved before it is loaded.
     """
 
     data: bytes
@@ -135,8 +135,8 @@ def object_code(ir: str, beside: str | None = None, *, quick: bool = False) -> O
 
     Args:
         ir: the text of the module.
-        beside: the text of a second module, which is linked into the same object without optimisation: to load one
-            object takes half of the time of two.
+        beside: the text of a second module, which is linked into the same object without optimisation, since loading
+            one object takes half of the time of loading two.
         quick: compile quickly, without optimisation.
 
     Raises:
@@ -201,8 +201,8 @@ class Engine:
     def of(cls, code: ObjectCode) -> Engine:
         """Load machine code.
 
-        One object for each engine: MCJIT has one global offset table for all objects of an engine, and references to
-        the tables of the other objects read wrong entries.
+        An engine has only one object: MCJIT has one global offset table for all objects of an engine, and references to
+        the tables of other objects would read wrong entries.
 
         Raises:
             KernelError: if the C library lacks a function that it calls.
@@ -215,7 +215,7 @@ class Engine:
             # The empty module needs no code for a processor.
             self._engine = llvm.create_mcjit_compiler(nothing, generic_target_machine(jit=True))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
-            # Looking up an address finalizes the object, too; `finalize_object` would first compile the empty module.
+            # Looking up an address finalizes the object; `finalize_object` would first compile the empty module.
             if not any(self._engine.get_function_address(name) for name in code.defines):
                 raise InternalError("the object file defines no function")
         return self
@@ -261,7 +261,7 @@ def emit_object(ir: str, cpu: Cpu | Platform = "host") -> bytes:
 
 
 def emit_object_and_needs(ir: str, cpu: Cpu | Platform = "host") -> tuple[bytes, tuple[str, ...]]:
-    """Return a position independent object file, and its undefined functions."""
+    """Return a position independent object file, and the functions that it calls but does not define."""
 
     def made() -> tuple[bytes, tuple[str, ...]]:
         module, needs = _parse(ir)

@@ -98,12 +98,13 @@ def platform(cpu: Cpu | str, triple: str | None = None) -> Platform:
     """Describe the target processors of cross compilation.
 
     Args:
-        cpu: ``host``, ``baseline`` for every processor of an architecture, or LLVM's name of one (``x86-64-v3``).
+        cpu: ``host``, ``baseline`` for every processor of an architecture, or LLVM's name of a processor
+            (``x86-64-v3``).
         triple: LLVM's triple of another platform (``aarch64-linux-gnu``); None for this one.
 
     Raises:
-        UsageError: if LLVM does not know one of them or cannot generate code for it, or its addresses do not have 64
-            bits; or for ``host`` with the triple of another platform.
+        UsageError: if LLVM does not know the processor or the triple, or cannot generate code for them, or addresses do
+            not have 64 bits; or for ``host`` with the triple of another platform.
 
     Example:
         >>> there = platform("baseline", "aarch64-linux-gnu")
@@ -149,7 +150,7 @@ def initialize_targets() -> None:
 
 @cache
 def processors(triple: str) -> tuple[str, ...]:
-    """Return LLVM's names of the processors of an architecture; none if they cannot be listed."""
+    """Return LLVM's names of the processors of an architecture; empty if they cannot be listed."""
     finished = _run(_LIST_PROGRAM, triple)
     if finished is None:
         return ()
@@ -172,7 +173,7 @@ def suggest_similar(name: str, known: Iterable[str]) -> str:
 
 
 def _check_triple_parts(triple: str) -> None:
-    """Refuse a triple with an unknown part, for which LLVM would silently choose some system."""
+    """Raise an error for a triple with an unknown part, for which LLVM would silently choose some system."""
     for word in triple.split("-")[1:]:
         if word.rstrip(string.digits + ".") not in _TRIPLE_PARTS:
             raise _unknown_error(triple, "", f"it knows no '{word}'")

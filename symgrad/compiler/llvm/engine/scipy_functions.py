@@ -1,8 +1,8 @@
-"""SciPy's special functions in native code: the C functions of doubles behind scipy.special, called lane by lane.
+"""SciPy's special functions in native code: the C functions of doubles in scipy.special, called lane by lane.
 
 C functions that a user registers are called in the same way.
 
-SciPy exports these functions for Cython: they take a last argument that a caller from C can ignore. A function with
+SciPy exports these functions for Cython, with a last argument that a caller from C can ignore. A function with
 several results returns them through pointers.
 """
 
@@ -36,9 +36,10 @@ USER_PREFIX = "own."
 
 
 class _CFunction(NamedTuple):
-    """A function of scipy.special: its name, and which of its ``values`` results to use (0: it returns its result).
+    """A function of scipy.special.
 
-    A user function has an ``address``.
+    It has a name, the number of its results (``values``; 0 if it returns its result), and the index of the result to
+    use. A user function has an ``address``.
     """
 
     name: str
@@ -85,7 +86,7 @@ def add_user_function(name: str, arity: int, address: int) -> str:
 
 
 def evaluate(name: str, numbers: tuple[float, ...]) -> float:
-    """Evaluate a function with SciPy, which gives the bits of native code."""
+    """Evaluate a function with SciPy, which gives the same bits as native code."""
     from scipy import special  # slow to import
 
     function = SCIPY_FUNCTIONS[name]
@@ -109,7 +110,7 @@ def _register(function: _CFunction) -> str:
         signature = f"void ({', '.join([given, *['double *'] * function.values])})"
     else:
         signature = f"double ({given}, int __pyx_skip_dispatch)"
-    # Where a name stands for functions of several types, Cython exports each under a numbered name.
+    # If a name stands for functions of several types, Cython exports each of them under a numbered name.
     add_symbol(symbol, exported_address(exports, function.name, signature))
     return symbol
 
@@ -118,7 +119,7 @@ def register_symbols(names: Iterable[str]) -> None:
     """Register the functions among the symbols that cached code calls; symbols are the same in every process.
 
     Raises:
-        KernelError: if SciPy has no function of such a name.
+        KernelError: if SciPy has no function with such a name.
     """
     called = {name for name in names if name.startswith(PREFIX)}
     for function in SCIPY_FUNCTIONS.values() if called else ():
@@ -127,7 +128,7 @@ def register_symbols(names: Iterable[str]) -> None:
 
 
 def wrapper_functions(names: list[str]) -> list[Item]:
-    """Return the wrappers ``scipy.NAME.value`` from doubles to a double, and the declarations of what they call."""
+    """Return the wrappers ``scipy.NAME.value``, from doubles to a double, and declarations of the C functions."""
     functions: list[Item] = []
     declared: dict[str, FunctionDeclaration] = {}
     for name in names:

@@ -1,7 +1,7 @@
-"""Functions that many kernels share: compiled once on a machine, in memory from first use to the end of the process.
+"""Functions that many kernels share: compiled once on a machine, and kept from first use to the end of the process.
 
-Each is a module of its own with machine code in the disk cache. To load it takes a tenth of the time to compile it, so
-a kernel waits only for its own equations.
+Each function is a module of its own, with machine code in the disk cache. Loading the code takes a tenth of the time of
+compiling it, so a kernel waits only for its own equations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def register_functions(functions: Mapping[str, str]) -> None:
         functions: the text of the module that defines a function, by its name. A name always has the same text.
 
     Raises:
-        KernelError: if the C library lacks a function that one of them calls.
+        KernelError: if the C library lacks a function that one of the functions calls.
         InternalError: if a name is registered with another text.
     """
     for name, text in functions.items():

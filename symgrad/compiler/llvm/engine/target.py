@@ -43,7 +43,7 @@ class Platform(NamedTuple):
     target: Target
 
     def target_of(self, cpu: Cpu) -> Target:
-        """Return the features of this processor, or those that every processor of its architecture has."""
+        """Return the features of this processor, or the features that every processor of its architecture has."""
         return self.target if cpu == "host" else Target(16, _always_has_fma(self.triple))
 
 
@@ -69,7 +69,7 @@ def _this_machine() -> Platform:
     )
 
 
-# At import, once for all threads: every kernel needs it.
+# This runs at import, once for all threads, since every kernel needs it.
 with lock, release_on_interrupt():
     _HOST = _this_machine()
 
@@ -85,7 +85,7 @@ def _target(triple: str) -> Any:
 
 
 def target_machine(cpu: Cpu | Platform, *, jit: bool, effort: int = 2) -> Any:
-    """Create LLVM's target machine (code generator); the caller holds the lock.
+    """Create LLVM's target machine (code generator); the caller must hold the lock.
 
     Args:
         cpu: the processors, or the platform.
@@ -105,12 +105,12 @@ def target_machine(cpu: Cpu | Platform, *, jit: bool, effort: int = 2) -> Any:
 
 
 def generic_target_machine(*, jit: bool = False) -> Any:
-    """Create a target machine in a third of the time, for work that does not depend on the processor."""
+    """Create a target machine for work that does not depend on the processor, in a third of the time."""
     return _target(host().triple).create_target_machine(opt=0, jit=jit)
 
 
 def target_lines(cpu: Cpu | Platform = "host") -> str:
-    """Return the directives for data layout and triple, which object files need (macOS: underscores in symbols)."""
+    """Return the directives for data layout and triple, which object files need (on macOS for prefixes of symbols)."""
     with lock, release_on_interrupt():
         layout = str(target_machine(cpu, jit=False).target_data)
     triple = cpu.triple if isinstance(cpu, Platform) else host().triple

@@ -61,7 +61,8 @@ class VectorBuilder:
         self._suffix = f"v{width}f{real.bits}"
         self._seen: dict[tuple[str | bool, ...], Value] = {}
         self._negated: dict[str, Value] = {}
-        # Calls of vector functions, by formula and arguments: the values computed so far, and the lines of the call.
+        # For calls of vector functions, by formula and arguments: the values computed so far, and the lines of the
+        # call.
         self._parts: dict[str, dict[int | None, Value]] = {}
         self._calls: dict[str, tuple[LineGroup, Function]] = {}
         self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of its first power
@@ -70,11 +71,11 @@ class VectorBuilder:
     # instructions
 
     def emit(self, code: str, *operands: str, mask: bool = False, fuses: bool = False) -> Value:
-        """Add an instruction without side effects, or return the value of an equal one.
+        """Add an instruction without side effects, or return the value of an equal instruction.
 
         Args:
             code: as in `Instruction`.
-            operands: its operands, at least those that are vectors.
+            operands: the operands, at least those that are vectors.
             mask: whether its value is a mask.
             fuses: whether it may be contracted to a fused multiply-add.
         """
@@ -86,7 +87,7 @@ class VectorBuilder:
         return value
 
     def fresh(self, code: str, *operands: str, mask: bool = False) -> Value:
-        """Add an instruction that reads memory: never shared."""
+        """Add an instruction that reads memory; it is never shared."""
         name = self._name()
         self.lines.append(Instruction(name, code, operands, False, self.at))
         return Value(name, mask, None)
@@ -186,7 +187,7 @@ class VectorBuilder:
         return name in FUNCTIONS or name in SCIPY_FUNCTIONS
 
     def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
-        # Never contractable: a later sum with the rounding error would be fused with the product itself.
+        # The product must not be contractable: a later sum with the rounding error would be fused with it.
         fuses, self.fuses = self.fuses, False
         product = self.mul(a, b)
         self.fuses = fuses
@@ -196,7 +197,7 @@ class VectorBuilder:
         if not (np.isfinite(a) and np.isfinite(b)):
             return a * b + c
         if not np.isfinite(c):
-            return c  # a*b + c would be NaN where a*b overflows
+            return c  # a*b + c would be NaN if a*b overflows
         exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
         if exact == 0:
             return a * b + c if a * b == 0 else self.real.scalar(0.0)
@@ -211,10 +212,10 @@ class VectorBuilder:
         return self._unary("sqrt", np.sqrt, a)
 
     def _sqrt_by_products(self, x: Value) -> Value:
-        """Compute sqrt(x) from an estimate of 1/sqrt(x): Goldschmidt's iteration, and a step from the exact residual.
+        """Compute sqrt(x) from an estimate of 1/sqrt(x), by Goldschmidt's iteration and a step with the exact residual.
 
-        (Markstein, IBM Journal of Research and Development 34, 1990.) Nine products are faster than the instruction
-        for a root, up to four times on some processors, and run in parallel with divisions and other roots.
+        (Markstein, IBM Journal of Research and Development 34, 1990.) Nine products are faster than the instruction for
+        a root, up to four times on some processors, and they run in parallel with divisions and other roots.
         """
         half = self.const(Fraction(1, 2))
         inverse = self._estimate(x)
@@ -260,7 +261,8 @@ class VectorBuilder:
         return self._unary("ceil", np.ceil, a)
 
     def rint(self, a: Value) -> Value:
-        # llvm.rint, not llvm.roundeven, which without a vector instruction becomes a call of C23's roundeven.
+        # This is llvm.rint and not llvm.roundeven, because without a vector instruction the latter calls C23's
+        # roundeven.
         return self._unary("rint", np.rint, a)
 
     def copysign(self, a: Value, b: Value) -> Value:
@@ -316,7 +318,7 @@ class VectorBuilder:
         return self.emit(Opcode.select(self.bits, kind), mask.text, a.text, b.text, mask=a.mask)
 
     def call(self, name: str, *args: Value) -> Value:
-        """Call a function by its C99 name for doubles: our vector code if there is any, else C lane by lane."""
+        """Call a function by its C99 name for doubles: symgrad's vector code if there is any, else C lane by lane."""
         known = all(a.literal is not None for a in args)
         if name in FUNCTIONS:
             if known:
@@ -325,7 +327,7 @@ class VectorBuilder:
             if name == "pow":
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:
-                # The power has already computed this logarithm, with more digits. Only where `fuses` is set: a
+                # The power has already computed this logarithm, with more digits. It is used only if `fuses` is set: a
                 # logarithm that the user wrote keeps its bits whether or not there is a power.
                 return self._maths("log_of_base", self._powers[args[0]])
             return self._maths(name, args)
@@ -364,7 +366,7 @@ class VectorBuilder:
             return value
         value = parts[part] = Value(self._name(), False, None)
         if len(parts) == 1:
-            # Only this value of the formula is needed so far: the code of the others is left out.
+            # Only this value of the formula is needed so far, so the code of the other values is left out.
             one = () if part is None else (part,)
             made = self.declarations.add_call(name, self.real, self.width, parts=one).function
             code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))

@@ -16,9 +16,9 @@ from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 __all__ = ["Declarations"]
 
 MAX_INLINED_CALLS = 16
-"""Calls of vector functions in a module up to which they are inlined; with more, code size grows too much."""
+"""The most calls of vector functions in a module that are inlined; with more calls, code size grows too much."""
 MAX_INLINED_CALLS_WITH_C = 2
-"""The same limit where all of these functions call C for some arguments."""
+"""The same limit if all of these functions call C for some arguments."""
 
 
 class Declarations:
@@ -26,7 +26,7 @@ class Declarations:
 
     Args:
         fused: whether the target has a fused multiply-add instruction.
-        estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and those for table lookup.
+        estimates: whether the target has AVX-512's instructions for 14 bits of 1/sqrt(x) and for table lookup.
         fast: whether an error of four units in the last place of functions is acceptable.
         freestanding: whether vector functions must not call C.
     """
@@ -72,9 +72,11 @@ class Declarations:
         }
 
     def definitions(self) -> list[Function]:
-        """Return the vector functions, inlined if there are few calls, because a call spills every vector register.
+        """Return the vector functions.
 
-        Functions that call C for rare arguments, as sines, spill the registers anyway.
+        They are inlined if there are few calls, because a call spills every vector register.
+
+        Functions that call C for rare arguments, such as sines, spill the registers anyway.
         """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:

@@ -36,13 +36,13 @@ Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to write a C99 function: a formula, which may compute several functions, and the index of this one."""
+    """How to write a C99 function: a formula, which may compute several functions, and the index of this function."""
 
     formula: Formula
     arity: int = 1
     output: int | None = None
     mirror_output: int | None = None
-    """The index of the value that is this function at -x, if there is one."""
+    """The index of the value of the formula that is this function at -x, if there is one."""
     needs_pairs: bool = False
     """Whether it needs double-double arithmetic even for an accuracy of four units in the last place."""
 
@@ -108,14 +108,14 @@ def write_function(
 ) -> VectorFunction:
     """Write a function of vectors.
 
-    For float32 it computes in doubles: an error of one ulp in double is a correctly rounded float but for one case in
-    2**28, and the final rounding handles overflow and subnormal results.
+    For float32 the function computes in doubles: a result with an error of one ulp in double becomes a correctly
+    rounded float except in one case in 2**28, and the final rounding handles overflow and subnormal results.
 
     Args:
         name: the name of the function.
         real: the format of its arguments and values.
         width: the number of lanes.
-        options: for the processor, and for the accuracy.
+        options: the options for the processor and the accuracy.
         parts: the indices of the values of the formula to return; by default the value of this function. The choice
             does not change the bits.
     """

@@ -193,9 +193,9 @@ HALF_PI = _read("0x1.921fb54442d18p+0 0x1.1a62633100000p-54 0x1.1701b839a2520p-8
 HALF_PI_IN_FOUR = _read("0x1.921fb54400000p+0 0x1.0b4611a600000p-34 0x1.3198a2e000000p-69 0x1.b839a252049c1p-104")
 # pi/8 in units of 2**-51; multiples up to 2**22 of the second part are exact
 EIGHTH_PI = _read("0x1.921fb54442d18p+49 0x1.1a62633000000p-5 0x1.45c06e0e68948p-37")
-# 8/pi in those units
+# 8/pi in the same units
 EIGHTHS = float.fromhex("0x1.45f306dc9c883p-50")
-# points next to the unit circle in the directions k*pi/8, and what they lack of 1; lacks repeat after four
+# points next to the unit circle in the directions k*pi/8, and 1 minus their radius, which repeats after four points
 SINES = _read(
     "-0x0.0p+0 0x1.87de2a6aea966p-2 0x1.6a09e667f3bcdp-1 0x1.d906bcf328d4ap-1 "
     "0x1.0000000000000p+0 0x1.d906bcf328d4ap-1 0x1.6a09e667f3bcdp-1 0x1.87de2a6aea966p-2 "
@@ -305,7 +305,7 @@ DIGAMMA_DOUBLED = PairCoefficients(
         "0x1.76024c215172ap+43 -0x1.b6c0dfed25e83p+48 "
     ),
 )
-# log10(2), multiples as of LN2
+# log10(2); its multiples are as exact as those of LN2
 LOG10_2 = _read("0x1.34413509f7800p-2 0x1.fef311f12b358p-46")
 # log(2*pi)/2 - 1/2
 STIRLING_CONSTANT = float.fromhex("0x1.acfe390c97d69p-2")

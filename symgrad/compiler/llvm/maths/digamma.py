@@ -1,11 +1,12 @@
 """digamma, the derivative of log(gamma).
 
-On [1, 2] it is a polynomial times the distance from its root. On (0, 1) and [2, 3) the recurrence
-digamma(x + 1) = digamma(x) + 1/x leads to [1, 2]. From 3 on it is a logarithm and a series,
-digamma(y + 1/2) = log(y) + 1/(24*y**2) - ... (Luke, The Special Functions and their Approximations 1, 1969), whose
-argument y is exact.
+On [1, 2] digamma is computed as a polynomial times the distance from its root. On (0, 1) and [2, 3) the recurrence
+digamma(x + 1) = digamma(x) + 1/x leads to [1, 2]. From 3 on it is computed as a logarithm and a series, digamma(y +
+1/2) = log(y) + 1/(24*y**2) - ... (Luke, The Special Functions and their Approximations 1, 1969), whose argument y is
+exact.
 
-For negative x it has a root between any two poles, near which terms cancel: there all arithmetic is double-double.
+For negative x digamma has a root between any two poles. Terms cancel near these roots, so all arithmetic for negative x
+is double-double.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 __all__ = ["digamma"]
 
 _SERIES_FROM = 3.0
-"""From here on a polynomial replaces the series, with the accuracy of the logarithm."""
+"""From this argument on a polynomial replaces the series, with the accuracy of the logarithm."""
 _STEPS = 16
-"""Steps of the recurrence from the reflected argument up to the series."""
+"""The number of steps of the recurrence from the reflected argument up to the series."""
 _TINY = 2.0**-60
-"""Up to this size digamma(x) is -1/x after rounding."""
+"""For |x| up to this, digamma(x) is -1/x after rounding."""
 
 
 def digamma(lanes: LaneWriter, x: Lane) -> Lane:
@@ -36,14 +37,14 @@ def digamma(lanes: LaneWriter, x: Lane) -> Lane:
 
 def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
     up, down, large = x < 1.0, x >= 2.0, x >= _SERIES_FROM
-    # root - 1 is exact too, and so is the difference where it matters.
+    # root - 1 is exact, and the difference is exact where it matters.
     root, root_low = c.DIGAMMA_ROOT
     lower = x - 1.0
     distance = lanes.select(down, lower, x) - lanes.select(up, root - 1.0, lanes.const(root))
     t = distance - root_low
     near = t + lanes.muladd(t, lanes.polynomial(t, c.DIGAMMA), distance - t - root_low)
 
-    # Up to 1 digamma(x + 1) - 1/x, from 2 on digamma(x - 1) + 1/(x - 1).
+    # For x up to 1 this is digamma(x + 1) - 1/x, from 2 on digamma(x - 1) + 1/(x - 1).
     y, one = x - 0.5, lanes.const(1)
     above = lanes.select(down, one, lanes.select(up, -1.0, lanes.const(0)))
     q = above / lanes.select(large, y, lanes.select(down, lower, x))
@@ -56,7 +57,8 @@ def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
 
 def _of_nonpositive(lanes: LaneWriter, x: Lane) -> Lane:
     """Reflect negative numbers: digamma(x) = digamma(1 - x) - pi/tan(pi*x)."""
-    # `nearest` is valid below 2**51, so the first step. Larger numbers are integers, and r is zero.
+    # `nearest` is valid below 2**51, which is the reason for the first step. Larger numbers are integers, and r is
+    # zero.
     whole = lanes.nearest(x * 2.0**-20) * 2.0**20
     rest = x - whole
     r = rest - lanes.nearest(rest)
@@ -73,7 +75,7 @@ def _cotangent(lanes: LaneWriter, size: Lane) -> Pair:
     turns = lanes.select(far, 0.5 - size, size)
     square = lanes.two_product(turns, turns)
     turned = polynomial_of_pair(lanes, square, c.SINE_OF_TURNS)
-    sine = times(lanes, (turns, lanes.const(0)), turned)  # over pi
+    sine = times(lanes, (turns, lanes.const(0)), turned)  # divided by pi
     cosine = polynomial_of_pair(lanes, square, c.COSINE_OF_TURNS)
     mirrored = times(lanes, sine, lanes.constant_pair(*c.PI_SQUARED))
     above = [lanes.select(far, m, o) for m, o in zip(mirrored, cosine, strict=True)]

@@ -1,6 +1,6 @@
 """Double-double arithmetic with about 104 bits, where terms cancel (Dekker 1971).
 
-For a `plain` function the second terms are literal zeros, and this is the arithmetic of doubles.
+For a `plain` function the second terms are literal zeros, and the arithmetic is that of doubles.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def scale_by_power(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
 def reduce_argument(
     lanes: LaneWriter, x: Lane, low: Lane | None = None, least: float = -0.5
 ) -> tuple[Lane, Lane, Pair]:
-    """Return n as an exponent field, n, and r with x + low = n*log(2) + r, for |x| < 1500.
+    """Return n as the bits of an exponent, n itself, and r with x + low = n*log(2) + r, for |x| < 1500.
 
     ``least``*log(2) <= r <= (``least`` + 1)*log(2).
     """
@@ -86,7 +86,7 @@ def exp_of_pair_to_normal(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
 
 
 def exp(lanes: LaneWriter, x: Lane) -> Lane:
-    """The exponential within 0.9 ulp, in a third less time than `exp_of_pair`, where 2**n is a normal number."""
+    """The exponential within 0.9 ulp if 2**n is a normal number, in a third less time than `exp_of_pair`."""
     if not lanes.fused:  # with more roundings the error would exceed one ulp
         return exp_of_pair(lanes, x)
     shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)
@@ -147,7 +147,7 @@ def expm1(lanes: LaneWriter, x: Lane) -> Lane:
 
     def at_ends() -> list[Lane]:
         _, n, r = reduce_argument(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0), least=_LEAST)
-        # Half of the result: it does not overflow for the largest n.
+        # This is half of the result, which does not overflow for the largest n.
         return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
 
     return lanes.with_slow_path(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
@@ -164,7 +164,7 @@ def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond, error + lost))
     d, d_low = lanes.fast_two_sum(lanes.const(2), e)
     tanh = lanes.copysign(lanes.ratio((e, e_low), (d, d_low + e_low)), x)
-    # Where e rounds to -1 this root is still accurate.
+    # If e rounds to -1, this root is still accurate.
     root = lanes.sqrt(lanes.muladd(scale, r[0] + beyond, scale))
     usual = tanh, (root + root) / d
 
@@ -184,7 +184,7 @@ def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
         odd = lanes.muladd(z * r[0], lanes.polynomial(z, c.SINH), r[1])
         cosine, cosine_low = lanes.fast_two_sum(up, down)
         sine, sine_low = lanes.fast_two_sum(up, -down)
-        # With one term only the product is exact (and splitting so large a number would overflow).
+        # With only one term the product is exact (and splitting such a large number would overflow).
         s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.is_zero_literal)
         o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.is_zero_literal)
         return (
@@ -199,7 +199,7 @@ def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
 
     def at_ends() -> tuple[Lane, ...]:
         _, n, r = reduce_argument(lanes, lanes.at_most(size, 710.6))
-        # A quarter of the result.
+        # This is a quarter of the result.
         s, o = of(power_of_two(lanes, n - 3.0), lanes.const(0), r)
         return lanes.copysign(s * 4.0, x), o * 4.0
 

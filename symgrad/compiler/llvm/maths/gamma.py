@@ -1,8 +1,9 @@
 """lgamma, the logarithm of |gamma|.
 
-Between 1.25 and 2.5 it is its zero times a polynomial: t*Q(t) at 2 + t. Below and above, the recurrence
-lgamma(x + 1) = lgamma(x) + log(x) leads there, with the logarithm of one product; from 8 on it is Stirling's series.
-So one logarithm is computed, of x or of the product. (From 1.25 to 1.5 the recurrence would cancel three bits.)
+Between 1.25 and 2.5 lgamma(2 + t) is computed as t*Q(t), the distance from its zero times a polynomial. Below and
+above, the recurrence lgamma(x + 1) = lgamma(x) + log(x) leads to this interval, with the logarithm of one product; from
+8 on Stirling's series is used. So only one logarithm is computed, that of x or that of the product. (From 1.25 to 1.5
+the recurrence would cancel three bits.)
 
 For negative numbers C's function is called. Freestanding code uses the reflection
 lgamma(-x) = -log(|sin(pi*x)|/pi) - lgamma(1 + x). Its terms cancel near the zeros of lgamma, so the error is small
@@ -23,7 +24,7 @@ __all__ = ["lgamma"]
 _STIRLING_FROM = 8.0
 
 _INTEGERS_FROM = 2.0**51
-"""From here on numbers count as integers, and lgamma(-x) is infinite."""
+"""From this number on all numbers count as integers, so lgamma(-x) is infinite."""
 
 
 def lgamma(lanes: LaneWriter, x: Lane) -> Lane:

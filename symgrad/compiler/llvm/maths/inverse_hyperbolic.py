@@ -11,7 +11,7 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 __all__ = ["acosh", "asinh", "atanh"]
 
 _LARGE = 2.0**30
-"""From here on asinh(x) and acosh(x) are log(2*x)."""
+"""From this x on asinh(x) and acosh(x) are log(2*x) after rounding."""
 
 
 def asinh(lanes: LaneWriter, x: Lane) -> Lane:
@@ -37,7 +37,7 @@ def acosh(lanes: LaneWriter, x: Lane) -> Lane:
     twice = w + w
     square = lanes.muladd(w, w, twice)
     r = lanes.sqrt(square)
-    # The residual square - r**2, added in this order, is accurate for small numbers, where it matters.
+    # The residual square - r**2, added in this order, is accurate for small numbers, for which it matters.
     residual = lanes.muladd(w, w, lanes.division_error(r, twice, r))
     f, error = lanes.fast_two_sum(r, w)
     low = (

@@ -15,7 +15,7 @@ _ORDINARY = 2.0**-450, 2.0**450
 
 
 def _angle(lanes: LaneWriter, above: Lane, below: Lane, total: Pair, behind: Lane | None = None) -> Lane:
-    """atan(above/below), or pi - atan(above/below) where ``behind``, for above, below >= 0 and ``total`` their sum.
+    """atan(above/below), or pi minus this in lanes with ``behind``; above, below >= 0, and ``total`` is their sum.
 
     atan(t) = pi/4 + atan((t - 1)/(t + 1)) = pi/2 + atan(-1/t) (Abramowitz and Stegun 4.4.34, 4.4.36). The difference
     above - below is exact by Sterbenz's lemma where it is used.
@@ -51,8 +51,8 @@ def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
 
     def at_ends() -> list[Lane]:
         larger = lanes.larger(above, below)
-        # The larger number stays below 2**900, so that its reciprocal is normal, and a remainder of the smaller one
-        # vanishes only if their ratio does.
+        # The larger number is scaled below 2**900, so that its reciprocal is normal, and a remainder of the smaller
+        # number vanishes only if the ratio of both does.
         scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**300, 2.0**600, 1.0))
         infinite = larger.equals(math.inf)
         a = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)

@@ -18,7 +18,7 @@ __all__ = ["reduce_payne_hanek"]
 
 _LIMB = 32
 _LIMBS = 6
-"""Limbs of the product, most significant first: 32 bits each, in 64-bit integers."""
+"""The number of limbs of the product, which come most significant first: 32 bits each, in 64-bit integers."""
 
 _LOW = 2**_LIMB - 1
 
@@ -29,7 +29,7 @@ _PLACES = 32
 """The number of limbs at which the digits for an angle may start."""
 
 _BEFORE = 2 - _LEAST
-"""Zeros before the first digit of 2/pi: the digits for the smallest angle start with them."""
+"""The number of zeros before the first digit of 2/pi; the digits for the smallest angle start with these zeros."""
 
 
 @cache
@@ -93,7 +93,7 @@ def reduce_payne_hanek(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
 
 
 def _window(lanes: LaneWriter, place: Lane) -> list[Lane]:
-    """Return the limbs from a start index on, one more than the product has, selected by the bits of the index."""
+    """Return the limbs from a start index on, one limb more than the product has; the bits of the index select them."""
     words = [lanes.integer(digit) for digit in _digits()]
     step = _PLACES // 2
     while step:
@@ -105,7 +105,7 @@ def _window(lanes: LaneWriter, place: Lane) -> list[Lane]:
 
 
 def _product(m: Lane, factors: list[Lane]) -> list[Lane]:
-    """Return the low limbs of m times a number of as many limbs, most significant first."""
+    """Return the low limbs of m times a number with the same number of limbs, most significant first."""
     upper, lower = m >> _LIMB, m & _LOW
     found: list[Lane] = []
     carry: Lane | None = None

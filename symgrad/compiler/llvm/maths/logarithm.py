@@ -36,9 +36,12 @@ NORMAL_RANGE = sys.float_info.min, sys.float_info.max
 
 
 def exponent(lanes: LaneWriter, x: Lane, least: int) -> tuple[Lane, Lane]:
-    """Return k with x/2**k in [m, 2*m), m the number with the bits ``least``, and bits with the exponent k + 1023."""
+    """Return k such that m <= x/2**k < 2*m, m being the number with the bits ``least``.
+
+    The second result has bits with the exponent k + 1023.
+    """
     above = lanes.bits(x) + (_ONE - least)
-    # The bits of 2**52 + biased are those of 2**52 with biased in the last bits.
+    # The bits of 2**52 + biased are the bits of 2**52 with biased in the last places.
     return lanes.real((above >> 52) | (1075 << 52)) - (2.0**52 + 1023), above
 
 
@@ -49,7 +52,7 @@ def mantissa(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
 
 
 def mantissa_of_positive(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
-    """Return k and 1 + f of any x > 0, also of subnormal numbers."""
+    """Return k and 1 + f of any x > 0, subnormal numbers included."""
     tiny = x < 2.0**-1022
     k, m = mantissa(lanes, lanes.select(tiny, x * 2.0**54, x))
     return lanes.select(tiny, k - 54.0, k), m
@@ -64,7 +67,7 @@ def _tail(lanes: LaneWriter, f: Lane, series: Coefficients = c.LOG) -> tuple[Lan
 
 
 def _log1p_pair(lanes: LaneWriter, f: Lane) -> Pair:
-    """log(1 + f) as a pair of f - f**2/2 and the rest, a third of the tail, so that its error matters less."""
+    """log(1 + f) as a pair of f - f**2/2 and the rest. The rest is a third of the tail, so its error matters less."""
     if lanes.plain:
         return f, -_tail(lanes, f)[0]
     s = f / (f + 2.0)
@@ -74,7 +77,7 @@ def _log1p_pair(lanes: LaneWriter, f: Lane) -> Pair:
 
 
 def sum_with_multiple(lanes: LaneWriter, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
-    """k*two + f as a pair; two is a pair, and k*two[0] is exact and not smaller than f unless k is zero."""
+    """k*two + f as a pair, for a pair two; k*two[0] must be exact, and not smaller than f unless k is zero."""
     total = lanes.muladd(k, two[0], f)
     if lanes.plain:
         return total, k * two[1]

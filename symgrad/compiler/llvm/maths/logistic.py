@@ -42,7 +42,7 @@ def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     )
 
     def at_ends() -> list[Lane]:
-        # There 1 + e rounds to 1, log(1 + e) to e, and |x| + log(1 + e) to |x|.
+        # In these lanes 1 + e rounds to 1, log(1 + e) to e, and |x| + log(1 + e) to |x|.
         small = exp_of_pair(lanes, -size)
         return [
             lanes.select(x > 0.0, 1.0, small),

@@ -19,7 +19,7 @@ __all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
 
 
 def _log_as_pair(lanes: LaneWriter, k: Lane, f: Lane) -> Pair:
-    """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 are left after a product of up to 700."""
+    """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 bits are left after a product of up to 700."""
     s, s_low = lanes.quotient((f, lanes.const(0)), lanes.fast_two_sum(lanes.const(2), f))
     z = s * s
     z_low = lanes.muladd(s + s, s_low, lanes.product_error(s, s, z))
@@ -47,7 +47,7 @@ def _times(lanes: LaneWriter, y: Lane, log: Pair) -> Pair:
 
 
 def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
-    """x**y, and log(x), which the derivative with respect to y needs and which is computed here anyway."""
+    """x**y, and log(x), which is computed anyway and which the derivative with respect to y needs."""
     k, m = mantissa(lanes, x)
     log = _log_as_pair(lanes, k, m - 1.0)
     exponent, low = _times(lanes, y, log)
@@ -63,7 +63,7 @@ def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
 
 
 def _special_powers(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
-    """x**y from |x|**y, with the sign for negative bases and special values (C99, F.9.4.4); log(x) (F.9.3.7)."""
+    """x**y from |x|**y, with the sign for negative bases and special values (C99, F.9.4.4), and log(x) (F.9.3.7)."""
     size, y_size = lanes.abs(x), lanes.abs(y)
     k, m = mantissa_of_positive(lanes, size)
     # With an exponent of 2**70 the result is zero or infinite for every base except 1.
@@ -125,9 +125,9 @@ def cbrt(lanes: LaneWriter, x: Lane) -> Sequence[Lane]:
 
 
 def half_inverse_root(lanes: LaneWriter, x: Lane) -> Lane:
-    """1/(2*sqrt(x)) within four per cent, enough to correct a root; a finite number for zero.
+    """1/(2*sqrt(x)) within four per cent, which is enough to correct a root; a finite number for zero.
 
-    Halving the bits halves the exponent.
+    To halve the exponent, the integer with the bits of x is halved.
     """
     return lanes.real(lanes.integer(0x5FD6EB50C7B537A9) - (lanes.bits(x) >> 1))
 

@@ -1,10 +1,10 @@
 """sin, cos and tan: |x| = n*pi/2 + r with |r| <= pi/4 and a pair r; the sign of x is restored at the end.
 
-Where the processor has table lookup in registers, sin and cos use x = n*pi/8 + r with |r| <= pi/16.
+If the processor has table lookup in registers, sin and cos use x = n*pi/8 + r with |r| <= pi/16.
 
-pi/2 is a sum of several doubles (Cody and Waite, Software Manual for the Elementary Functions, 1980), enough of them
-that r is accurate even near a multiple of pi/2, up to 2**20 (multiples of pi/8: up to 2**22). Lanes beyond call C's
-functions; freestanding code reduces them by Payne and Hanek (`large_angles.py`).
+pi/2 is a sum of several doubles (Cody and Waite, Software Manual for the Elementary Functions, 1980): so many that r is
+accurate even near a multiple of pi/2, up to 2**20 (multiples of pi/8: up to 2**22). For larger numbers C's functions
+are called; freestanding code reduces such numbers by the method of Payne and Hanek (`large_angles.py`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def _reduce_cody_waite(lanes: LaneWriter, size: Lane, *, rounded: bool = False) 
 def _subtract_with_fma(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bool) -> Pair:
     """Subtract n*pi/2 (or n*pi/8) in three parts; the second part is so short that its multiples are exact.
 
-    Where n is not zero, x and n*first are integer multiples of 2**-53 (for pi/8: of 2**-55), and so is their
+    If n is not zero, x and n*first are integer multiples of 2**-53 (for pi/8: of 2**-55), and so is their
     difference. It is below 1 (for pi/8: 1/4), so 53 bits hold it (Boldo, Daumas and Li, Formally Verified Argument
     Reduction with a Fused Multiply-Add, 2009). The last bit of the second term, q = n*second, is below that unit. So
     ``rest - r`` is exact: if |q| is larger than |rest|, it has the last bit of q and is hardly larger than q; else
-    Sterbenz's or Dekker's lemma applies. Hence the error of r is exact too.
+    Sterbenz's or Dekker's lemma applies. Hence the error of r is exact, too.
     """
     first, second, third = parts
     rest = lanes.muladd(n, -first, x)
@@ -55,7 +55,7 @@ def _subtract_with_fma(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, 
 def _subtract_without_fma(lanes: LaneWriter, size: Lane, n: Lane, rounded: bool) -> Pair:
     """Subtract n*pi/2 in four parts; multiples up to n = 2**20 of all parts but the last are exact."""
     first, second, third, fourth = c.HALF_PI_IN_FOUR
-    # Each difference is exact where it cancels; elsewhere |a| >= |b|.
+    # Each difference is exact if its terms cancel; otherwise |a| >= |b|.
     r, lost = lanes.fast_two_sum(size - n * first, n * -second)
     r, lost_again = lanes.fast_two_sum(r, n * -third)
     low = (lost + lost_again) + n * -fourth
@@ -94,7 +94,7 @@ def _by_tables(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     """Take a point in the direction of n*pi/8 from tables, and rotate it by r = x - n*pi/8.
 
     The number n*2**-51 + `_MIDDLE` is between 2 and 4. Its last bits are n, the index into the tables, and of the other
-    bits only that of 2 is set. All other nonnegative numbers have further bits set, except zero and subnormal numbers,
+    bits only the bit of 2 is set. Any other nonnegative number has further bits set, unless it is zero or subnormal,
     which the sum never is, because 8/pi has too many digits.
 
     Sine and cosine of the direction are (1 + e) times the doubles s and o, which were chosen to be within 2**-64 of the
@@ -141,7 +141,7 @@ def _by_quadrants(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
 
 
 def _rotate_by_quadrants(lanes: LaneWriter, x: Lane, n: Lane, r: Pair) -> tuple[Lane, Lane]:
-    """Sine and cosine of x from those of r."""
+    """Sine and cosine of x from the sine and cosine of r."""
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
     s, o = s + s_low, o + o_low
     even = (n & 1).equals(0)

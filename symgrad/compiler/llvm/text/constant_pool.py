@@ -1,10 +1,10 @@
 """The constant pool: numbers that instructions read from memory, close to a base register.
 
-An AVX-512 instruction can broadcast an operand from memory. LLVM uses that only for a number with one use; a number
-with several uses it first loads into a register, by an extra instruction, even where registers are short. It also
-addresses numbers relative to the instruction, with offsets of four bytes, and the cache of decoded instructions holds
-few of these. So in long code every use of a number has its own entry in the pool, and the offset from the base
-register fits in one byte.
+An AVX-512 instruction can broadcast an operand from memory. LLVM does that only for a number with a single use. It
+loads a number with several uses into a register, by an extra instruction, even if there are too few registers. LLVM
+also addresses numbers relative to the instruction, with offsets of four bytes, and the cache of decoded instructions
+holds few such instructions. So in long code every use of a number has its own entry in the pool, and the offset from
+the base register fits in one byte.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from symgrad.compiler.llvm.text.types import FloatType
 __all__ = ["pool_constants", "pool_inlined_constants"]
 
 _WINDOW = 256
-"""Numbers that a signed byte reaches from the base register: the offset counts numbers."""
+"""How many numbers a signed byte can address from the base register, since the offset counts numbers."""
 
 _MIN_CONSTANTS = 24
-"""Different numbers in the code of a loop from which on a pool pays: fewer mostly stay in registers."""
+"""A pool pays if the code of a loop has at least so many different numbers; fewer numbers mostly stay in registers."""
 
 _READERS = frozenset({"fmul", "fadd", "fsub", "fdiv", "fcmp", "select", "call"})
 """Instructions that can take an operand from memory."""
@@ -54,7 +54,7 @@ def pool_constants(
 def pool_inlined_constants(
     functions: Sequence[Function], width: int, real: FloatType
 ) -> tuple[list[Function], list[Global]]:
-    """Return the functions, the inlined ones with constant pools, and the definitions of these pools."""
+    """Return the functions, of which the inlined ones now have constant pools, and the definitions of these pools."""
     changed: list[Function] = []
     tables: list[Global] = []
     for k, function in enumerate(functions):
@@ -118,7 +118,7 @@ def _load_from_pool(
         made.append(line)
     if not numbers:
         return [], made, []
-    # The empty assembly hides from LLVM that the address is constant: else it would fold the offsets back.
+    # The empty assembly hides from LLVM that the address is constant; otherwise LLVM would fold the offsets back.
     before = [
         f'  %near{k} = call ptr asm "", "=r,0"'
         f"(ptr getelementptr ({real.llvm}, ptr @{name}, i64 {_WINDOW * k + _WINDOW // 2}))"

@@ -1,7 +1,7 @@
-"""IR of the copy loops: gather and scatter elements through buffers, stream large results past the caches.
+"""IR of the copy loops: gather and scatter elements through buffers, and store large results around the caches.
 
-LLVM does not optimise these functions, so they are written to be fast at level 0: an iteration works in registers,
-and only the values that it hands to the next iteration pass through memory.
+LLVM does not optimise these functions, so they are written to be fast at level 0: an iteration works in registers, and
+only the values for the next iteration pass through memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.text.templates import fill_template
 __all__ = ["STREAM_FUNCTION", "copy_function"]
 
 _KINDS = {8: ("i64", "eights"), 4: ("i32", "fours"), 1: ("i8", "ones")}
-"""By the bytes of an element: the type that is loaded, and the prefix of its blocks."""
+"""For each size of an element in bytes: the type that is loaded, and the prefix of its blocks."""
 
 _UNROLLED = 8
 
@@ -25,7 +25,7 @@ _COPY_ELEMENT = """\
   %${x}.q${next} = getelementptr i8, ptr %${x}.q${k}, i64 %dst.step
 """
 
-# The loop for elements of one size: unrolled, then one by one, then the padding with the last element.
+# The loop for elements of one size: first unrolled, then one element at a time, then padding with the last element.
 _COPY_OF_SIZE = """\
 ${x}:
   %${x}.many = icmp sge i64 %real, ${unrolled}
@@ -110,7 +110,7 @@ def copy_function(sizes: Collection[int] = tuple(_KINDS)) -> str:
 
 
 _LINES = 4
-"""Cache lines that an iteration moves."""
+"""The number of cache lines that an iteration copies."""
 
 _LINE = """\
   %from.${n}.${k} = getelementptr i8, ptr %src.${n}, i64 ${at}
@@ -124,8 +124,8 @@ def _lines(count: int) -> str:
     return "".join(fill_template(_LINE, {"n": count, "k": k, "at": 64 * k}) for k in range(count))
 
 
-# An ordinary store first fetches the cache line that it writes to; a nontemporal store does not. Where the results do
-# not fit into the caches anyway, that saves a third of the memory traffic.
+# An ordinary store first fetches the cache line that it writes to; a nontemporal store does not. If the results do not
+# fit into the caches anyway, nontemporal stores save a third of the memory traffic.
 _STREAM = """\
 define internal void @ufunc.stream(ptr %src, ptr %dst, i64 %bytes) #0 {
 entry:
@@ -171,4 +171,4 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 STREAM_FUNCTION = fill_template(
     _STREAM, {"lines": _LINES, "bytes": 64 * _LINES, "several": _lines(_LINES), "one": _lines(1)}
 )
-"""The function that stores results past the caches (nontemporal), with its declarations."""
+"""The function that stores results around the caches (nontemporal stores), with its declarations."""

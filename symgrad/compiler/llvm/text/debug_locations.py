@@ -1,6 +1,6 @@
 """Debug locations: LLVM's assembly then shows for each instruction the equation that it comes from.
 
-LLVM knows lines of files; here the line number stands for an equation.
+A debug location of LLVM is a line of a file; here the line number stands for an equation.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node
 __all__ = ["DebugLocations"]
 
 _FIRST = 10
-"""The first number of a location: the numbers below belong to the metadata that every module has."""
+"""The first number of a location; smaller numbers belong to the metadata that every module has."""
 
 
 class DebugLocations:
@@ -50,7 +50,7 @@ class DebugLocations:
         return _FIRST + len(self._functions) + len(self._numbers)
 
     def node(self, number: int) -> Node | None:
-        """Return the equation of a number, or None."""
+        """Return the equation with a number, or None."""
         return self._nodes.get(number)
 
     def metadata(self) -> str:

@@ -1,7 +1,7 @@
 """Fuse a product and the sum that reads it into one fused multiply-add.
 
-With LLVM's flag `contract` the optimisation level would decide which products are fused. Here a fixed rule on the
-instructions decides, so quick code and optimised code give the same bits.
+With LLVM's flag `contract` the optimisation level would determine which products are fused. Here a fixed rule on the
+instructions determines it, so quick code and optimised code give the same bits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["fuse_multiply_adds"]
 def fuse_multiply_adds(
     lines: Sequence[str | Instruction], vector: str, intrinsic: str
 ) -> list[str | Instruction]:
-    """Return code in which a*b + c is one call where both may fuse and nothing else reads the product.
+    """Return code in which a*b + c is one call if both instructions may fuse and nothing else reads the product.
 
     Args:
         lines: the code of one function.
         vector: the type of its numbers.
-        intrinsic: the name of the function a*b + c.
+        intrinsic: the name of the function that computes a*b + c.
     """
     made: list[Line] = [*lines]
     add, sub, mul = (Opcode.binary(op, vector) for op in ("fadd", "fsub", "fmul"))
@@ -33,7 +33,7 @@ def fuse_multiply_adds(
     of_interest = {add, sub, mul, neg}
     reads = Counter(chain.from_iterable(line.operands for line in lines if isinstance(line, Instruction)))
     place: dict[str, int] = {}
-    signs: dict[str, str] = {}  # the operand of each negation that is read once
+    signs: dict[str, str] = {}  # for each negation that is read once, its operand
     products: dict[str, tuple[str, ...]] = {}
     for i, line in enumerate(lines):
         if not isinstance(line, Instruction) or line.code not in of_interest:

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Splat(str):
-    """One number in all lanes, as the text of an operand.
+    """The text of an operand with the same number in all lanes.
 
     Args:
         kind: the type of the number.
@@ -66,7 +66,7 @@ class Instruction(NamedTuple):
 
 
 class LineGroup(list["str | Instruction"]):
-    """Lines that stand for one line, and may be replaced later."""
+    """A group of lines in the place of one line; the group may be replaced later."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ def format_lines(lines: Iterable[Line]) -> list[str]:
 
 
 def eliminate_dead_code(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
-    """Drop the instructions whose values nobody reads. There are no loops, so one backward pass is enough."""
+    """Drop the instructions whose values are never read. There are no loops, so one backward pass is enough."""
     live: list[str | Instruction] = []
     read: set[str] = set()
     for line in reversed(lines):

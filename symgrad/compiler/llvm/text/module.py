@@ -32,7 +32,7 @@ class Attributes(IntEnum):
     """Neither optimised nor inlined."""
     REALIGNED = 3
     """A function that spills many values aligns its stack frame. Otherwise LLVM leaves the frame at a multiple of 16
-    bytes, and in three processes of four every spilled vector crosses a cache line: a loop over thousands of equations
+    bytes, and in three of four processes every spilled vector crosses a cache line. A loop over thousands of equations
     then takes a third longer."""
 
 
@@ -52,7 +52,7 @@ def _internal(linkage: Linkage) -> str:
 
 
 class FunctionDeclaration(NamedTuple):
-    """A function that a module calls and does not define: its name without ``@``, and its types.
+    """A function that a module calls but does not define: its name without ``@``, and its types.
 
     Example:
         >>> print(FunctionDeclaration("sin", "double", ("double",), Attributes.USUAL))
@@ -118,7 +118,7 @@ class Function:
 
     @property
     def declaration(self) -> FunctionDeclaration:
-        """The declaration for a module that only calls it."""
+        """The declaration for a module that only calls the function."""
         return FunctionDeclaration(self.name, self.returns, self.parameters, self.attributes)
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ class Module:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The names of the functions that it declares, without LLVM's intrinsics."""
+        """The names of the functions that the module declares, without LLVM's intrinsics."""
         declared = (d.name for d in self.items if isinstance(d, FunctionDeclaration))
         return tuple(name for name in declared if not name.startswith("llvm."))
 

@@ -1,4 +1,4 @@
-"""Opcodes: the text of instructions, with the types and names it was built from as fields, so nobody parses it back."""
+"""Opcodes: the text of instructions. The types and names that it contains are also fields, so it is never parsed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Opcode(str):
 
     Attributes:
         op: the operation: fadd, load, call.
-        kind: the type of its value; for a store, of the stored value; for getelementptr, of the elements.
+        kind: the type of its value; for a store, the type of the stored value; for getelementptr, the type of the
+            elements.
         kinds: the types of its operands.
         how: the predicate of a comparison, the called function, or the index of a member.
         labels: the target blocks of a branch, or the source blocks of a phi.

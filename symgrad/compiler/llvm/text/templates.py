@@ -11,7 +11,7 @@ __all__ = ["fill_template", "load_fields", "store_fields"]
 
 
 class _Template(Template):
-    """A text with placeholders ``${name}``; a name may have dots, as LLVM's do, and a bare dollar is an error."""
+    """A text with placeholders ``${name}``; a name may have dots, like LLVM's names, and a bare dollar is an error."""
 
     idpattern = "(?!)"
     braceidpattern = r"[A-Za-z][\w.]*"
@@ -22,7 +22,7 @@ def fill_template(text: str, parts: Mapping[str, object]) -> str:
 
     Args:
         text: the template.
-        parts: a value for every placeholder of the text, and for no other name.
+        parts: the values of all placeholders in the text, by name; other names are an error.
 
     Raises:
         InternalError: if a placeholder has no value, or a value no placeholder.
@@ -39,7 +39,7 @@ def fill_template(text: str, parts: Mapping[str, object]) -> str:
 
 
 def load_fields(table: str, fields: Sequence[tuple[str, str]], names: Collection[str] = ()) -> str:
-    """Return the lines that load fields of eight bytes each into values of their names.
+    """Return the lines that load fields of eight bytes each into values with the names of the fields.
 
     Args:
         table: the address of the record, with any alignment.
@@ -55,7 +55,7 @@ def load_fields(table: str, fields: Sequence[tuple[str, str]], names: Collection
 
 
 def store_fields(table: str, fields: Sequence[tuple[str, str]]) -> str:
-    """Return the lines that store values into the fields of their names, of eight bytes each."""
+    """Return the lines that store values into the fields with their names, which have eight bytes each."""
     return "\n".join(
         f"  %{name}.in = getelementptr i64, ptr {table}, i64 {i}\n  store {kind} %{name}, ptr %{name}.in"
         for i, (name, kind) in enumerate(fields)

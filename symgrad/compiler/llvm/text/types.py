@@ -46,7 +46,7 @@ class FloatType:
         """Round an exact number once, to nearest, ties to even.
 
         Raises:
-            NumberTooLargeError: if a finite number is beyond the largest one of the format.
+            NumberTooLargeError: if a finite number is beyond the largest number of the format.
         """
         if isinstance(number, float) and not math.isfinite(number):
             return self.scalar(number)
@@ -73,7 +73,7 @@ class FloatType:
         return self.scalar(math.copysign(math.ldexp(kept, exponent), exact))
 
     def literal(self, value: float | np.floating) -> str:
-        """Return the value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""
+        """Return the value in LLVM's hexadecimal notation; LLVM writes the bits of a double even for a float."""
         return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
 
 
@@ -85,7 +85,7 @@ def float_type(dtype: object) -> FloatType:
     """Return the format of a dtype.
 
     Raises:
-        UsageError: for any dtype but float64 and float32.
+        UsageError: for any dtype other than float64 and float32.
     """
     try:
         name = np.dtype(dtype).name  # type: ignore[arg-type]  (users may pass anything)

@@ -1,8 +1,8 @@
 """Choose the axis order of internal arrays: move a long axis to the end, where it fills the lanes of vectors.
 
-An array of points of shape (1000, 10) leaves most lanes of a vector empty, and a sum over the coordinates adds up
-lanes. Shape (10, 1000) avoids both. Inputs and results keep their order; an input that is read repeatedly is transposed
-once. Values are the same up to the order of sums.
+A loop over the last axis of an array of points of shape (1000, 10) leaves lanes of vectors empty, and a sum over the
+coordinates must add up the lanes of a vector. Shape (10, 1000) avoids both. Inputs and results keep the order of their
+axes; an input that is read repeatedly is transposed once. Values are the same up to the order of sums.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _LANES = 8
 """Typical number of lanes of a vector."""
 
 _LONG = 4 * _LANES
-"""Length of an axis that fills vectors; a shorter one leaves many lanes empty."""
+"""An axis of at least this length fills vectors; a shorter axis leaves many lanes empty."""
 
 _TRIED = 4
-"""Number of axes that are tried as the last axis."""
+"""How many axes are tried as the last axis."""
 
 _WORTH = 0.6
 """A new order pays if the loops take at most this fraction of their present time."""
@@ -45,7 +45,7 @@ def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[No
         outputs: the outputs of a program in the vocabulary of `compiler/lowering/arrays/normal_form.py`.
 
     Returns:
-        The outputs, in the old order of their axes, and the transposed arrays that are worth storing.
+        The outputs, with the old order of their axes, and the transposed arrays that are worth storing.
     """
     everything = topological(outputs)
     axes = _Axes(everything)
@@ -74,7 +74,10 @@ def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[No
 
 
 class _Axes:
-    """Classes of equivalent axes of the arrays of a program (union-find): linked axes share the loops of some op."""
+    """Classes of equivalent axes of the arrays of a program (union-find).
+
+    Axes are linked if an op loops over them together.
+    """
 
     def __init__(self, everything: Sequence[Node]) -> None:
         self._above: dict[Axis, Axis] = {}
@@ -94,7 +97,7 @@ class _Axes:
         return [j for j, n in enumerate(node.shape) if n != 1 and self._top((node, j)) == name]
 
     def names(self) -> list[Axis]:
-        """Return the classes of long axes in front of short last axes, by decreasing number of elements."""
+        """Return the classes of long axes that come before a short last axis, by decreasing number of elements."""
         found: dict[Axis, float] = {}
         for node in self._everything:
             if len(node.shape) > 1 and estimate(node.shape[-1]) < _LONG:
@@ -140,7 +143,7 @@ def _long(shape: Shape) -> list[int]:
 
 
 def _moved(everything: Sequence[Node], axes: _Axes, name: Axis, fixed: set[Node]) -> dict[Node, int]:
-    """Return the arrays in which the axis of a class can become the last axis, and the number of that axis."""
+    """Return the arrays in which the axis of a class can become the last axis, each with the index of this axis."""
     found: dict[Node, int] = {}
     for node in everything:
         where = axes.of(node, name)
@@ -235,7 +238,7 @@ def _view(x: Node, before: Sequence[int], after: Sequence[int]) -> Node:
 
 
 def _like(x: Node, moved: Node) -> Node:
-    """Convert transposed conditions back to conditions: the transposing op returns numbers."""
+    """Convert transposed conditions back to conditions, since the op that transposes returns numbers."""
     return op("ne", moved, as_node(0)) if x.dtype == "bool" else moved
 
 
@@ -288,7 +291,7 @@ class _Turning:
         return apply(node.op, args, (shape,) if node.op.name == "broadcast_to" else node.params)
 
     def _beside(self, arg: Node, axis: int, rank: int) -> Node:
-        """Reshape an operand so that it broadcasts with arrays of a rank in which an axis has been moved to the end."""
+        """Reshape an operand so that it broadcasts with arrays of a given rank in which an axis has become last."""
         at = axis - rank + len(arg.shape)
         if at >= 0 and arg.shape[at] != 1:
             return self.last(arg, at)
@@ -325,7 +328,10 @@ class _Turning:
 
 
 def _often_read(outputs: Sequence[Node], views: Iterable[Node]) -> Iterable[Node]:
-    """Yield the transposed arrays that are read more than once: unstored, each read would gather distant elements."""
+    """Yield the transposed arrays that are read more than once.
+
+    If they were not stored, each read would gather distant elements.
+    """
     readers: dict[Node, list[Node]] = {}
     for node in topological(outputs):
         for arg in node.args:

@@ -31,7 +31,7 @@ _Product = tuple[Node, Node, _Labels, _Labels, frozenset[int]]
 """Two operands, their axes, and the axes of the product."""
 
 MatrixProducts = dict[_Product, tuple[Node, _Labels]]
-"""The products of matrices of a program with the order of their axes, to find common subexpressions."""
+"""The products of matrices of a program, with the order of their axes, by which common subexpressions are found."""
 
 
 def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool:
@@ -63,7 +63,7 @@ def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) ->
     for own, old in zip(labels, node.args, strict=True):
         sizes.update(zip(own, old.shape, strict=True))
     found, kept = _contract(operands, axes, result, sizes, products)
-    if kept != result:  # operands that were broadcast along an axis have lost it
+    if kept != result:  # an operand that was broadcast along an axis has lost the axis
         spread = tuple(sizes[k] if k in kept else 1 for k in result)
         if found.shape != spread:
             found = apply(OPS["reshape"], (found,), (spread,))
@@ -102,7 +102,7 @@ def _contract(
     sizes: dict[int, Size],
     products: MatrixProducts,
 ) -> tuple[Node, _Labels]:
-    """Contract operands, in pairs if that is cheaper; labels that no operand has are missing in the result."""
+    """Contract operands, in pairs if that is cheaper. Labels that no operand has are missing in the result."""
     present = set[int]().union(*axes)
     absent = [k for k in sizes if k not in present and k not in result]
     kept = tuple(k for k in result if k in present)
@@ -132,7 +132,7 @@ def _path(
 ) -> Iterable[tuple[int, ...]]:
     everything = set[int]().union(*(own for _, own in arrays))
     if len(arrays) <= 2 or any(set(own) == everything for _, own in arrays):
-        # One nest over the largest operand multiplies all of them.
+        # One loop nest over the largest operand multiplies all operands.
         return [tuple(range(len(arrays)))] if arrays else []
     planner: Any = import_module("opt_einsum")
     names = {k: chr(ord("a") + i) if i < 26 else chr(0x100 + i) for i, k in enumerate(sorted(everything))}
@@ -144,7 +144,7 @@ def _path(
 
 
 def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: MatrixProducts) -> Node:
-    """Return one step of a contraction; sum axes of a single operand before a product of matrices."""
+    """Return one step of a contraction. Axes that only one operand has are summed before a product of matrices."""
     labels = tuple(own for _, own in pair)
     operands = [x for x, _ in pair]
     if len(pair) == 2:
@@ -190,7 +190,7 @@ def _known_product(
 
 
 def _groups(labels: tuple[_Labels, _Labels], out: _Labels) -> tuple[_Labels, _Labels, _Labels, _Labels]:
-    """Return the batch axes, the axes of just the left and just the right operand, and the contracted axes."""
+    """Return the batch axes, the axes of only the left and of only the right operand, and the contracted axes."""
     a, b = labels
     batch = tuple(k for k in out if k in a and k in b)
     left = tuple(k for k in out if k not in b)

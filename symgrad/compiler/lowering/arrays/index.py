@@ -90,10 +90,10 @@ def flat(place: Sequence[Index], shape: Shape) -> Index:
 
 
 def merged_axes(lengths: Sequence[int], ways: Sequence[Sequence[int]]) -> list[tuple[int, tuple[int, ...]]]:
-    """Merge adjacent axes where one stride of every array goes through both; leave out axes of length 1.
+    """Merge adjacent axes if in every array a single stride steps through both; leave out axes of length 1.
 
     Args:
-        lengths: the axes that the arrays have together.
+        lengths: the lengths of the axes that the arrays share.
         ways: the strides of every array.
 
     Returns:

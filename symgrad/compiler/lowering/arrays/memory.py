@@ -1,4 +1,4 @@
-"""Assign a place to each array: an argument, or a slot of scratch memory, reused when its array is dead.
+"""Assign a place to each array: an argument, or a slot of scratch memory, which is reused when its array is dead.
 
 Slots are chosen when a program is compiled, for all sizes at once. The address of each slot is computed from the sizes
 in every call.
@@ -30,8 +30,8 @@ class Buffer:
     """The elements of an array.
 
     Args:
-        kind: their type.
-        count: their number.
+        kind: the type of the elements.
+        count: the number of elements.
         slot: the slot of the array; -1 for an argument.
     """
 
@@ -55,7 +55,7 @@ class Memory:
         arrays: the arrays.
         inputs: the number of inputs.
         slots: the slots.
-        of: the array of a node.
+        of: the index of the array of each node.
     """
 
     arrays: list[Buffer]
@@ -83,7 +83,7 @@ class Memory:
         return self._kept[id(nest), row]
 
     def new(self, kind: Kind, count: Size) -> int:
-        """Put an array into a free slot, or a new one."""
+        """Put an array into a free slot, or into a new slot."""
         best = -1
         wanted = estimate(count)
         for i in sorted(self._free):
@@ -107,7 +107,7 @@ class Memory:
         return len(self.arrays) - 1
 
     def share(self, kind: Kind, count: Size, k: int) -> int:
-        """Put an array into the slot of another array, whose last read is before or at the new array's write."""
+        """Put an array into the slot of another array whose last read is not after the write of the new array."""
         slot = self.arrays[k].slot
         array = Buffer(kind, count, slot)
         self.slots[slot].arrays.append(array)
@@ -146,8 +146,8 @@ def plan_memory(
         # later.
         dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
         if step in of_turns:
-            # Not if another step of the same fused loop reads the operand: it would read an overwritten value in its
-            # next turn.
+            # This is not done if another step of the same fused loop reads the operand: it would read an overwritten
+            # value # in its next turn.
             dying -= {n for s in of_turns[step].steps if s is not step for n in s.needs}
         if isinstance(step, Nest) and dying:
             for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():

@@ -20,10 +20,10 @@ from symgrad.ir.sizes import Shape
 __all__ = ["LibraryCall", "Member", "Nest", "ArrayTask", "group"]
 
 _LOOK_BACK = 16
-"""A task may join a nest among this many last steps."""
+"""A task may join a nest among the last steps, as many as this."""
 
 _LARGEST = 400
-"""Largest number of members of a nest: code size and register pressure grow with it."""
+"""The largest number of members of a nest; code size and register pressure grow with it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -36,7 +36,7 @@ class Member:
         place: the place of the value in the target.
         indices: for a scatter, the arrays of positions and their places.
         reduced: the loops of the nest over which the result is reduced.
-        inner: whether it runs over the inner loop.
+        inner: whether the member runs over the inner loop.
         stored: whether its value must be stored in memory.
     """
 
@@ -50,7 +50,7 @@ class Member:
 
     @property
     def own(self) -> bool:
-        """Whether the value is computed by the node's own formula, not as a product of operands."""
+        """Whether the value is computed by the node's own formula, and not as a product of operands."""
         return self.task.target is self.task.node and self.factors[0][0] is self.task.node
 
 
@@ -188,7 +188,7 @@ class _Grouping:
         if reduced != list(range(inner - len(reduced), inner)):
             return False
         shared = not nest.loops
-        alone = len(used) == len(nest.loops)  # and reads no array of the nest's rank
+        alone = len(used) == len(nest.loops)  # and the task reads no array of the nest's rank
         memory = {n for n, _ in needs.memory}
         everywhere = len(nest.loops)
         for node, place in needs.values:
@@ -207,7 +207,7 @@ class _Grouping:
         index = self.steps.index(nest)
         if all(self._position(n) < index for n in memory):
             return True
-        # The nest can also move behind the operands of the task, if no step in between reads its results.
+        # The nest can also move after the operands of the task, if no step in between reads its results.
         results = [m.task.target for m in nest.members if isinstance(m.task.target, Node)]
         if any(n in step.needs for step in self.steps[index + 1 :] for n in results):
             return False
@@ -233,7 +233,7 @@ class _Grouping:
 
 
 def _assignments(task: Task, nest: Nest) -> Iterator[dict[int, int]]:
-    """Yield injections of the loops of a task into the loops of a nest, the identity first."""
+    """Yield the injections of the loops of a task into the loops of a nest, with the identity first."""
     count = len(task.loops)
     if count not in (len(nest.loops), len(nest.loops) - 1) or count > 5:
         return

@@ -28,6 +28,7 @@ def to_normal_form(outputs: Sequence[Node]) -> list[Node]:
             continue
         native = None if node.op.structure is None else node.op.structure.native
         new = with_args(node, args) if native is None or isinstance(native, Scan) else native(node, args)
-        # The norm of an int over no axis becomes its absolute value, which is an int; memory must hold a real number.
+        # The norm of an int over no axis becomes its absolute value, which is an int, but memory must hold a real
+        # number.
         done[node] = op("div", new, as_node(1)) if (node.dtype, new.dtype) == ("real", "int") else new
     return [done[o] for o in outputs]

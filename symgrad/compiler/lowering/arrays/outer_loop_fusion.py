@@ -1,8 +1,8 @@
 """Fuse the outermost loops of consecutive steps, so that intermediate results stay in the cache.
 
 Consider 25 products of matrices, then a formula of each product, then 25 products again. As three separate steps, each
-step reads the results of the previous step from main memory. In a loop of 25 turns of three steps, an array that only
-these steps use has the size of one turn.
+step reads the results of the previous step from main memory. In one loop of 25 turns with three steps each, an array
+that only these steps use needs the memory of one turn.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from symgrad.ir.sizes import Size, size_product
 __all__ = ["Turns", "stored_nodes", "fuse_outer_loops"]
 
 _LARGE = 2**15
-"""Size of an array that does not fit the first-level cache, so that fusion pays."""
+"""Fusion pays for an array of at least this size, which does not fit into the first-level cache."""
 
 _TURN = 2**9
-"""Smallest size of a step in a turn: the overhead of a step equals the work on some hundred numbers."""
+"""The smallest size of a step in a turn, since the overhead of a step equals the work on some hundred numbers."""
 
 
 _AHEAD = 50
@@ -38,8 +38,8 @@ class Turns:
     Args:
         steps: the steps.
         count: the number of turns of the loop.
-        private: arrays that only these steps use, and of which each turn uses its own part; memory holds one turn's
-            part.
+        private: arrays that only these steps use. Each turn uses its own part of them, and memory holds the part of one
+            turn.
     """
 
     steps: tuple[ArrayTask, ...]
@@ -157,7 +157,7 @@ def _own_part(
 def _leave(
     steps: Sequence[ArrayTask], together: list[ArrayTask], after: list[ArrayTask], bound: Collection[Node]
 ) -> None:
-    """Move steps behind the turns, into the turns of their readers, if all other private arrays stay private."""
+    """Move steps after the turns, into the turns of their readers, if all other private arrays stay private."""
     for step in reversed(together[1:]):
         results = stored_nodes(step)
         readers = [s for s in steps if not set(results).isdisjoint(s.needs)]

@@ -17,7 +17,8 @@ __all__ = ["Availability", "Pair", "Pass", "Passes", "inside", "last_reads", "pl
 Pair = tuple[Node, IndexTuple]
 
 _KEPT = 12
-"""Number of simple operations above which a pass saves a value for a later pass, which would recompute it otherwise."""
+"""If a value takes more simple operations than this, a pass saves it for a later pass, which would otherwise recompute
+it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,9 @@ class Availability:
 
     Args:
         inner: whether the value differs from lane to lane.
-        outer: whether it depends on the outer loops (or on a reduction of a pass).
+        outer: whether the value depends on the outer loops (or on a reduction of a pass).
         stage: the first pass that can use the value.
-        cost: its simple operations in each lane, with all operands.
+        cost: the simple operations in each lane that compute it and all its operands.
     """
 
     inner: bool
@@ -72,7 +73,7 @@ class Passes:
 
 
 def inside(nest: Nest, pair: Pair) -> Reads:
-    """Return the operands of a value within a nest; none for a leaf."""
+    """Return the operands of a value within a nest; a leaf has none."""
     node, place = pair
     member = nest.holds(node, place)
     if member is not None:

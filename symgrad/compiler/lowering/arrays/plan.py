@@ -45,11 +45,11 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: the outputs.
         inputs: the symbols, in the order of the arguments.
     """
-    # The smaller vocabulary first: all later passes handle only its ops.
+    # The smaller vocabulary comes first, since all later passes handle only its ops.
     small = to_normal_form(outputs)
-    # Axes before memory: a transposed array is a new array, which pays only if it is stored.
+    # Axes come before memory: a transposed array is a new array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
-    # Stored values before loops: the loops of stored values compute all other values where these are read.
+    # Stored values come before loops: the loops of stored values compute all other values where they are read.
     selection = select(results, stored)
     # Fuse loops over the same points into a nest.
     found = group(selection)
@@ -57,6 +57,6 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     passes = {step: plan_passes(step, selection.tasks) for step in found if isinstance(step, Nest)}
     # The fusion of outermost loops needs the passes.
     steps, turns = fuse_outer_loops(found, passes, selection, selection.bound)
-    # Memory last: lifetimes follow from the order of all steps.
+    # Memory comes last, since lifetimes follow from the order of all steps.
     memory = plan_memory(steps, turns, passes, selection, inputs, results)
     return Plan(steps, turns, passes, memory, selection, results)

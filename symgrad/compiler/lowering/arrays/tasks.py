@@ -37,10 +37,10 @@ Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
 _REDUCTIONS: tuple[Combine, ...] = ("max", "min", "prod")
 _SHARED, _LONG = 12, 1500
-"""Costs above which a value is stored: if it is read twice, and in any case."""
+"""A value with a cost above the first number is stored if it is read twice; above the second, in any case."""
 
 _REPEATED = 3
-"""Cost above which a row is stored if every row of a larger array reads it."""
+"""A row with a cost above this is stored if every row of a larger array reads it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,11 +51,12 @@ class Task:
         node: the value.
         loops: the sizes of its loops, numbered from 0; axes of length 1 have none.
         combine: the reduction of values at equal places of the result.
-        factors: the operands of a product, and the place of each; or only the node itself, computed by its own formula.
+        factors: the operands of a product, each with its place; or only the node itself, which its own formula
+            computes.
         place: the place of a value in the target.
         reduced: the loops over which the result is reduced.
         target: the array of the result: a node, or the number of an output to copy to.
-        indices: for a scatter, the arrays of positions, and the place of each.
+        indices: for a scatter, the arrays of positions, each with its place.
         axes: for a scatter, the axes of the target that the positions index.
         fill: whether the target is zero at all other places.
     """
@@ -157,9 +158,9 @@ class Selection:
 
     Args:
         order: nodes with memory or loops, arguments first, without symbols.
-        tasks: the tasks of a node; none for a call of BLAS or LAPACK, or a scan.
+        tasks: the tasks of each node; empty for a call of BLAS or LAPACK, or a scan.
         copies: the tasks that copy to outputs.
-        bound: nodes that are computed directly into an output, and the number of the output.
+        bound: nodes that are computed directly into an output, each with the index of the output.
     """
 
     order: list[Node] = field(default_factory=list[Node])

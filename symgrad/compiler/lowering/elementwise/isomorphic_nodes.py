@@ -16,13 +16,13 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 NUMBERS = frozenset({"add", "mul", "div"})
-"""Ops whose code is the same for every numeric operand: copies may differ in that number."""
+"""Ops whose code is the same for every number as an operand, so copies may differ in this number."""
 
 LARGE = 48
-"""Formula sizes are capped here: beyond, they say nothing about the size of a repetition."""
+"""The largest size of a formula that is counted; larger sizes say nothing about the size of a repetition."""
 
 _SHALLOW = 3
-"""Equations of small graphs have one colour if they are equal to this depth."""
+"""Equations of small graphs have the same colour if they are equal down to this depth."""
 
 
 class NumberedGraph:
@@ -70,7 +70,7 @@ class NumberedGraph:
         equation = np.append(~self.leaf[:-1], False)
         base = np.where(equation, _mixed(self.key.astype(np.uint64) + np.uint64(3)), np.uint64(1))
         colour, size = base, equation.astype(np.int64)
-        # Each step tells about four random equations apart: at this depth, few equations look alike by chance.
+        # Each step distinguishes about four random equations, so at this depth few equations look alike by chance.
         for _ in range(max(_SHALLOW, round(math.log(self.n, 4)) - 2)):
             mixed, larger = base, equation.astype(np.int64)
             for k in range(self.arity):
@@ -99,9 +99,9 @@ class NumberedGraph:
     def early(self, unit: Ints) -> Ints | None:
         """Order the equations so that units stay together, and each unit follows its operands immediately.
 
-        In this order a repetition is contiguous. In the order of a graph traversal it may not be: equations that only a
-        second output needs are far away. Among several units that can follow, units with no other operands come first:
-        they may belong to the same repetition.
+        In this order a repetition is contiguous. In the order of a graph traversal it may not be contiguous, since
+        equations that only a second output needs come much later. Among several units that can follow, units with no
+        other operands come first, since they may belong to the same repetition.
 
         Args:
             unit: for every equation, the equation that represents its unit.

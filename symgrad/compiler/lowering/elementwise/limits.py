@@ -1,10 +1,9 @@
 """Find the limit of an elementwise loop: its longest chain, the number of its operations, or memory.
 
-A processor starts an operation when its operands are ready, which is some cycles after the operations that compute them
-have started. Meanwhile it finds other work in the instructions that follow, a few hundred of them. In a short loop
-these include the next iteration, in a long loop they do not. So if the longest chain limits a long loop, and the number
-of its operations does not, then two vectors at a time take little longer than one. The arithmetic per element is the
-same.
+A processor starts an operation when its operands are ready, some cycles after the operations that compute them have
+started. Meanwhile it finds other work in the next few hundred instructions. In a short loop these include the next
+iteration, in a long loop they do not. So if a long loop is limited by its longest chain, and not by the number of its
+operations, then two vectors at a time take little longer than one. The arithmetic per element is the same.
 """
 
 from __future__ import annotations
@@ -17,30 +16,30 @@ from symgrad.ops.record import DIVISION_COST
 __all__ = ["better_pays_from", "elements_of_a_call", "limited_by_memory", "side_by_side"]
 
 _WINDOW = 224
-"""Number of instructions in a loop above which current processors see less than two iterations at once."""
+"""In a loop with more instructions than this, current processors see less than two iterations at once."""
 
 _PER_CYCLE = 3.0
-"""Vector instructions that start per cycle if none has to wait."""
+"""The number of vector instructions that start per cycle if none has to wait."""
 
 _INSTRUCTIONS = 40
 """Number of instructions of a mathematical function."""
 
 _LIGHT = 12
-"""Up to this many simple operations per argument take less time than loading or storing the argument."""
+"""At most this many simple operations per argument take less time than loading or storing the argument."""
 
 _EQUATIONS = 4000
 """Above this many equations, compiling twice the code takes longer than most callers would ever save."""
 
 _BETWEEN = 1000
-"""With at most this many equations outside the loops over copies, computing two vectors at a time pays: both share the
-loads from the tables of such a loop, and compile time hardly grows."""
+"""If at most this many equations are outside the loops over copies, computing two vectors at a time pays: both vectors
+share the loads from the tables of these loops, and compile time hardly grows."""
 
 _SLOWER = 0.01
-"""Extra time of quick code, in nanoseconds per instruction and element. It was between 0.005 and 0.025 over the
-workloads of `benchmarks/scoreboard`, which made their run time longer by a fifth to a half."""
+"""Extra time of quick code, in nanoseconds per instruction and element. It was between 0.005 and 0.025 for the
+workloads of `benchmarks/scoreboard`, whose run time it makes longer by a fifth to a half."""
 
 _ARGUMENT = 5
-"""Instructions per argument and vector: its load or store, and its index arithmetic."""
+"""The instructions for an argument of a vector: its load or store, and its index arithmetic."""
 
 _CALL = 150.0
 """Fixed extra time of each call of quick code, in nanoseconds: the call checks whether better code pays."""
@@ -50,14 +49,15 @@ _BETTER, _BETTER_EQUATION = 15e6, 0.06e6
 
 
 _SOON = 1500
-"""Number of equations (one copy of each repetition) up to which better code compiles as fast as unrolled quick code."""
+"""With at most this many equations (counting one copy of each repetition), better code compiles as fast as unrolled
+quick code."""
 
 
 def better_pays_from(plan: Schedule) -> int:
     """Return the number of elements after which quick code has lost the compile time of better code.
 
     If better code is compiled at that point, the total time is at most twice the time of the best decision, whatever
-    calls follow. No rule that does not know the later calls can promise less.
+    calls follow. No rule that does not know the later calls can guarantee a smaller factor.
 
     Args:
         plan: the equations of an elementwise loop.

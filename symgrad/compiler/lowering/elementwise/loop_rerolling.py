@@ -1,12 +1,13 @@
 """Grow copies of a subgraph in lockstep, from equations that look alike.
 
-A row has one equation of every copy. An operand or a reader of a row joins all copies at once, as a new row. For that
-it must fit in most copies: it has the same code in each, is not taken, and belongs to no other copy. The few copies in
-which it does not fit are dropped.
+A row has one equation of every copy. The operands or readers of a row join all copies at once, as a new row. For this
+they must fit in most copies: the equation has the same code in each copy, is not taken, and belongs to no other copy.
+The few copies in which it does not fit are dropped.
 
 No cycle may arise between copies, directly or through other equations. In the current order of all equations, a copy
-stands at the place of its last equation. So it is enough if other equations read its results only after that place. A
-reader with no other operands can always join; afterwards a new order is needed, in which the copies are contiguous.
+counts as computed at the place of its last equation. So there is no cycle if other equations read the results of a copy
+only after that place. A reader with no other operands can always join; afterwards a new order is needed, in which the
+copies are contiguous.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ PART = 16
 """A group must also save at least the graph's size divided by this."""
 
 _ROWS = 160
-"""Largest number of rows of a copy: with more, a loop over copies gains little, and its code runs out of registers."""
+"""The largest number of rows of a copy; with more rows, a loop over copies gains little, and its code runs out of
+registers."""
 
 _JOINED = 48
 """Neighbouring copies with fewer rows are joined, so that values pass between them in registers."""
@@ -39,10 +41,10 @@ _TRAFFIC = 1.1
 """Largest number of loads and stores per simple operation: more take longer than the operations."""
 
 _TRIALS = 5
-"""Number of new orders that are tried for a group, if a row does not fit in many copies in the current order."""
+"""How many new orders are tried for a group, if a row does not fit in many copies in the current order."""
 
 _TRUSTED = 3
-"""Number of rows from which a group may try new orders."""
+"""A group with at least this many rows may try new orders."""
 
 _DOWN, _UP, _LONE = range(3)
 """Ways to find a row: as an operand of another row, as a reader, or as a reader with no other operands."""
@@ -57,8 +59,8 @@ class Group:
 
     Args:
         rows: the equations.
-        ids: for each copy its number in `Growth._owner`.
-        top: for each copy the place of its last equation.
+        ids: for each copy, its number in `Growth._owner`.
+        top: for each copy, the place of its last equation.
         steps: how each row after the first was found.
     """
 
@@ -122,8 +124,8 @@ class Growth:
         """Grow copies from seeds.
 
         Returns:
-            The copies and their rows, both in an order in which they can be computed; None if a loop over the copies
-            would not pay.
+            The copies and their rows, both in an order in which they can be computed; None if a loop over copies would
+            not pay.
         """
         seeds = seeds[np.argsort(self._pos[seeds])]
         group = Group([seeds], np.arange(len(seeds)), self._pos[seeds], [])
@@ -273,7 +275,7 @@ class Growth:
             for operand in graph.args[nodes].T:
                 alike &= (self._owner[operand] == group.ids) | (operand == graph.n) | graph.leaf[operand]
             return _Found(nodes, alike, alike, top)
-        # With the reader the copy ends later, and no other equation may read its results before that place.
+        # With the reader the copy ends later, and no other equation may read its results before its new end.
         ids, rows = group.ids[alike], [*(row[alike] for row in group.rows), nodes[alike]]
         many = len(rows)
         self._owner[nodes[alike]] = ids
@@ -286,7 +288,7 @@ class Growth:
     # copies
 
     def _others(self, group: Group) -> Group:
-        """Add copies of other colours to the group: at the ends of a chain, equations only look different."""
+        """Add copies of other colours to the group, since equations at the ends of a chain only look different."""
         key = self.graph.key[:-1] == self.graph.key[group.rows[0][0]]
         seeds = np.flatnonzero(key & ~self.taken[:-1] & (self._owner[:-1] < 0))
         if not len(seeds):

@@ -1,10 +1,10 @@
 """Order the equations of one function: equations on the longest chain come first.
 
 A code generator mostly keeps the order of its equations. In the order of a traversal from the outputs, each equation
-follows the operand that was computed last, and the processor waits. If all equations that can be computed at once came
+follows the operand that was computed last, so the processor waits. If all equations whose operands are known came
 first, their values would not fit into the registers. So among the equations whose operands are ready, the next one is
-an equation that frees at least as many registers as it needs, if there is one. Among these it is the equation with the
-longest chain of readers.
+an equation that frees at least as many registers as it needs, if there is one. Among several such equations the one
+with the longest chain of readers is next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def by_urgency(
     """Return equations in an order in which they can be computed.
 
     Args:
-        equations: each after its operands; other operands (inputs, constants) are known.
+        equations: the equations, each after its operands; all other operands (inputs, constants) are known.
         outputs: equations whose values are stored, which frees their registers.
         cycles: how long a processor waits for the result of an equation.
     """
@@ -59,7 +59,7 @@ def by_urgency(
     while ready:
         costs, _, _, i = pop(ready)
         if computed[i] or costs != (last_for[i] < stays[i]):
-            continue  # pushed again since, with better terms
+            continue  # pushed again since then, with a better key
         computed[i] = True
         time = -len(done)
         done.append(i)

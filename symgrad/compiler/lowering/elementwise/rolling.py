@@ -1,8 +1,9 @@
 """Find repetition in large graphs: groups of equal equations with different operands.
 
 A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time stepper have many copies of one
-subgraph. In a group of copies, row t of every copy has the same op; its operands are the same rows of its own copy, or
-come from outside. `schedule` makes a chunk of every copy, and the code generator makes one loop of every group.
+subgraph. In a group of copies, row t of every copy has the same op. The operands of row t are the same rows of its own
+copy in every copy, or come from outside. `schedule` makes a chunk of every copy, and the code generator makes one loop
+of every group.
 
 Equations whose operands look alike to some depth get the same colour (the refinement of Weisfeiler and Leman, 1968,
 towards operands only). The equations of a colour are the seeds of copies
@@ -32,13 +33,15 @@ Copies = list[tuple[Node, ...]]
 """The copies of one group, in an order in which they can be computed; their rows correspond."""
 
 SMALL = 2000
-"""Number of equations below which no search is made: the code compiles fast, and fits in the instruction cache."""
+"""Graphs with fewer equations than this are not searched: their code compiles fast, and fits in the instruction
+cache."""
 
 _GROUPS, _BEST_OF, _VAIN = 6, 3, 6
-"""Most groups of a graph; candidates among which each group is the largest; most failed colours."""
+"""The most groups of a graph; the number of candidates of which the largest becomes a group; the most failed
+colours."""
 
 _LEAST_SIZE = 4
-"""Smallest formula (in equations) whose likeness to others is no coincidence."""
+"""The smallest formula, in equations, whose similarity to others is no coincidence."""
 
 
 @gc_paused()

@@ -1,8 +1,8 @@
 """Order the computation: constants, then inputs, then equations, in chunks of bounded size.
 
-The time of a code generator is superlinear in the size of one function. So a large graph is cut into chunks, one
-function each. A value that a later chunk reads goes through a slot of a spill area; a slot is reused after its last
-reader has run.
+The time of a code generator grows faster than the size of a function. So a large graph is cut into chunks, each of
+which is a function. A value that a later chunk reads is stored in a slot of a spill area; a slot is reused after its
+last reader has run.
 
 If the same equations are repeated with different operands (`compiler/lowering/elementwise/rolling.py`), each copy is a
 chunk, and all chunks of a group are one function with a loop.
@@ -30,11 +30,11 @@ WHOLE = 6000
 
 CHUNK = 128
 """Number of equations of a chunk in larger graphs. Measured (`docs/decisions/0002-native-code.md`): between 64 and 256
-the compile time per equation does not depend on how many values are alive; with longer chunks it grows with the number
-of loads and stores."""
+the compile time per equation does not depend on how many values are alive; with longer chunks the time grows with the
+number of loads and stores."""
 
 _INPUTS = 16
-"""Number of inputs from which a loop reads them."""
+"""If there are at least this many inputs, a loop reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def schedule(
     groups = repetitions(symbols + equations, outputs, fusable) if rolled and not chunk else []
     pieces = segments(equations, groups) if groups else []
     within = sum(len(piece) for piece, group in pieces if group is not None)
-    # For smaller graphs, one function is faster than many pieces between a few loops.
+    # For smaller graphs, a single function is faster than many pieces between a few loops.
     if not within or (len(symbols) + len(equations) <= WHOLE and 3 * within < 2 * len(equations)):
         runs = _cut(symbols, equations, outputs, chunk)
     else:

@@ -18,7 +18,8 @@ Run = tuple[Sequence[Node], int | None]
 def segments(equations: Sequence[Node], groups: Sequence[Copies]) -> list[Run]:
     """Order copies and other equations.
 
-    A loop that is interrupted after every few copies gains nothing, so copies of such groups become other equations.
+    A loop that is interrupted after every few copies gains nothing, so the copies of such a group become ordinary
+    equations.
 
     Args:
         equations: all equations, arguments first; other operands are known.
@@ -60,7 +61,7 @@ def _ordered(equations: Sequence[Node], groups: Sequence[Copies]) -> list[Run]:
         missing[k] = len(reads)
         for other in reads:
             readers[other].append(k)
-    ready: list[list[int]] = [[] for _ in range(len(groups) + 1)]  # other equations last
+    ready: list[list[int]] = [[] for _ in range(len(groups) + 1)]  # the last list is for other equations
 
     def offer(k: int) -> None:
         group = units[k][1]

@@ -1,1 +1,1 @@
-"""From trees to nodes: names, entries, functions, sums, derivatives, lines that define."""
+"""Convert trees to nodes: names, entries, functions, sums, derivatives, and lines that define names."""

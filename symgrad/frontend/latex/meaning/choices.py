@@ -1,4 +1,4 @@
-r"""Conditions, choices between values, matrices of values."""
+r"""Conditions, choices between values, and matrices of values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_CONDITIONS = {
 
 
 class ChoiceRules(NormRules):
-    """The rules of conditions and of rows."""
+    """The rules for conditions and for rows."""
 
     def _chain(self, tree: Chain) -> Steps[Term]:
         sides = yield self.values(tree.sides)
@@ -84,7 +84,7 @@ class ChoiceRules(NormRules):
             self.read_as(tree, "cases of which the last holds otherwise", r"\text{otherwise} in the last row")
         elif rest is not None:
             raise self.refuse(
-                "cases with one row say not what holds otherwise",
+                "cases with one row do not say what holds otherwise",
                 tree,
                 expected=r"a last row with \text{otherwise}",
                 cure="add the other value",

@@ -1,27 +1,48 @@
-r"""Derivatives as derivations write them: at a point, with names held constant, by coordinates, of Jacobians."""
+r"""Derivatives as derivations write them: at a point, with names held constant, in coordinates, and of Jacobians."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivative, coordinates_of
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
-from symgrad.frontend.latex.meaning.names import spelled_name
+from symgrad.frontend.latex.meaning.inputs import inputs_of
+from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.meaning.time_derivatives import TimeDerivativeReader
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import Bracket, Evaluated, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import (
+    Accent,
+    Bracket,
+    Command,
+    Evaluated,
+    NumberTree,
+    ProductTree,
+    Scripted,
+    Tree,
+    Word,
+)
+from symgrad.frontend.latex.syntax.words import parts_of
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
-from symgrad.ir.traverse import substitute
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Shape
 from symgrad.support.errors import UnsupportedError, placed_error
+from symgrad.support.source import Span
+from symgrad.support.traversal import walk
 
 __all__ = ["DerivationReader"]
 
 
+_SIGMA = re.compile(r"(?<![$(])\\sigma(?:\^\{?\d\}?)?(?!\s*(?:\\left)?\s*[(\[]|\s*[_'^\\]|[a-zA-Z\d])")
+
+
 @dataclass(frozen=True, slots=True)
 class _BodyElsewhere(Tree):
-    """The formula of a function that is defined elsewhere."""
+    """Stands for the formula of a function that is defined elsewhere."""
 
     name: str
 
@@ -30,12 +51,18 @@ class DerivationReader(TimeDerivativeReader):
     r"""Reads f'|_{x=1}, (\partial F/\partial V)_T, \nabla f(x, y), \Delta u, \partial(x, y)/\partial(r, s).
 
     Attributes:
-        constants: the names that the derivative that is read holds constant.
-        moments: by their letters what returns moments over random inputs: E, Var.
-        functions_elsewhere: the arguments of functions that are defined elsewhere, by the functions' names.
-        values_elsewhere: what these names and arguments stand for.
+        infers: whether letters beside arrays may be vectors.
+        inferred: whether one was taken to be one.
+        has_matrices: whether the text has any; else I is a name like others.
+        constants: the names that the current derivative holds constant.
+        moments: functions that return moments over random inputs, by their letters: E, Var.
+        functions_elsewhere: the arguments of functions that are defined elsewhere, by the names of the functions.
+        values_elsewhere: the values of these names and arguments.
     """
 
+    infers = True
+    inferred = False
+    has_matrices = True
     constants: Sequence[str] = ()
     moments: Mapping[str, Callable[[Node], Node]] = {}
     functions_elsewhere: Mapping[str, Sequence[str]] = {}
@@ -60,11 +87,29 @@ class DerivationReader(TimeDerivativeReader):
         return LatexFunction(name, tuple(parameters), _BodyElsewhere(tree.start, tree.end, name))
 
     def _body(self, tree: _BodyElsewhere) -> Steps[Term]:
-        """Return what a function that is defined elsewhere is, of the arguments of the call that is read."""
+        """Return the value of a function that is defined elsewhere, for the arguments of the current call."""
         values = self.values_elsewhere
         places = {values[p]: self.local[p].node for p in self.functions_elsewhere[tree.name]}
         return self.term(substitute([values[tree.name]], places)[0], tree.start, tree.end)
         yield
+
+    def _is_current(self, factor: Tree) -> bool:
+        return not self.has_matrices or super()._is_current(factor)
+
+    def letter(self, tree: Tree) -> Steps[Term]:
+        mean = self._mean(tree)
+        return (yield super().letter(tree)) if mean is None else mean
+
+    def _mean(self, tree: Tree) -> Term | None:
+        r"""Return the mean that a bar above the name of a list of numbers is, where nothing defines it."""
+        if not isinstance(tree, Accent) or tree.mark != "bar" or self.name_here(tree) is not None:
+            return None
+        name = self.name_here(tree.body)
+        array = None if name is None else self.defined.get(name)
+        if name is None or array is None or len(array.shape) != 1:
+            return None
+        self.read_as(tree, f"the mean of {name}", f"a definition of {spelled_name(tree)}")
+        return self.call_of("mean", [Term(array, tree.start, tree.end)], tree.start, tree.end)
 
     def _evaluated(self, tree: Evaluated) -> Steps[Term]:
         body = yield self.value(tree.body)
@@ -86,9 +131,84 @@ class DerivationReader(TimeDerivativeReader):
         node = None if name is None else self.defined.get(name)
         return node if node is not None and node.op is SYMBOL else None
 
+    def _letter_function(self, word: Word, bracket: Bracket) -> str | None:
+        if word.text == "sigma" and _SIGMA.search(self.around) is not None:
+            return None  # \sigma^2 (x - \mu)^2 where \sigma is a value elsewhere
+        return super()._letter_function(word, bracket)
+
     def spelled_function(self, tree: Tree, after: Tree | None) -> str | None:
         is_moment = isinstance(tree, Word) and tree.text in self.moments
-        return None if is_moment else super().spelled_function(tree, after)
+        return None if is_moment or self._stands_in(tree, after) else super().spelled_function(tree, after)
+
+    def _stands_in(self, tree: Tree, after: Tree | None) -> bool:
+        """Tell whether a function stands in the brackets behind it without an argument: f(1 - f) is a product."""
+        bracket, here = self.call_bracket(after), self.function_here(tree)
+        if bracket is None or here is None or here.name not in self.defined:
+            return False
+        if isinstance(tree, Scripted) and (tree.primes or tree.above is not None):
+            return False
+        if not any(self._is_value_in(here.name, item) for item in bracket.items):
+            return False
+        self.read_as(Tree(tree.start, bracket.end), "a product", "another name for the function")
+        return True
+
+    def _is_value_in(self, name: str, tree: Tree) -> bool:
+        """Tell whether the name of a function stands in a tree as a value, with no brackets behind it."""
+        called: set[int] = set()
+        for part in walk([tree], parts_of):
+            if isinstance(part, ProductTree):
+                pairs = pairwise(part.factors)
+                called |= {f.start for f, after in pairs if isinstance(after, Bracket)}
+            here = self.function_here(part) if isinstance(part, Word | Scripted) else None
+            if here is not None and here.name == name and part.start not in called:
+                return True
+        return False
+
+    def infer_arrays(self, trees: Sequence[Tree]) -> None:
+        r"""Declare vectors beside arrays, c of c^{\top} v and q of K q, where nothing is declared."""
+        super().infer_arrays(trees)
+        for part in walk(trees, parts_of):
+            if not isinstance(part, ProductTree) or not self.infers:
+                continue
+            for k, (one, other) in enumerate(pairwise(part.factors)):
+                if not part.signs[k + 1]:
+                    self._infer_transposed(one, other)
+                    self._infer_behind(one, other)
+
+    def _infer_transposed(self, one: Tree, other: Tree) -> None:
+        """Declare a transposed letter before an array as a vector."""
+        shape = self._shape_of(other)
+        top = isinstance(one, Scripted) and isinstance(one.above, Command) and one.above.name == "top"
+        if top and isinstance(one, Scripted) and shape:
+            self._declare_vector(self.without_primes(one), shape[0])
+
+    def _infer_behind(self, one: Tree, other: Tree) -> None:
+        """Declare a letter behind a matrix, where numbers do not stand, as a vector; t is a time, as in e^{At}."""
+        turned = isinstance(one, Scripted) and one.above is not None and one.below is None
+        shape = self._shape_of(one.base if turned and isinstance(one, Scripted) else one)
+        if len(shape) != 2 or spelled_name(other) == "t":
+            return
+        if turned and isinstance(one, Scripted):
+            if not isinstance(one.above, Command) or one.above.name != "top":
+                return
+            shape = shape[::-1]
+        self._declare_vector(other, shape[1])
+
+    def _shape_of(self, tree: Tree) -> Shape:
+        name = self.name_here(tree)
+        node = None if name is None else self.defined.get(name)
+        return () if node is None else node.shape
+
+    def _declare_vector(self, tree: Tree, size: Size) -> None:
+        """Declare a small letter that nothing is known of as a vector."""
+        spelled = spelled_name(tree)
+        indexed = isinstance(tree, Scripted) and any(not isinstance(i, NumberTree) for i in tree.below or ())
+        if spelled is None or indexed or not spelled[0].islower() or self.is_known(tree):
+            return
+        word = base_of(tree)
+        if word is not None and not word.upright:
+            self.declare_array(Word(tree.start, tree.end, spelled), (size,), Span(tree.start, tree.end))
+            self.inferred = True
 
     def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
         make = (
@@ -125,7 +245,7 @@ class DerivationReader(TimeDerivativeReader):
         return (yield super().scripted(tree))
 
     def _check_constant(self, below: Sequence[Tree]) -> None:
-        """Refuse to hold constant what is computed: the derivative would be by other coordinates."""
+        """Refuse to hold a computed value constant: the derivative would be in other coordinates."""
         for item in self.index_trees(below, 0):
             name = self.name_here(item)
             if name is not None and name in self.defined and self._input(item) is None:
@@ -141,6 +261,18 @@ class DerivationReader(TimeDerivativeReader):
         if below:
             return (yield super().gradient(order, below, of, whole))
         y = yield self.value(of)
+        laplacian = isinstance(whole, Word) and whole.text == "Delta"
+        if laplacian and not y.node.shape and any(len(s.shape) == 1 for s in inputs_of(y.node)):
+            hessian = yield super().gradient(order, below, of, whole)
+            if any(n.op is OPS["where"] for n in topological([hessian.node])):
+                raise self.refuse(
+                    f"the Laplacian of {self.text_of(of)}, which has no second derivative everywhere",
+                    Tree(whole.start, of.end),
+                    expected=r"a formula without \|x\|",
+                    cure="write the formula in coordinates",
+                    cls=UnsupportedError,
+                )
+            return self.call_of("trace", [hessian], whole.start, of.end)
         by = [] if y.node.shape else self._coordinates(y.node, of)
         if len(by) < 2:
             return (yield super().gradient(order, below, of, whole))
@@ -196,7 +328,7 @@ class DerivationReader(TimeDerivativeReader):
 
 
 def _determinant(rows: Sequence[Sequence[Node]]) -> Node:
-    """Return the determinant by its first row: a product of numbers for each permutation."""
+    """Return the determinant by expansion along the first row: a product of numbers for each permutation."""
     if len(rows) == 1:
         return rows[0][0]
     total = number(0)

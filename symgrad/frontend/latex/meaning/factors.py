@@ -1,23 +1,29 @@
-r"""Factors side by side and with signs between them: products of numbers, of matrices, entry by entry, quotients."""
+r"""Factors side by side or with signs between them: products of numbers or matrices, entrywise products, quotients."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Container, Sequence
 from functools import reduce
+from itertools import takewhile
 
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.meaning.letters import RowTerm
+from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.meaning.special_letters import IdentityTerm, SpecialRules
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Root, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, GREEK
 from symgrad.frontend.tokens.terms import Term
+from symgrad.ir.traverse import symbols_of
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity
-from symgrad.support.errors import ShapeError, UnknownFunctionError, UnsupportedError
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, UnknownFunctionError, UnsupportedError
 
 __all__ = ["FactorRules", "is_function_name"]
 
+_COMMAND_END = re.compile(r"\\[a-zA-Z]+\s*$")  # the blank behind \lambda is none
 _Operands = list[tuple[str, Term]]
 
 
@@ -27,7 +33,7 @@ def is_function_name(text: str) -> bool:
 
 
 class FactorRules(SpecialRules):
-    """The rules of products."""
+    """The rules for products."""
 
     def product(self, tree: ProductTree) -> Steps[Term]:
         """Return a product of factors in the order of the text."""
@@ -79,10 +85,26 @@ class FactorRules(SpecialRules):
                 )
             operands.append((sign, (yield self.value(factor))))
             i += 1
-        return self._combined(operands)
+        return self._combined(operands, self._letters_behind(tree))
+
+    def _letters_behind(self, tree: ProductTree) -> set[int]:
+        r"""Return where the letters begin that belong to a slash before them in papers: E/kT, x^2/2\sigma^2."""
+        found: set[int] = set()
+        for k, factor in enumerate(tree.factors[1:], 1):
+            base = factor.base if isinstance(factor, Scripted) else factor
+            before = tree.factors[k - 1]
+            end = self.source.text[before.start : before.end]
+            joined = tree.adjacent[k] or self.in_exponent or _COMMAND_END.search(end) is not None
+            is_exponential = isinstance(factor, Scripted) and isinstance(base, Word) and base.text == "e"
+            is_plain = isinstance(base, NumberTree | Root) or (
+                base_of(factor) is not None and not is_exponential
+            )
+            if is_plain and (tree.signs[k] == "/" or (not tree.signs[k] and joined)):
+                found.add(factor.start)
+        return found
 
     def _check_words(self, tree: ProductTree) -> None:
-        r"""Refuse sin x without its backslash, which would be a product of letters."""
+        r"""Refuse sin x without its backslash: it would be a product of letters."""
         factors, k = tree.factors, 0
         while k < len(factors):
             end = k
@@ -110,7 +132,7 @@ class FactorRules(SpecialRules):
         return isinstance(tree, Word) and len(tree.text) == 1 and not tree.style and tree.text.isalpha()
 
     def _joined(self, tree: ProductTree) -> Tree | None:
-        """Return letters side by side that are one declared name; None where they are a product."""
+        """Return letters side by side that are one declared name; None if they are a product."""
         words = [f for f in tree.factors if isinstance(f, Word)]
         last = tree.factors[-1]
         scripted = isinstance(last, Scripted) and isinstance(last.base, Word)
@@ -121,6 +143,8 @@ class FactorRules(SpecialRules):
         ):
             return None
         inner = last.base if isinstance(last, Scripted) else None
+        if isinstance(inner, Word) and len(inner.text) > 1:
+            return None
         text = "".join(w.text for w in words) + (inner.text if isinstance(inner, Word) else "")
         word = Word(tree.start, words[-1].end if inner is None else inner.end, text)
         whole: Tree = word
@@ -144,7 +168,7 @@ class FactorRules(SpecialRules):
         self.read_as(word, said, f'letters="name", or a declaration of {text}')
         return None
 
-    # --------------------------------------------------------------------------- what takes all that stands behind it
+    # ----------------------------------------------------------------------------------------- factors with arguments
 
     def _operator(self, tree: ProductTree, i: int) -> Steps[Term | None]:
         """Return a sum, a derivative or a gradient of the rest of the product; None for other factors."""
@@ -164,7 +188,10 @@ class FactorRules(SpecialRules):
         if big is not None:
             if body is None:
                 raise self.refuse(
-                    f"{self.text_of(factor)} of nothing", factor, "a value behind it", "write what it is over"
+                    f"{self.text_of(factor)} of nothing",
+                    factor,
+                    "a value after it",
+                    "write the formula to which it applies",
                 )
             return (yield self.big(big, factor, body))
         written = self.derivative_of(factor)
@@ -195,13 +222,16 @@ class FactorRules(SpecialRules):
         return None
 
     def laplacian_of(self, factor: Tree, after: Tree | None) -> bool:
-        r"""Tell whether a factor is the sign of the Laplacian, \Delta: in derivations alone."""
+        r"""Tell whether a factor is the sign of the Laplacian, \Delta; it is one only in derivations."""
         del factor, after
         return False
 
     def _of_nothing(self, tree: Tree) -> Exception:
         return self.refuse(
-            f"{self.text_of(tree)} of nothing", tree, "what is differentiated, behind it", "write it behind"
+            f"{self.text_of(tree)} of nothing",
+            tree,
+            "the formula to differentiate, after it",
+            "write it behind",
         )
 
     def _big_name(self, factor: Tree, base: Tree, rest: tuple[Tree, ...]) -> str | None:
@@ -229,7 +259,7 @@ class FactorRules(SpecialRules):
         return not isinstance(tree, Word | ProductTree) or not self.is_known(tree)
 
     def _is_read(self, word: Word, rest: tuple[Tree, ...]) -> bool:
-        """Tell whether an index is a subscript of what an average is over."""
+        """Tell whether the value that an average is over has an index as a subscript."""
         pending: list[object] = list(rest)
         while pending:
             top = pending.pop()
@@ -245,20 +275,25 @@ class FactorRules(SpecialRules):
 
     # ----------------------------------------------------------------------------------------------------- combining
 
-    def _combined(self, operands: _Operands) -> Term:
-        """Return operands with signs between them: side by side and / bind tighter than the other signs."""
+    def _combined(self, operands: _Operands, below: Container[int] = ()) -> Term:
+        """Return operands with signs between them: side by side and / bind tighter than the other signs.
+
+        Args:
+            operands: these.
+            below: where those begin that papers write below a slash.
+        """
         chains: list[tuple[str, _Operands]] = []
         for sign, term in operands:
             if sign in ("", "/") and chains:
                 chains[-1][1].append((sign, term))
             else:
                 chains.append((sign, [("", term)]))
-        found = self._side_by_side(chains[0][1])
+        found = self._side_by_side(chains[0][1], below)
         for sign, chain in chains[1:]:
-            found = self._with_sign(sign, found, self._side_by_side(chain))
+            found = self._with_sign(sign, found, self._side_by_side(chain, below))
         return found
 
-    def _side_by_side(self, chain: _Operands) -> Term:
+    def _side_by_side(self, chain: _Operands, letters: Container[int]) -> Term:
         scale, array = self._taken(None, None, chain[0][1])
         i = 1
         while i < len(chain):
@@ -272,21 +307,31 @@ class FactorRules(SpecialRules):
             while i + more < len(chain) and not chain[i + more][0]:
                 more += 1
             if more:
-                below = [t for _, t in chain[i - 1 : i + more]]
-                whole = self.options["slash"] == "product"
-                said, first = self.text_of(above), self.text_of(term)
-                rest, every = (self.text_of(Tree(t.start, below[-1].end)) for t in (below[1], term))
-                meaning = f"({said})/({every})" if whole else f"({said}/{first})*({rest})"
-                option = 'slash="left"' if whole else 'slash="product"'
-                self.read_as(Tree(above.start, below[-1].end), meaning, option)
-                if whole:
-                    term = reduce(self.juxtaposed, below)
-                    i += more
+                behind = [t for _, t in chain[i - 1 : i + more]]
+                count, option = self._count_below(above, behind, letters)
+                below, rest = behind[:count], behind[count:]
+                said, under = self.text_of(above), self.text_of(Tree(term.start, below[-1].end))
+                meaning = f"({said})/({under})" if count > 1 else f"({said}/{under})"
+                if rest:
+                    meaning += f"*({self.text_of(Tree(rest[0].start, rest[-1].end))})"
+                self.read_as(Tree(above.start, behind[-1].end), meaning, f'slash="{option}"')
+                term = reduce(self.juxtaposed, below)
+                i += count - 1
             scale, array = self._taken(None, None, self.quotient(above, term))
         return self._scaled(scale, array)
 
+    def _count_below(self, above: Term, behind: Sequence[Term], letters: Container[int]) -> tuple[int, str]:
+        """Return how many of the factors behind a slash stand below it, and the option for another number."""
+        how = self.options["slash"]
+        near = max(1, len([*takewhile(lambda t: t.start in letters, behind)]))
+        numbers = not symbols_of([above.node]) and behind[0].node.is_number()  # 1/2 m v^2
+        if how == "left" or (how == "papers" and numbers):
+            return 1, "letters" if near > 1 and how == "papers" else "product"
+        count = len(behind) if how == "product" else near
+        return count, "left" if count > 1 else "product"
+
     def _taken(self, scale: Term | None, array: Term | None, term: Term) -> tuple[Term | None, Term | None]:
-        """Return a product with one more factor: numbers go in front, so that y w^T x multiplies no array by y."""
+        """Return a product with one more factor. Numbers go in front, so that y w^T x multiplies no array by y."""
         if term.node.shape or isinstance(term, IdentityTerm):
             array = term if array is None else self.juxtaposed(array, term)
             if array.node.shape or isinstance(array, IdentityTerm):
@@ -319,7 +364,7 @@ class FactorRules(SpecialRules):
         return kind(found.node, min(a.start, b.start), max(a.end, b.end), open=found.open)
 
     def juxtaposed(self, a: Term, b: Term) -> Term:
-        """Return the product of two factors side by side: of matrices the matrix product."""
+        """Return the product of two factors side by side: for matrices, the matrix product."""
         p, q = len(a.node.shape), len(b.node.shape)
         if isinstance(a, IdentityTerm) or isinstance(b, IdentityTerm):
             return self._with_identity(a, b)
@@ -390,7 +435,7 @@ class FactorRules(SpecialRules):
         return self.juxtaposed(a, b)
 
     def sized_identity(self, one: IdentityTerm, beside: Term) -> Term:
-        """Return an identity matrix of the size of what it is added to."""
+        """Return an identity matrix of the size of the matrix to which it is added."""
         shape = beside.node.shape
         if len(shape) != 2:
             raise self.refuse(
@@ -398,7 +443,7 @@ class FactorRules(SpecialRules):
                 Tree(one.start, one.end),
                 expected="a matrix that it is added to, or its size",
                 cure="write I_{n}",
-                cls=ShapeError,
+                cls=ShapeError if shape else ProgramSyntaxError,
             )
         eye = self.kept(self.build(lambda: identity(shape[0]), [], one.start, one.end))
         return eye if one.node.is_number(1) else self._times(Term(one.node, one.start, one.end), eye)

@@ -1,4 +1,4 @@
-r"""What each part of a formula means."""
+r"""The meaning of each part of a formula."""
 
 from __future__ import annotations
 
@@ -35,24 +35,23 @@ from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.types import Declaration, Shape
-from symgrad.support.errors import ShapeError
 from symgrad.support.source import Source
 
 __all__ = ["FormulaRules"]
 
 
 class FormulaRules(ChoiceRules):
-    """The state of one reading: names, lines, readings.
+    """The state while one text is read: its names, its lines, and how ambiguous places were read.
 
     Args:
         source: the text.
-        given: names that mean something before it.
+        given: names that are known before the text.
         strict: whether names must be declared.
-        options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
-        differentiate: returns the derivative of one node by another.
+        options: the result of `symgrad.frontend.latex.meaning.readings.checked_options`.
+        differentiate: a function that returns the derivative of one node with respect to another.
 
     Attributes:
-        like: the shape of what the formula is said to be equal to, if that is known.
+        like: the shape of the other side of the equation with this formula, if it is known.
     """
 
     like: Shape = ()
@@ -89,14 +88,14 @@ class FormulaRules(ChoiceRules):
         }
 
     def value(self, tree: Tree) -> Steps[Term]:
-        """Return what a tree means."""
+        """Return the value of a tree."""
         return self._rules[type(tree)](tree)
 
     def read(self, tree: Tree) -> Term:
-        """Return what a formula means, as a whole.
+        """Return the value of a whole formula.
 
         Raises:
-            SymgradError: what is wrong with it, with the place.
+            SymgradError: if the formula is wrong; the message has the place.
         """
         found = run_trampoline(self.value(tree))
         if isinstance(found, IdentityTerm) and len(self.like) == 2:
@@ -104,9 +103,7 @@ class FormulaRules(ChoiceRules):
                 found, Term(self.array_symbol("__like_", self.like), found.start, found.end)
             )
         if isinstance(found, IdentityTerm):
-            raise self.refuse(
-                "nothing says the size of the identity matrix", tree, "I_{n}", "write I_{n}", cls=ShapeError
-            )
+            raise self.refuse("nothing says the size of the identity matrix", tree, "I_{n}", "write I_{n}")
         return self.kept(found)
 
     # ------------------------------------------------------------------------------------------------------ statements

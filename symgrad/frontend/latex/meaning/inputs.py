@@ -1,4 +1,4 @@
-"""By which input a derivative is that does not say so."""
+"""Find the input with respect to which a derivative is taken if it names no variable."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from symgrad.ir.traverse import symbols_of
 
 __all__ = ["input_of", "inputs_of"]
 
-_USUAL = ("x", "t")  # of several inputs the others are parameters
+_USUAL = ("x", "t")  # if there are several inputs, all others are parameters
 
 
 def inputs_of(node: Node) -> list[Node]:
-    """Return the real inputs that a value reads, but for random ones."""
+    """Return the real inputs on which a value depends, except random ones."""
     return [s for s in symbols_of([node]) if s.dtype == "real" and s.declaration.distribution is None]
 
 
 def input_of(node: Node) -> Node | None:
-    """Return the input that a value is a function of: the only one, or of several the one called x or t; else None.
+    """Return the input of which a value is a function: the only one, or the one called x or t; otherwise None.
 
     Example:
         >>> from symgrad.frontend.text import parse_program

@@ -1,4 +1,4 @@
-r"""Letters: names with their accents, constants, entries of arrays."""
+r"""Letters: names with their accents, constants, and entries of arrays."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
 
 
 class RowTerm(Term):
-    r"""A vector that was transposed, x^{\top}: what it means beside another array differs, its entries do not."""
+    r"""A transposed vector, x^{\top}: its meaning next to another array is different, its entries are the same."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BoundIndex:
-    """An index that a sum, or the left side of a definition, runs over.
+    """An index over which a sum runs, or the left side of a definition.
 
     Args:
-        node: what stands for its positions, counted from 0.
+        node: the node that stands for the positions of the index, counted from 0.
         start: its first value.
         first: the number of the first entry of an array.
     """
@@ -62,13 +62,13 @@ class BoundIndex:
 
 
 class LetterRules(ProgramReader):
-    """The rules of letters and of entries.
+    """The rules for letters and entries.
 
     Args:
         source: the text.
-        given: names that mean something before it.
+        given: names that are known before the text.
         strict: whether names must be declared.
-        options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
+        options: the result of `symgrad.frontend.latex.meaning.readings.checked_options`.
     """
 
     def __init__(
@@ -81,21 +81,22 @@ class LetterRules(ProgramReader):
         self.known = KnownNames([*given, *sorted(self.sizes)], verbatim)
         self.bound: dict[str, BoundIndex] = {}
         self.around = source.text
-        """The text that this is a part of, or all of: what a letter is elsewhere it is here."""
+        """The text of which the formula is a part, or all of it: a letter means here what it means elsewhere in the
+        text."""
 
     @abstractmethod
     def value(self, tree: Tree) -> Steps[Term]:
-        """Return what a tree means."""
+        """Return the value of a tree."""
 
     def values(self, trees: Iterable[Tree]) -> Steps[list[Term]]:
-        """Return what several trees mean."""
+        """Return the values of several trees."""
         found: list[Term] = []
         for tree in trees:
             found.append((yield self.value(tree)))  # noqa: PERF401  (a comprehension cannot wait)
         return found
 
     def numbered(self, name: str, number: int) -> str:
-        """Return a name with a number as its subscript: behind a letter it would be a factor."""
+        """Return a name with a number as its subscript: after a letter the number would be a factor."""
         return f"{name}_{number}"
 
     def refuse(
@@ -117,23 +118,23 @@ class LetterRules(ProgramReader):
         return self.quote(Term(number(0), tree.start, tree.end))[1:-1]
 
     def read_as(self, tree: Tree, meaning: str, option: str) -> None:
-        """Note how something ambiguous was read."""
+        """Note how an ambiguous place was read."""
         found = Ambiguity(Span(tree.start, tree.end), self.text_of(tree), meaning, option)
         if found not in self.readings:
             self.readings.append(found)
 
     def said(self, node: Node) -> str:
-        """Return what a reading shows of a value, in the program notation."""
+        """Return the text of a value in a note, in the program notation."""
         return short_text(node, {}, QUOTED_CHARACTERS) or "the whole of it"
 
     def kept(self, term: Term) -> Term:
-        """Return a term, or raise the error that was kept when it was made."""
+        """Return a term, or raise the error that was recorded when the term was made."""
         if self.error is not None:
             raise self.error
         return term
 
     def name_here(self, tree: Tree) -> str | None:
-        """Return the known name that a letter with its scripts is; None if there is none."""
+        """Return the known name that a letter with its scripts spells; None if there is none."""
         spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
         if spelled is None:
             return None
@@ -144,7 +145,7 @@ class LetterRules(ProgramReader):
         )
 
     def is_known(self, tree: Tree) -> bool:
-        """Tell whether a letter with its scripts is a name that means something."""
+        """Tell whether a letter with its scripts is a known name."""
         return self.name_here(tree) is not None
 
     def named(self, name: str, tree: Tree) -> Term:
@@ -159,7 +160,7 @@ class LetterRules(ProgramReader):
         return self.kept(self.name(Token("NAME", name, tree.start, tree.end)))
 
     def letter(self, tree: Tree) -> Steps[Term]:
-        """Return what a letter with accents, and perhaps scripts that are part of its name, means."""
+        """Return the value of a letter with accents, and perhaps with scripts that are part of its name."""
         name = self.name_here(tree)
         if name is not None:
             return self.named(name, tree)
@@ -172,7 +173,7 @@ class LetterRules(ProgramReader):
                 return found
         if spelled is None:
             raise self.refuse(
-                "this is no name", tree, "a letter with accents and a subscript", "write it plainly"
+                "this is not a name", tree, "a letter with accents and a subscript", "write it plainly"
             )
         if self.strict:
             raise self._unknown(spelled, tree)
@@ -221,7 +222,7 @@ class LetterRules(ProgramReader):
             return False
         inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
         if isinstance(above, Word) and above.upright and len(above.text) > 1:
-            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word
+            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
             return not self.is_known(above) and not (
                 word is not None and word.text == "e" and word is tree.base
             )
@@ -260,7 +261,7 @@ class LetterRules(ProgramReader):
         return Term(found.node, tree.start, tree.end)
 
     def index_trees(self, below: Sequence[Tree], rank: int) -> list[Tree]:
-        """Return the indices of a subscript; i j side by side are two."""
+        """Return the indices in a subscript; i j side by side are two indices."""
         found: list[Tree] = []
         for item in below:
             if self._are_indices(item):
@@ -310,7 +311,7 @@ class LetterRules(ProgramReader):
         return self.term(number(value.node.value - 1), value.start, value.end)
 
     def position(self, tree: Tree) -> Steps[Term | None]:
-        """Return the position, from 0, that a bound index with a number added to it is; None for anything else."""
+        """Return the position, counted from 0, of a bound index plus a number; None for any other tree."""
         if isinstance(tree, Word) and tree.text in self.bound:
             bound = self.bound[tree.text]
             return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first)
@@ -332,7 +333,7 @@ class LetterRules(ProgramReader):
         return self._shifted(value, -reading[0].first)
 
     def _names(self, tree: Tree, name: str) -> bool:
-        """Tell whether a subscript reads a name."""
+        """Tell whether a name is read in a subscript."""
         pending: list[Any] = [tree]
         while pending:
             top = pending.pop()
@@ -350,7 +351,7 @@ class LetterRules(ProgramReader):
         return self.term(OPS["add"](term.node, number(by)), term.start, term.end)
 
     def _free_index(self, word: Word, length: Size) -> Term:
-        """Return an index that nothing defines: any position of an axis."""
+        """Return an index that nothing defines: it stands for any position of an axis."""
         domain = DOMAINS["int"]
         node = symbol(
             Declaration(word.text, Domain(domain.name, domain.kind, 0, size_sum([length, -1]), closed=True))

@@ -1,4 +1,4 @@
-r"""What the lines of a text define: the reader of LaTeX as a whole."""
+r"""The reader of LaTeX as a whole: it reads a text line by line, as definitions or as the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _subscript_letters(tree: Tree) -> Iterator[Word]:
 
 
 class LatexReader(FormulaRules):
-    """The state of one reading: names, lines, readings."""
+    """The state while one text is read: its names, its lines, and how ambiguous places were read."""
 
     def statement(self, line: LatexLine) -> None:
         """Read a line: a definition, or the result."""
@@ -66,13 +66,13 @@ class LatexReader(FormulaRules):
             raise self.refuse(
                 "a chain of equations is a derivation, and defines nothing",
                 Tree(others[1].start, line.end),
-                expected="one = in a line: name = expression",
+                expected="a single equals sign in a line: name = expression",
                 cure="keep one right-hand side",
             )
         self.define_line(left, others[0], Tree(line.start, line.end))
 
     def define_line(self, left: Tree, right: Tree, whole: Tree) -> None:
-        """Read a definition: of a name, of a function, or of the entries of an array."""
+        """Read a definition of a name, of a function, or of the entries of an array."""
         self.strict_from_here()
         function = self._defines_function(left)
         if function is not None:
@@ -116,7 +116,7 @@ class LatexReader(FormulaRules):
         self._assign(name, self.read(right), left)
 
     def strict_from_here(self) -> None:
-        """Refuse an expression before a definition, as every program does."""
+        """Raise an error if an expression without a name precedes this definition: only the last line may be one."""
         self._only_last()
         if self.error is not None:
             raise self.error
@@ -140,7 +140,7 @@ class LatexReader(FormulaRules):
         self.known.add(name)
 
     def _free_indices(self, left: Tree, right: Tree) -> list[Word]:
-        """Return the letters below a name that is defined for all of them: h_i = ..., with i an index on the right."""
+        """Return the subscript letters on the left of h_i = ..., if all of them are subscripts on the right, too."""
         if not isinstance(left, Scripted) or left.below is None or self.is_known(left):
             return []
         items = self.index_trees(left.below, 0)
@@ -164,7 +164,7 @@ class LatexReader(FormulaRules):
         words = [base_of(item) for item in bracket.items]
         if any(w is None for w in words) or any(spelled_name(i) is None for i in bracket.items):
             raise self.refuse(
-                "the arguments of a function that is defined are names",
+                "the parameters in the definition of a function must be names",
                 bracket,
                 expected="f(x, y) = expression",
                 cure="write names between the brackets",
@@ -184,9 +184,11 @@ class LatexReader(FormulaRules):
         known = [self.known.find(w.text) for w in parameters]
         arguments = tuple(n or w.text for n, w in zip(known, parameters, strict=True))
         if len(set(arguments)) < len(arguments):
-            raise self.refuse("two parameters of one name", whole, "different names", "choose another name")
+            raise self.refuse(
+                "two parameters have the same name", whole, "different names", "choose another name"
+            )
         if not self.strict or all(n is not None for n in known):
-            value = self.read(right)  # of the names as they are, so that the function is a value, too
+            value = self.read(right)  # names are read as they are, so that the function also has a value
             self._assign(name, value, tree)
             arguments = tuple(self.known.find(w.text) or w.text for w in parameters)
         else:

@@ -1,4 +1,4 @@
-r"""From letters with accents and scripts to names: \hat{y}_{t+1} is y_hat_t_plus_1, unless a declared name fits."""
+r"""Convert letters with accents and scripts to names: \hat{y}_{t+1} is y_hat_t_plus_1, unless a declared name fits."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DIGITS = re.compile(r"(.*?\D)(\d+)")
 
 
 def _key(name: str) -> tuple[str, ...]:
-    """Return a name as what is printed of it: the letter, then the subscripts; x1 and x_1 look alike."""
+    """Return a name as its printed parts: the letter, then the subscripts; x1 and x_1 look alike."""
     head, *rest = [part for part in name.split("_") if part] or ["_"]
     digits = _DIGITS.fullmatch(head)
     return (digits[1], digits[2], *rest) if digits else (head, *rest)
 
 
 def writable(name: str) -> str:
-    """Return a name as the program notation can write it: words of Python get an underscore.
+    """Return a name as the program notation can write it: keywords of Python get an underscore.
 
     Example:
         >>> writable("lambda"), writable("mu")
@@ -33,11 +33,11 @@ def writable(name: str) -> str:
 
 
 class KnownNames:
-    """Names that mean something, found by how they look.
+    """Known names, which are found by their looks.
 
     Args:
         names: the names.
-        verbatim: those that the text writes in typewriter letters, since others look like them.
+        verbatim: the names that the text writes in typewriter letters, because other names look like them.
     """
 
     def __init__(self, names: Iterable[str], verbatim: Iterable[str] = ()) -> None:
@@ -49,7 +49,7 @@ class KnownNames:
             self.add(name)
 
     def add(self, name: str) -> None:
-        """Take a name in; of those that look alike the first one is found."""
+        """Add a name; of several names that look alike, the first one is found."""
         self._exact.add(name)
         if name in self._verbatim:
             return
@@ -70,13 +70,15 @@ class KnownNames:
         found = self._by_key.get(key)
         if found is None and len(key) > 1:
             found = self._by_letters.get("".join(key))
-        if found is None and key[:1] == ("lambda",):  # a word of Python's, so programs spell it otherwise
+        if found is None and key[:1] == (
+            "lambda",
+        ):  # a keyword of Python, which programs spell with an underscore
             return next((n for head in _LAMBDAS if (n := self._by_key.get((head, *key[1:])))), None)
         return found if found is not None or not spelled.startswith("var") else self.find(spelled[3:])
 
 
 def base_of(tree: Tree) -> Word | None:
-    r"""Return the letter of a name below its accents: y of \hat{\mathbf{y}}; None for what is no name."""
+    r"""Return the letter below the accents of a name: y for \hat{\mathbf{y}}; None if the tree is not a name."""
     if isinstance(tree, Scripted):
         tree = tree.base
     while not isinstance(tree, Word):
@@ -90,11 +92,11 @@ def base_of(tree: Tree) -> Word | None:
 
 
 def spelled_name(tree: Tree, *, apart: bool = False) -> str | None:
-    r"""Return the name that a letter with accents and scripts spells; None for what is no name.
+    r"""Return the name that a letter with accents and scripts spells; None if the tree is not a name.
 
     Args:
         tree: a letter, perhaps with accents, a subscript, and a mark or a number in parentheses above.
-        apart: whether letters of other alphabets are other names.
+        apart: whether letters of different alphabets are different names.
 
     Example:
         >>> spelled_name(Accent(0, 7, "hat", Word(5, 6, "y")))

@@ -1,4 +1,4 @@
-r"""What stands in brackets: values, lists, norms, absolute values, inner products."""
+r"""Brackets: values, lists, norms, absolute values, inner products."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["NormRules"]
 
 
 class NormRules(FactorRules):
-    """The rules of brackets."""
+    """The rules for brackets."""
 
     def _bracket(self, tree: Bracket) -> Steps[Term]:
         kind, items = tree.kind, list(tree.items)
@@ -57,14 +57,14 @@ class NormRules(FactorRules):
             count = self.size_here(self.add((yield self.value(last)), self.parameter(1, last)), last)
             if not isinstance(tree.items[0], NumberTree) or tree.items[0].text != "0":
                 raise self.refuse(
-                    "a list that begins not with 0", tree, r"(0, \ldots, n - 1)", "add a number"
+                    "a list that does not begin with 0", tree, r"(0, \ldots, n - 1)", "add a number"
                 )
             return self.kept(self.build(lambda: build.arange(count), [], tree.start, tree.end))
         values = yield self.values(tree.items)
         rank = max(len(v.node.shape) for v in values)
         if rank:
             raise self.refuse(
-                "a list of arrays is no value", tree, "numbers", r"write \operatorname{concatenate}(a, b)"
+                "a list of arrays is not a value", tree, "numbers", r"write \operatorname{concatenate}(a, b)"
             )
         return self.call_of(
             "stack", [ItemList(tuple(values), tree.start, tree.end, False)], tree.start, tree.end
@@ -124,7 +124,7 @@ class NormRules(FactorRules):
                 )
             if rank == 2 and below is None:
                 self.read_as(tree, "the Frobenius norm", r"a norm of your own, written out")
-            if squared:  # a sum of squares, without the root's kink
+            if squared:  # this is a sum of squares, without the kink of the root
                 two = self.parameter(2, tree)
                 squares = self.kept(self.make(OPS["pow"], [plain, two], tree.start, tree.end))
                 return self.kept(self.build(build.total, [squares], tree.start, tree.end))

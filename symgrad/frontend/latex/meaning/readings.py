@@ -1,4 +1,4 @@
-r"""How what is ambiguous in LaTeX was read: a record for each place, with the option that reads it otherwise."""
+r"""How ambiguous places in LaTeX were read: a record for each place, with the option that reads it in another way."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ __all__ = ["CHOICES", "Ambiguity", "ReadingOptions", "checked_options"]
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """One place that can be read in several ways.
+    """A place that can be read in several ways.
 
     Args:
         span: its place in the text.
         what: the text there.
-        meaning: how it was read, in the program notation where that says it.
-        option: what reads it otherwise, such as ``arguments="factor"``; a declaration where that decides.
+        meaning: how the place was read, in the program notation if it has a form there.
+        option: the option that reads the place in another way, such as ``arguments="factor"``; or a declaration, if
+            that decides.
     """
 
     span: Span
@@ -34,10 +35,10 @@ class Ambiguity:
         return self.text()
 
     def text(self, *, command: bool = False) -> str:
-        """Return how the place was read, and what reads it otherwise.
+        """Return how the place was read, and the option that reads it in another way.
 
         Args:
-            command: whether that is an option of the command line, and not an argument in Python.
+            command: whether to show an option of the command line, and not an argument in Python.
 
         Example:
             >>> Ambiguity(Span(0, 3), "w^T", "a transpose", 'transpose="never"').text(command=True)
@@ -50,29 +51,31 @@ class Ambiguity:
         return f"{self.what} is read as {self.meaning}; otherwise: {option}"
 
     def location(self, source: Source) -> Location:
-        """Return the place as messages point at it."""
+        """Return the place in the form in which messages point at it."""
         return Location(source, self.span)
 
 
 class ReadingOptions(TypedDict, total=False):
-    r"""How to read what is ambiguous; the first value of each is the default.
+    r"""How to read what is ambiguous; the first value of each option is the default.
 
     Attributes:
-        arguments: of a function without brackets: ``"product"``, \sin x y is sin(x*y), or ``"factor"``, sin(x)*y.
-        letters: side by side: ``"product"``, xy is x*y, or ``"name"``.
-        slash: ``"left"``, a/b c is (a/b)*c, or ``"product"``, a/(b*c).
-        calls: of a name that nothing defines before a bracket: ``"refused"``, or ``"product"``.
-        e: ``"number"``, or ``"name"``.
-        d: in \frac{dy}{dx}: ``"derivative"``, or ``"name"``.
-        prime: ``"derivative"``, or ``"name"``: x' is x_prime.
-        transpose: what ^T is: ``"shape"``, of an array its transpose, ``"always"``, or ``"never"``.
-        subscript: of an array: ``"entry"``, or ``"name"``.
-        first: the number of the first entry of an array, 0 or 1. Sums with limits count from their lower one.
-        bars: |x| is ``"abs"``, ``"norm"`` of a vector and determinant of a matrix.
-        log: the base of \log, ``"e"``, 2 or 10.
-        inverse: \sin^{-1} x is ``"function"``, arcsin, or ``"reciprocal"``, 1/sin(x).
-        sigma: of \sigma before a bracket: ``"function"``, or ``"name"``.
-        styles: \mathbf{x} and x are ``"same"``, or ``"apart"``: x_bold and x.
+        arguments: the argument of a function without brackets: ``"product"``, \sin x y is sin(x*y), or ``"factor"``,
+            sin(x)*y.
+        letters: letters side by side: ``"product"``, xy is x*y, or ``"name"``.
+        slash: ``"left"``, a/b c is (a/b)*c, ``"product"``, a/(b*c), or ``"letters"``: below the slash stand the letters
+            that follow it without a blank, and in an exponent all; ``"papers"`` too, but 1/2 m v^2 is (1/2)*m*v^2.
+        calls: a bracket after a name that nothing defines: ``"refused"``, or ``"product"``.
+        e: the letter e: ``"number"``, or ``"name"``.
+        d: the d in \frac{dy}{dx}: ``"derivative"``, or ``"name"``.
+        prime: a prime: ``"derivative"``, or ``"name"``: x' is x_prime.
+        transpose: the exponent T: ``"shape"``, the transpose if the base is an array, ``"always"``, or ``"never"``.
+        subscript: the subscript of an array: ``"entry"``, or ``"name"``.
+        first: the number of the first entry of an array, 0 or 1. Sums with limits count from their lower limit.
+        bars: |x|: ``"abs"``; or ``"norm"``, the norm of a vector and the determinant of a matrix.
+        log: the base of \log: ``"e"``, 2 or 10.
+        inverse: \sin^{-1} x: ``"function"``, arcsin, or ``"reciprocal"``, 1/sin(x).
+        sigma: \sigma before a bracket: ``"function"``, or ``"name"``.
+        styles: \mathbf{x} and x: ``"same"``, or ``"apart"``: x_bold and x.
     """
 
     arguments: str
@@ -95,7 +98,7 @@ class ReadingOptions(TypedDict, total=False):
 CHOICES: Mapping[str, tuple[str | int, ...]] = {
     "arguments": ("product", "factor"),
     "letters": ("product", "name"),
-    "slash": ("left", "product"),
+    "slash": ("left", "papers", "letters", "product"),
     "calls": ("refused", "product"),
     "e": ("number", "name"),
     "d": ("derivative", "name"),
@@ -116,7 +119,7 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options with their values.
 
     Raises:
-        UsageError: for an option that there is not, or a value that it does not have.
+        UsageError: if there is no such option, or the option does not have this value.
 
     Example:
         >>> checked_options({"slash": "product"})["slash"], checked_options({})["slash"]

@@ -1,4 +1,4 @@
-r"""Letters and their scripts: names, entries of arrays, powers, transposes, inverses."""
+r"""Letters with their scripts: names, entries of arrays, powers, transposes, inverses."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ __all__ = ["ScriptRules"]
 
 
 class ScriptRules(LetterRules):
-    """The rules of scripts.
+    """The rules for scripts.
 
     Attributes:
-        derives: whether marks on names that are computed are derivatives, as in derivations: y', f_{xy}, dy.
+        derives: whether a mark on a computed name means a derivative, as it does in derivations: y', f_{xy}, dy.
+        in_exponent: whether the formula that is read stands in an exponent.
     """
 
     derives = False
+    in_exponent = False
 
     def combines_functions(self, tree: Tree) -> bool:
-        """Tell whether a factor is made of functions of the text, or has a prime behind a formula."""
+        r"""Tell whether a factor combines functions of the text, (f \circ g), or is a formula with a prime, (fg)'."""
         raise NotImplementedError
 
     def combined_functions(self, tree: Tree, bracket: Bracket | None, end: int) -> Steps[Term]:
-        """Return what such a factor means at the value in a bracket, if there is one."""
+        """Return the value of such a factor, at the value in a bracket if there is one."""
         raise NotImplementedError
 
     def scripted(self, tree: Scripted) -> Steps[Term]:
-        """Return what a base with scripts means: a name, an entry, a power, or several of them at once."""
+        """Return the value of a base with scripts: a name, an entry, a power, or several of these at once."""
         above = tree.above
         if tree.primes and above is None and self.combines_functions(tree):
             return (yield self.combined_functions(tree, None, tree.end))
@@ -59,16 +61,30 @@ class ScriptRules(LetterRules):
                 found = yield self.entry(found, tree)
             if tree.primes:
                 raise self.refuse(
-                    "a prime behind a formula",
+                    "a prime after a formula",
                     tree,
-                    expected="a prime behind the name of a function: f'(x)",
+                    expected="a prime after the name of a function: f'(x)",
                     cure=r"write \frac{d}{dx}\left(...\right)",
                 )
         return found if above is None else (yield self.raised(found, above, tree))
 
+    def order_above(self, above: Tree | None) -> int | None:
+        """Return n of a superscript (n): which derivative."""
+        if isinstance(above, Bracket) and above.kind == "(" and len(above.items) == 1:
+            inner = above.items[0]
+            return int(inner.text) if isinstance(inner, NumberTree) and inner.text.isdecimal() else None
+        return None
+
     def _scripted_letter(self, tree: Scripted) -> Steps[tuple[Term, bool]]:
-        """Return a letter with its subscript and marks, and whether its superscript is one of them."""
+        """Return a letter with its subscript and marks, and whether its superscript is one of the marks."""
         base, above = tree.base, tree.above
+        order = self.order_above(above) if self.derives and not tree.primes else None
+        if (
+            order
+            and not self.is_known(tree)
+            and self.slope_of_name(self.with_primes(tree, order)) is not None
+        ):
+            return (yield self._primed(self.with_primes(tree, order))), True
         marked = self.is_mark(tree)
         bare = Scripted(tree.start, tree.end, base, tree.below, None, tree.primes, tree.below_text)
         if marked or (tree.above_text and self.is_known(tree) and not isinstance(above, NumberTree)):
@@ -115,7 +131,7 @@ class ScriptRules(LetterRules):
         return (yield self.letter(tree))
 
     def _matrix_of_rows(self, tree: Scripted) -> str | None:
-        """Return the known matrix whose rows a letter with a bound index is: X of x_i, where nothing is called x."""
+        """Return the known matrix of which a letter with a bound index is a row: X for x_i, if nothing is called x."""
         word = base_of(tree.base)
         name = None if word is None else self.known.find(word.text.upper(), exact=True)
         if name is None or word is None or name == word.text or not tree.below:
@@ -128,7 +144,10 @@ class ScriptRules(LetterRules):
         return name
 
     def _partial(self, tree: Scripted) -> Term | None:
-        """Return the derivative that f_{xy} is of a computed number, by inputs that it reads; None for a name."""
+        """Return the derivative that f_{xy} stands for: of the computed number f, by its inputs x and y.
+
+        The result is None if f_{xy} is a name.
+        """
         name = self.name_here(tree.base)
         value = None if name is None else self.defined.get(name)
         if value is None or not value.args or value.shape:
@@ -160,11 +179,21 @@ class ScriptRules(LetterRules):
         return False
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
-        """Return the derivative that a name with primes is; None for one that is a name of its own."""
+        """Return the derivative that a name with primes stands for; None if the primes belong to the name."""
         raise NotImplementedError
 
+    def without_primes(self, tree: Scripted) -> Tree:
+        """Return a letter with its subscript, and without primes."""
+        if tree.below is None and not tree.below_text:
+            return tree.base
+        return Scripted(tree.start, tree.end, tree.base, tree.below, None, 0, tree.below_text)
+
+    def with_primes(self, tree: Scripted, count: int) -> Scripted:
+        """Return a letter with its subscript and a number of primes, and nothing above it."""
+        return Scripted(tree.start, tree.end, tree.base, tree.below, None, count, tree.below_text)
+
     def _primed(self, tree: Scripted) -> Steps[Term]:
-        name = self.name_here(tree.base) if self.derives and tree.below is None else None
+        name = self.name_here(self.without_primes(tree)) if self.derives else None
         value = None if name is None else self.defined.get(name)
         x = None if value is None or not value.args else input_of(value)
         if value is not None and x is not None and self.options["prime"] != "name":
@@ -180,7 +209,7 @@ class ScriptRules(LetterRules):
         raise self.refuse(
             f"nothing says by what {self.text_of(tree)} is differentiated",
             tree,
-            expected="a defined function before the prime, and its argument behind it",
+            expected="a defined function before the prime, and its argument after it",
             cure=f"write the argument, or declare a name: {spelled_name(tree)} : real",
             cls=UnknownNameError,
         )
@@ -204,7 +233,9 @@ class ScriptRules(LetterRules):
                 expected=r"a number, \top, or a mark on a name",
                 cure="write what it stands for",
             )
+        outer, self.in_exponent = self.in_exponent, True
         exponent = yield self.value(above)
+        self.in_exponent = outer
         rank = len(base.node.shape)
         if isinstance(base, RowTerm):
             raise self.refuse(
@@ -237,7 +268,7 @@ class ScriptRules(LetterRules):
         return self.kept(self.make(OPS["pow"], [base, exponent], start, end))
 
     def _turned(self, base: Term, above: Tree, whole: Tree) -> Term | None:
-        r"""Return the transpose that ^\top or ^T says, after an inverse for ^{-\top}; None for another exponent."""
+        r"""Return the transpose for ^\top or ^T, of the inverse for ^{-\top}; None for any other exponent."""
         inverse = isinstance(above, SumTree) and len(above.terms) == 1 and above.signs == ("-",)
         mark = above.terms[0] if inverse and isinstance(above, SumTree) else above
         sign = isinstance(mark, Command) and mark.name in ("top", "intercal")
@@ -266,7 +297,7 @@ class ScriptRules(LetterRules):
         return self.transpose(base, whole, inverse=inverse)
 
     def transpose(self, base: Term, whole: Tree, *, inverse: bool = False) -> Term:
-        """Return the transpose of an array; of a vector the row."""
+        """Return the transpose of an array; for a vector, the row."""
         rank = len(base.node.shape)
         if inverse:
             base = self.kept(self.build(matrices.inv, [base], whole.start, whole.end))
@@ -276,7 +307,7 @@ class ScriptRules(LetterRules):
         return self.kept(self.build(calls.matrix_transpose, [base], whole.start, whole.end))
 
     def size_here(self, term: Term, tree: Tree) -> Size:
-        """Return the size that a value is."""
+        """Return a value as a size."""
         size = self.size_of(term.node)
         if size is None:
             raise self.refuse(

@@ -1,4 +1,4 @@
-r"""Letters that mean something by themselves: indicators, identity matrices, ones; and those that are refused."""
+r"""Letters with a meaning of their own: indicators, identity matrices, ones; and letters that are refused."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ __all__ = ["IdentityTerm", "SpecialRules"]
 
 _BLACKBOARD = {
     "E": (
-        "an expectation says not over what",
+        "an expectation does not say over what",
         r"write a mean over an index, \frac{1}{n} \sum_{i}, or the mean itself",
     ),
     "P": (
         "probabilities of events are not read",
         "write the density or the distribution function as a formula",
     ),
-    "V": ("a variance says not over what", r"write \operatorname{var}(x) of an array"),
+    "V": ("a variance does not say over what", r"write \operatorname{var}(x) of an array"),
     "R": ("a set is no number", "declare what is in it: x : real[n]"),
 }
 
 
 class IdentityTerm(Term):
-    """The identity matrix, perhaps times a number (its node), whose size what stands beside it says."""
+    """The identity matrix, perhaps times a number (its node); its neighbour determines its size."""
 
     __slots__ = ()
 
 
 class SpecialRules(ComposedRules):
-    """The rules of letters with a meaning."""
+    """The rules for letters with a meaning of their own."""
 
     def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
-        """Return an indicator, an identity matrix, an array of ones, and how many factors it took; None otherwise."""
+        """Return an indicator, an identity matrix or an array of ones, and the number of factors it takes.
+
+        Otherwise return None.
+        """
         base = factor.base if isinstance(factor, Scripted) else factor
         if isinstance(base, Command) and base.name == "partial":
             raise self.refuse(
@@ -103,7 +106,7 @@ class SpecialRules(ComposedRules):
         bracket = self.call_bracket(after)
         if bracket is None or len(bracket.items) != 1:
             raise self.refuse(
-                f"{self.text_of(factor)} says neither a condition nor a size",
+                f"{self.text_of(factor)} has neither a condition nor a size",
                 factor,
                 expected=r"\mathbb{1}[x > 0], or \mathbf{1}_{n} for an array of ones",
                 cure=r"write the condition in brackets, or the size below",
@@ -116,12 +119,12 @@ class SpecialRules(ComposedRules):
         return self.kept(self.make(OPS["where"], [condition, one, nothing], tree.start, tree.end))
 
     def _filled(self, name: str, factor: Scripted) -> Steps[Term]:
-        """Return an array of zeros or ones, with the shape below."""
+        """Return an array of zeros or ones, with the shape in the subscript."""
         found = yield self._shaped(name, factor.below or (), [], factor.start, factor.end)
         return found if factor.above is None else (yield self.raised(found, factor.above, factor))
 
     def _is_current(self, factor: Tree) -> bool:
-        """Tell whether I with a subscript is no identity matrix: I_0, which has no size, and I_1 where I is a value."""
+        """Tell whether I with a subscript is not an identity matrix: I_0, which has no size, or I_1 if I is a value."""
         return isinstance(factor, Scripted) and (
             factor.below_text == "0" or self.is_quantity("I", factor, alone=False)
         )

@@ -1,4 +1,4 @@
-r"""Dots above letters: the derivative of a formula of t by t."""
+r"""Dots above letters: the derivative of a formula of t with respect to t."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Accent, Tree
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import substitute
 
 __all__ = ["TimeDerivativeReader"]
 
 
 class TimeDerivativeReader(LatexReader):
-    r"""Reads ``\dot x`` as the derivative of what x stands for, where that is a formula of t."""
+    r"""Reads ``\dot x`` as the derivative of the value of x, if this is a formula of t."""
 
     def letter(self, tree: Tree) -> Steps[Term]:
         found = None if self.differentiate is None else self.moved_by_time(tree)
@@ -24,8 +25,18 @@ class TimeDerivativeReader(LatexReader):
         order = 2 if isinstance(tree, Accent) and tree.mark == "ddot" else 1
         return self.differentiated(y, [(by, tree)] * order, tree)
 
+    def _special(self, factor: Tree, after: Tree | None) -> Steps[tuple[Term, int] | None]:
+        bracket = self.call_bracket(after)
+        found = None if bracket is None or self.differentiate is None else self.moved_by_time(factor)
+        if found is None or bracket is None or len(bracket.items) != 1:
+            return (yield super()._special(factor, after))
+        at = yield self.value(bracket.items[0])
+        slope = yield self.value(factor)
+        (node,) = (slope.node,) if at.node is found[1] else substitute([slope.node], {found[1]: at.node})
+        return self.term(node, factor.start, bracket.end), 2
+
     def moved_by_time(self, tree: Tree) -> tuple[Term, Node] | None:
-        r"""Return the formula of t that a dot is above, and t: of \dot x and \ddot x; None for anything else."""
+        r"""Return the formula of t below a dot, and t, for \dot x and \ddot x; None for any other tree."""
         if (
             not isinstance(tree, Accent)
             or tree.mark not in ("dot", "ddot")

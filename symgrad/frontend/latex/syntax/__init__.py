@@ -1,1 +1,1 @@
-r"""From the text of LaTeX to trees: tokens, macros, and a parser by precedence that knows no names."""
+r"""Convert the text of LaTeX to trees: tokens, macros, and a parser by precedence that knows no names."""

@@ -1,4 +1,4 @@
-r"""What binds tightest: letters, numbers, groups, fractions, roots, accents, words, and the scripts that they carry."""
+r"""The forms that bind most tightly: letters, numbers, groups, fractions, roots, accents, words, with their scripts."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _PLAIN = frozenset(("nabla", "partial", "infty", "ldots", "dots", "cdots", "top"
 
 
 class AtomRules(Cursor, ABC):
-    """The rules of atoms, over a list of tokens."""
+    """The rules for atoms, over a list of tokens."""
 
     @abstractmethod
     def scripts(self, base: Tree) -> Steps[Tree]:
-        """Read what a factor carries below and above."""
+        """Read the scripts below and above a factor."""
 
     @abstractmethod
     def expression(self, level: int = 0) -> Steps[Tree]:
@@ -56,19 +56,19 @@ class AtomRules(Cursor, ABC):
 
     @abstractmethod
     def item(self) -> Steps[Tree]:
-        """Read what stands between commas."""
+        """Read an item between commas."""
 
     @abstractmethod
     def bracket(self) -> Steps[Tree]:
-        """Read what stands in brackets."""
+        """Read the content of brackets."""
 
     @abstractmethod
     def cases(self, environment: LatexToken) -> Steps[Tree]:
-        r"""Read cases behind their \begin."""
+        r"""Read cases after their \begin."""
 
     @abstractmethod
     def matrix(self, environment: LatexToken) -> Steps[Tree]:
-        r"""Read a matrix behind its \begin."""
+        r"""Read a matrix after its \begin."""
 
     @abstractmethod
     def closes(self, token: LatexToken) -> bool:
@@ -147,9 +147,7 @@ class AtomRules(Cursor, ABC):
         first = self.take()
         if self.is_sign("}"):
             if self.is_sign("_", 1) or self.is_sign("^", 1):
-                raise self.refuse(
-                    "an index stands before what it belongs to", first, cure="write it behind the name"
-                )
+                raise self.refuse("an index stands before its name", first, cure="write it after the name")
             self.take()
             if (token := self.peek()) is None or not self.begins_atom(token):
                 raise self.missing_operand(token)
@@ -169,7 +167,7 @@ class AtomRules(Cursor, ABC):
         self.take()
 
     def argument(self, of: LatexToken, what: str) -> Steps[Tree]:
-        """Read the argument of a command as TeX does: a group, or one token, which of a number is one digit."""
+        """Read the argument of a command as TeX does: a group or one token; a token of a number is one digit."""
         self.skip_rows()
         token = self.peek()
         if (
@@ -199,7 +197,7 @@ class AtomRules(Cursor, ABC):
         return (yield self._base())
 
     def _digit(self, token: LatexToken) -> NumberTree:
-        r"""Take the first digit of a number: x^12 is x^1 beside 2, \frac12 one half."""
+        r"""Take the first digit of a number: x^12 is x^1 followed by 2, \frac12 is one half."""
         place = token.start + 1
         self.tokens[self.at] = LatexToken("number", token.text[1:], place, token.end)
         if token.text[0] == "." or token.text[1] == ".":
@@ -218,7 +216,7 @@ class AtomRules(Cursor, ABC):
             end = self.tokens[self.at - 1].end
             if not isinstance(body, Scripted):
                 return Accent(token.start, end, ACCENTS[name], body)
-            letter = Accent(token.start, end, ACCENTS[name], body.base)  # \\hat{y_i} is \\hat{y}_i
+            letter = Accent(token.start, end, ACCENTS[name], body.base)  # \hat{y_i} is read as \hat{y}_i
             return replace(body, start=token.start, end=end, base=letter)
         if name in STYLES:
             return (yield self._styled(token))
@@ -246,11 +244,11 @@ class AtomRules(Cursor, ABC):
         raise self.refused(token)
 
     def _unwrapped(self, tree: Tree) -> Tree:
-        """Return what stands in braces."""
+        """Return the content of braces."""
         return tree.items[0] if isinstance(tree, Bracket) and tree.kind == "{}" else tree
 
     def _styled(self, token: LatexToken) -> Steps[Tree]:
-        """Read a letter or word in an alphabet of its own; a formula in bold is the formula."""
+        """Read a letter or word in a special alphabet; a formula in bold is just the formula."""
         style = STYLES[token.text]
         if not self.is_sign("{"):
             body = yield self.argument(token, "letter")
@@ -278,7 +276,7 @@ class AtomRules(Cursor, ABC):
         return Word(start, stop, body.text, style) if isinstance(body, Word) else body
 
     def delimiter(self, size: LatexToken) -> LatexToken:
-        r"""Take the bracket behind \left, \right or a size."""
+        r"""Take the bracket after \left, \right or a size."""
         token = self.peek()
         if token is None or token.kind not in ("sign", "fence"):
             raise self.refuse(

@@ -1,4 +1,4 @@
-r"""What stands between two ends: brackets of all sizes, cases, matrices."""
+r"""Parts between two ends: brackets of all sizes, cases, matrices."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _OTHERWISE = ("otherwise", "else", "o.w.", "elsewhere")
 
 
 class BracketRules(MarkRules):
-    """The rules of brackets and of rows."""
+    """The rules for brackets and rows."""
 
     def __init__(self, source: Source, tokens: Sequence[LatexToken]) -> None:
         super().__init__(source, tokens)
         self._closers: list[str] = []
 
     def closes(self, token: LatexToken) -> bool:
-        """Tell whether a token closes the innermost bracket; a bar does where it may open or close."""
+        """Tell whether a token closes the innermost bracket; if a bar may open or close, it closes."""
         return bool(self._closers) and token.kind in ("sign", "fence") and token.text == self._closers[-1]
 
     def bracket(self) -> Steps[Tree]:
-        r"""Read what stands in brackets: ( ), \left( \right), \bigl| \bigr|, \lVert \rVert."""
+        r"""Read the content of brackets: ( ), \left( \right), \bigl| \bigr|, \lVert \rVert."""
         first = self.take()
         opening = first
         sized = first.kind == "command"
@@ -55,7 +55,9 @@ class BracketRules(MarkRules):
                 cure="remove it, or write the bracket that opens",
             )
         closing = BRACKETS[opening.text]
-        self._closers.append("\0" if left else closing)  # \left needs \right: a bar inside is another one
+        self._closers.append(
+            "\0" if left else closing
+        )  # \left needs \right: a bar inside belongs to another pair
         if len(self._closers) > NESTING:
             raise self.refuse(
                 f"nested deeper than {NESTING:,} levels",
@@ -112,14 +114,14 @@ class BracketRules(MarkRules):
                 r"\left. opens nothing",
                 first,
                 expected=r"a bar with a value below it at its end, \right|_{x=1}",
-                cure=r"write the bar, or a bracket behind \left",
+                cure=r"write the bar, or a bracket after \left",
             )
         self.take()
         bar = self.delimiter(token)
         return (yield self.evaluated(first.start, body, bar))
 
     def is_value_bar(self) -> bool:
-        r"""Tell whether a bar with something below it is next: f'(x)|_{x = 1}."""
+        r"""Tell whether the next token is a bar with a subscript: f'(x)|_{x = 1}."""
         token = self.peek()
         sized = token is not None and token.kind == "command" and token.text in SIZES
         bar, below = self.peek(int(sized)), self.peek(1 + sized)
@@ -133,7 +135,7 @@ class BracketRules(MarkRules):
         )
 
     def evaluated(self, start: int, body: Tree, bar: LatexToken) -> Steps[Tree]:
-        """Read the values below a bar."""
+        """Read the values in the subscript of a bar."""
         points: list[Chain] = []
         if self.is_sign("_") and self.is_sign("{", 1):
             self.at += 2
@@ -210,7 +212,7 @@ class BracketRules(MarkRules):
         return Slice(start.start, end, (*parts, part))
 
     def cases(self, environment: LatexToken) -> Steps[Tree]:
-        """Read the rows of cases: a value, and where it holds."""
+        """Read the rows of cases: each has a value, and the condition under which it holds."""
         rows = yield self._cells(environment, condition=True)
         found: list[tuple[Tree, Tree | None]] = []
         for row in rows:
@@ -281,7 +283,7 @@ class BracketRules(MarkRules):
         return rows
 
     def _otherwise(self) -> bool:
-        """Pass over the words before a condition; tell whether there were any."""
+        """Skip the words before a condition; tell whether there were any."""
         found = self.prose()
         if found is None:
             return False

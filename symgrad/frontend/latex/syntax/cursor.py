@@ -1,4 +1,4 @@
-r"""Where the parser stands among the tokens, and what it says of one that has no place."""
+r"""The position of the parser among the tokens, and its messages about an unexpected token."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ LOGICAL = frozenset(("vee", "lor", "wedge", "land", "veebar", "neg", "lnot", "ri
 
 
 class Cursor:
-    """A place in a list of tokens.
+    """A position in a list of tokens.
 
     Args:
         source: the text.
-        tokens: of `split_rows`.
+        tokens: the result of `split_rows`.
 
     Attributes:
-        at: how many are taken.
+        at: the number of tokens that are taken.
         in_cells: whether rows and cells of a matrix or of cases end an expression.
     """
 
@@ -68,12 +68,12 @@ class Cursor:
         return token
 
     def here(self) -> LatexToken:
-        """Return the next token, or the end of the text as one."""
+        """Return the next token, or a token for the end of the text."""
         end = len(self.source.text)
         return self.peek() or LatexToken("end", "", end, end)
 
     def skip_rows(self) -> None:
-        """Pass over the ends of rows where an expression cannot end."""
+        """Skip the ends of rows if an expression cannot end here."""
         while not self.in_cells and (token := self.peek()) is not None and token.kind == "row":
             self.at += 1
 
@@ -84,7 +84,7 @@ class Cursor:
         return None
 
     def is_sign(self, text: str, ahead: int = 0) -> bool:
-        """Tell whether a sign comes next."""
+        """Tell whether a sign is next."""
         token = self.peek(ahead)
         return token is not None and token.kind == "sign" and token.text == text
 
@@ -93,7 +93,7 @@ class Cursor:
         what: str,
         token: LatexToken,
         expected: str | None = None,
-        cure: str = "write it out, or look at docs/latex.md for what is read",
+        cure: str = "write it out, or see docs/latex.md for the supported commands",
         *,
         cls: type[ProgramSyntaxError] = ProgramSyntaxError,
     ) -> ProgramSyntaxError:
@@ -107,7 +107,7 @@ class Cursor:
         return f"'{self.source.text[token.start : token.end]}'"
 
     def misplaced(self, token: LatexToken) -> ProgramSyntaxError:
-        """Return the error for a token that has no place."""
+        """Return the error for an unexpected token."""
         if (token.kind == "sign" and token.text in ")]}") or token.kind == "fence":
             return self.refuse(
                 f"{self.said(token)} closes nothing",
@@ -148,7 +148,7 @@ class Cursor:
         )
 
     def refused(self, token: LatexToken) -> ProgramSyntaxError:
-        """Return the error for a command that has no meaning here."""
+        """Return the error for a command that is not supported here."""
         if token.text in REFUSED:
             what, cure = REFUSED[token.text]
             return self.refuse(f"{what}: \\{token.text}", token, cure=cure)
@@ -186,7 +186,10 @@ class Cursor:
         )
 
     def prose(self) -> tuple[str, int] | None:
-        r"""Return the words of a \text{...} that joins formulas, and where the tokens go on; None if none is next."""
+        r"""Return the words of a \text{...} that joins formulas, and where the tokens continue.
+
+        The result is None if none is next.
+        """
         token = self.peek()
         if token is None or token.kind != "command" or token.text not in ("text", "textrm", "mbox", "mathrm"):
             return None
@@ -198,7 +201,7 @@ class Cursor:
         return (word, end) if plain in _PROSE or plain.split()[:1] in (["if"], ["for"], ["when"]) else None
 
     def _group_at(self, i: int) -> tuple[list[LatexToken], int]:
-        """Return the tokens in the braces that open at a place, and where the tokens go on."""
+        """Return the tokens in the braces that open at a position, and where the tokens continue."""
         depth, first = 0, i
         while i < len(self.tokens):
             if self.tokens[i].kind == "sign":
@@ -209,7 +212,7 @@ class Cursor:
         return self.tokens[first + 1 : i - 1], i
 
     def group_tokens(self) -> list[LatexToken]:
-        """Take a group in braces, or one token, and return what is in it."""
+        """Take a group in braces, or one token, and return its tokens."""
         self.skip_rows()
         if not self.is_sign("{"):
             return [self.take()] if self.peek() is not None else []
@@ -217,7 +220,7 @@ class Cursor:
         return inside
 
     def skip_group(self) -> None:
-        """Pass over a group in braces or one token."""
+        """Skip a group in braces or one token."""
         self.group_tokens()
 
     def _spelled(self, tokens: Sequence[LatexToken], *, spaces: bool = False) -> str:
@@ -232,7 +235,7 @@ class Cursor:
         return found
 
     def name_text(self, tokens: Sequence[LatexToken]) -> str:
-        """Return tokens as the part of a name: t + 1 as t_plus_1; empty if they are none."""
+        """Return tokens as part of a name: t + 1 as t_plus_1; an empty text if they cannot be one."""
         found = ""
         apart = False
         for token in tokens:

@@ -46,7 +46,7 @@ def statements(source: Source, tokens: Sequence[LatexToken]) -> list[LatexLine]:
     r"""Return the lines of a text.
 
     Raises:
-        ProgramSyntaxError: at the first token that has no place, with what was expected.
+        ProgramSyntaxError: at the first unexpected token; the message tells what was expected.
 
     Example:
         >>> from symgrad.frontend.latex.syntax.lexer import split_rows, tokenize
@@ -62,11 +62,11 @@ def _is_relation(token: LatexToken) -> bool:
 
 
 class LatexParser(BracketRules):
-    """The state of one parse.
+    """The state while one text is parsed.
 
     Args:
         source: the text.
-        tokens: of `split_rows`.
+        tokens: the result of `split_rows`.
     """
 
     # ------------------------------------------------------------------------------------------------------ statements
@@ -85,7 +85,7 @@ class LatexParser(BracketRules):
                 raise self.misplaced(after)
 
     def _between(self) -> None:
-        """Pass over what stands between lines: ends of rows, punctuation, words of prose."""
+        """Skip everything between lines: ends of rows, punctuation, words of prose."""
         while (token := self.peek()) is not None:
             if token.kind == "row" or (token.kind == "sign" and token.text in ".,;"):
                 self.take()
@@ -112,7 +112,7 @@ class LatexParser(BracketRules):
     # ------------------------------------------------------------------------------------------------------- operators
 
     def expression(self, level: int = 0) -> Steps[Tree]:
-        """Read conditions joined by one of the signs of a level, and all that binds tighter."""
+        """Read conditions that are joined by one of the signs of a level, and everything that binds more tightly."""
         if level == len(_LOGIC):
             return (yield self._opposite())
         name, signs = _LOGIC[level]
@@ -145,7 +145,7 @@ class LatexParser(BracketRules):
         )
 
     def _relation(self) -> str | None:
-        """Take a relation, also one at the beginning of the next row."""
+        """Take a relation; it may also be at the beginning of the next row."""
         token = self._past_rows(_is_relation)
         if token is None:
             return self._named_equal()
@@ -157,7 +157,7 @@ class LatexParser(BracketRules):
         return RELATIONS[token.text]
 
     def _named_equal(self) -> str | None:
-        """Take := and relations with something above them."""
+        """Take := and relations with a script above them."""
         token, after = self.peek(), self.peek(1)
         if token is None or after is None:
             return None
@@ -176,7 +176,7 @@ class LatexParser(BracketRules):
         return None
 
     def _past_rows(self, wanted: Callable[[LatexToken], bool]) -> LatexToken | None:
-        """Return the token that is next, perhaps behind ends of rows, if it is wanted; then the rows are taken."""
+        """Return the next token, perhaps after ends of rows, if it is wanted; the ends of rows are then taken."""
         i = self.at
         while i < len(self.tokens) and self.tokens[i].kind == "row" and not self.in_cells:
             i += 1
@@ -204,7 +204,7 @@ class LatexParser(BracketRules):
         return SumTree(start, terms[-1].end, tuple(terms), tuple(signs))
 
     def _continues(self) -> LatexToken | None:
-        r"""Return the + or - that goes on with a sum; - at the beginning of a row does so if the row is indented."""
+        r"""Return the + or - that continues a sum; a - at the beginning of a row does so if the row is indented."""
         row = self.peek()
 
         def goes_on(token: LatexToken) -> bool:
@@ -254,7 +254,7 @@ class LatexParser(BracketRules):
         return tree
 
     def _signed(self) -> Steps[Tree]:
-        r"""Read a factor with a sign of its own: a \cdot -b."""
+        r"""Read a factor that has a sign: a \cdot -b."""
         token = self.take()
         body = yield self.product()
         return SumTree(token.start, body.end, (body,), (token.text,))

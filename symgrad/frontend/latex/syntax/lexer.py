@@ -1,4 +1,7 @@
-r"""Tokens of LaTeX: commands, letters, numbers, signs; spaces and comments left out, environments of lines opened."""
+r"""Tokens of LaTeX: commands, letters, numbers, signs.
+
+Spaces and comments are left out, and environments of lines are opened.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ class LatexToken:
 
     Args:
         kind: command, letter, number, sign, or row (the end of a line of formulas).
-        text: its name without the backslash, or what is written.
-        start, end: its place; of what a macro stands for, the place of the macro.
-        spaced: whether white space, or a command for some, stands before it.
+        text: the name of a command without the backslash, or the text as it is written.
+        start, end: the place; a token from a macro has the place where the macro is used.
+        spaced: whether white space, or a command for a space, precedes the token.
     """
 
     kind: str
@@ -84,11 +87,11 @@ def latex_error(
 def tokenize(source: Source) -> list[LatexToken]:
     r"""Return the tokens of a text.
 
-    A brace that groups is the sign ``{``; one that is written, ``\{``, is the command ``{``, which the parser takes for
-    a bracket. White space is dropped but for ends of lines, which `split_rows` judges.
+    A brace that groups is the sign ``{``; a brace that is printed, ``\{``, is the command ``{``, which the parser takes
+    as a bracket. White space is dropped, except for ends of lines, which `split_rows` judges.
 
     Raises:
-        ProgramSyntaxError: for a brace without its partner, or a character that stands for nothing.
+        ProgramSyntaxError: if a brace has no partner, or a character has no meaning.
 
     Example:
         >>> [t.text for t in tokenize(Source(r"\frac{a}{2} % half"))]
@@ -196,7 +199,7 @@ def _take_glyph(found: list[LatexToken], text: str, start: int, spaced: bool) ->
 
 
 def _foreign_letter(source: Source, text: str, start: int) -> tuple[str, str]:
-    """Return a letter that is not of ASCII as a token: a Greek one is its command."""
+    """Return a letter outside ASCII as a token: a Greek letter becomes its command."""
     name = unicodedata.name(text, "")
     words = name.replace("LAMDA", "LAMBDA").split()
     if name.startswith(("GREEK SMALL LETTER", "GREEK CAPITAL LETTER")) and len(words) == 4:
@@ -217,13 +220,13 @@ def _foreign_letter(source: Source, text: str, start: int) -> tuple[str, str]:
 
 
 def split_rows(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]:
-    r"""Return the tokens with environments of lines opened, and a ``row`` where one formula may end.
+    r"""Return the tokens with environments of lines opened, and a ``row`` wherever one formula may end.
 
-    The end of a line of the text is one if a formula with = begins behind it, or after an empty line; a text of ``\\``
-    and & is taken as its author set it.
+    The end of a line of the text is such a place if a formula with = begins after it, or if it follows an empty line; a
+    text with ``\\`` and & is divided as its author divided it.
     """
     found: list[LatexToken] = []
-    environments: list[LatexToken] = []  # open ones that are kept, as matrices are
+    environments: list[LatexToken] = []  # open environments that are kept, such as matrices
     depth = 0
     layouts = 0
     i = 0
@@ -301,7 +304,7 @@ def split_rows(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]
 
 
 def _before_formula(tokens: Sequence[LatexToken]) -> Iterator[LatexToken]:
-    """Give the tokens of alignment and space before a line's formula."""
+    """Yield the tokens of alignment and space before the formula of a line."""
     for token in tokens:
         if token.kind == "newline" or (token.kind == "sign" and token.text in "&{}"):
             continue
@@ -314,7 +317,7 @@ def _before_formula(tokens: Sequence[LatexToken]) -> Iterator[LatexToken]:
 def _environment(
     source: Source, tokens: Sequence[LatexToken], opening: LatexToken, i: int
 ) -> tuple[LatexToken, int]:
-    """Return the name of an environment as one token, and where the tokens go on."""
+    """Return the name of an environment as one token, and where the tokens continue."""
     if i >= len(tokens) or tokens[i].text != "{":
         raise latex_error(
             source,
@@ -336,7 +339,7 @@ def _environment(
 
 
 def _options(tokens: Sequence[LatexToken], i: int, environment: str) -> int:
-    """Return where the tokens go on behind [t] and the columns of an array."""
+    """Return where the tokens continue after [t] and the columns of an array."""
     if i < len(tokens) and tokens[i].kind == "sign" and tokens[i].text == "[":
         while i < len(tokens) and tokens[i].text != "]":
             i += 1
@@ -345,7 +348,7 @@ def _options(tokens: Sequence[LatexToken], i: int, environment: str) -> int:
 
 
 def _past_group(tokens: Sequence[LatexToken], i: int) -> int:
-    """Return where the tokens go on behind a group in braces; where they are if none begins there."""
+    """Return where the tokens continue after a group in braces; if no group begins here, return the same position."""
     if i >= len(tokens) or tokens[i].kind != "sign" or tokens[i].text != "{":
         return i
     depth = 0
@@ -359,7 +362,7 @@ def _past_group(tokens: Sequence[LatexToken], i: int) -> int:
 
 
 def _defines(tokens: Sequence[LatexToken], i: int) -> bool:
-    """Tell whether a line of the text holds a relation that is not at its beginning, outside of brackets."""
+    """Tell whether a line of the text has a relation that is not at its beginning and not inside brackets."""
     depth = 0
     first = True
     for token in tokens[i:]:

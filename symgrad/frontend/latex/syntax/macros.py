@@ -1,4 +1,4 @@
-r"""Macros that a text defines, \newcommand{\R}[1]{...}: each use is replaced by the tokens that it stands for."""
+r"""Macros that a text defines, \newcommand{\R}[1]{...}: each use is replaced by the tokens of the body."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class _Macro:
 
 
 def expand_macros(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]:
-    r"""Return the tokens without definitions of macros, and with their bodies where they are used.
+    r"""Return the tokens without definitions of macros; each use of a macro is replaced by its body.
 
     Raises:
-        ProgramSyntaxError: for a definition that is cut short.
-        NestingError: if a macro leads back to itself.
+        ProgramSyntaxError: if a definition is incomplete.
+        NestingError: if a macro uses itself, directly or through others.
 
     Example:
         >>> from symgrad.frontend.latex.syntax.lexer import tokenize
@@ -83,7 +83,7 @@ def _filled(
 
 
 def _argument(source: Source, use: LatexToken, pending: list[LatexToken]) -> list[LatexToken]:
-    """Take one argument from the tokens to come: a group without its braces, or a token."""
+    """Take one argument from the coming tokens: a group without its braces, or a token."""
     while pending and pending[-1].kind in ("newline", "blank"):
         pending.pop()
     if not pending:

@@ -1,4 +1,4 @@
-r"""What stands below, above and behind a letter: subscripts, exponents, primes, marks."""
+r"""Scripts below, above and after a letter: subscripts, exponents, primes, marks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARKS = frozenset(("star", "ast", "dagger", "perp", "parallel", "bot"))
 
 
 class MarkRules(AtomRules):
-    """The rules of scripts."""
+    """The rules for scripts."""
 
     def scripts(self, base: Tree) -> Steps[Tree]:
         below: tuple[Tree, ...] | None = None
@@ -52,7 +52,7 @@ class MarkRules(AtomRules):
                 raise self.refuse(
                     f"two {which} at one place",
                     token,
-                    expected="one, or braces around what the second belongs to",
+                    expected="one, or braces around the base of the second",
                     cure="write {x^a}^b for a power of a power, or (x^a)^b"
                     if token.text == "^"
                     else "write both in one pair of braces, x_{a, b}",
@@ -74,7 +74,7 @@ class MarkRules(AtomRules):
         return Scripted(base.start, self.tokens[self.at - 1].end, base, below, above, primes, *texts)
 
     def _script_tokens(self, sign: LatexToken) -> list[LatexToken]:
-        """Return the tokens of the script that comes next, which stay to be taken."""
+        """Return the tokens of the next script, which are not taken."""
         token = self.peek()
         if token is None or token.kind in ("row", "end") or (token.kind == "sign" and token.text in "}&)]^_"):
             which = "subscript" if sign.text == "_" else "exponent"
@@ -96,7 +96,7 @@ class MarkRules(AtomRules):
         return [token]
 
     def _below(self, sign: LatexToken, inside: Sequence[LatexToken]) -> Steps[tuple[Tree, ...] | None]:
-        """Read a subscript; None if it is a part of the name and nothing else, such as t|t-1 or +."""
+        """Read a subscript; None if it can only be a part of the name, such as t|t-1 or +."""
         odd = inside[0].text in ("<", ">") or any(t.text in ("|", "mid") for t in inside)
         lone = len(inside) == 1 and (inside[0].text in ("+", "-") or inside[0].text in _MARKS)
         words = any(t.text in ("text", "mbox") for t in inside)

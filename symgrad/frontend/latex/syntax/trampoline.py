@@ -1,4 +1,4 @@
-"""Functions that call each other to any depth without Python's stack: generators that yield what they wait for."""
+"""Functions that call each other to any depth without Python's stack: generators that yield the calls they wait for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ __all__ = ["Steps", "run_trampoline"]
 T = TypeVar("T")
 
 Steps: TypeAlias = Generator[Any, Any, T]
-"""What returns a T after it was handed the results of what it yields, which are such generators again."""
+"""A function that returns a T: a generator that yields calls, which are generators of the same kind, and receives their
+results."""
 
 
 def run_trampoline(steps: Steps[T]) -> T:
-    """Run a generator, and those that it yields, to its result.
+    """Run a generator, and the generators that it yields, to the result.
 
     Example:
         >>> def total(n):

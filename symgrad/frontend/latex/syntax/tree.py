@@ -1,10 +1,10 @@
-r"""What a formula in LaTeX consists of, before anything is known of its names.
+r"""The trees of formulas in LaTeX, made before anything is known about their names.
 
     LatexLine ::= Tree (relation Tree)*            -- y = x^2;  a \le b
     Tree      ::= SumTree | ProductTree | Applied forms below
 
-Factors side by side stay a flat list, since only names tell whether f(x) is a call or a product, and how far the
-argument of `\sin` reaches.
+Factors side by side stay a flat list, because only names tell whether f(x) is a call or a product, and how far the
+argument of `\sin` extends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A part of a formula, and where it stands."""
+    """A part of a formula, and its place."""
 
     start: int
     end: int
@@ -52,11 +52,11 @@ class NumberTree(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Word(Tree):
-    r"""A letter, a Greek letter, or upright letters that are one word.
+    r"""A letter, a Greek letter, or upright letters that form one word.
 
     Args:
-        text: x, theta, softmax.
-        style: the alphabet it is set in: mathbf, mathcal, mathtt; empty for none.
+        text: the letter or the word: x, theta, softmax.
+        style: the alphabet in which it is set: mathbf, mathcal, mathtt; empty for none.
         upright: whether it is a word such as \mathrm{loss} or \operatorname{softmax}.
     """
 
@@ -75,21 +75,21 @@ class Accent(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Command(Tree):
-    r"""A function, a big operator or a constant by its name: sin, sum, nabla, infty."""
+    r"""A function, a big operator or a constant, by its name: sin, sum, nabla, infty."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Scripted(Tree):
-    """What has something below, above, or primes.
+    """A base with scripts below or above, or with primes.
 
     Args:
-        base: what carries the scripts; None where nothing stands before them.
-        below: what stands in the subscript, items separated by commas.
-        above: what stands in the superscript.
-        primes: how many primes there are.
-        below_text, above_text: these as parts of a name, such as ``t_plus_1``; empty if they are none.
+        base: the base; None if nothing precedes the scripts.
+        below: the subscript; its items are separated by commas.
+        above: the superscript.
+        primes: the number of primes.
+        below_text, above_text: the scripts as parts of a name, such as ``t_plus_1``; empty if they cannot be one.
     """
 
     base: Tree
@@ -102,7 +102,7 @@ class Scripted(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Slice(Tree):
-    """A section in a subscript, 1:n:2; a lone colon or star has no parts."""
+    """A section in a subscript, 1:n:2; a single colon or star has no parts."""
 
     parts: tuple[Tree | None, ...]
     star: bool = False
@@ -110,7 +110,7 @@ class Slice(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Fraction(Tree):
-    """One tree above another; ``binomial`` without the line between them."""
+    """One tree above another; if ``binomial``, without the line between them."""
 
     above: Tree
     below: Tree
@@ -119,7 +119,7 @@ class Fraction(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Root(Tree):
-    """A root; without a degree the square root."""
+    """A root; without a degree, the square root."""
 
     body: Tree
     degree: Tree | None = None
@@ -127,11 +127,11 @@ class Root(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Bracket(Tree):
-    """What stands in brackets: items separated by commas.
+    """The content of brackets: items separated by commas.
 
     Args:
-        kind: the opening one: ( [ { | ‖ ⟨ ⌊ ⌈.
-        items: what stands between the separators.
+        kind: the opening bracket: ( [ { | ‖ ⟨ ⌊ ⌈.
+        items: the trees between the separators.
         separators: commas, semicolons and bars between the items.
     """
 
@@ -153,9 +153,9 @@ class ProductTree(Tree):
 
     Args:
         factors: the factors.
-        signs: what stands before each of them: nothing, / or the name of an operator such as cdot; nothing before the
-            first.
-        adjacent: whether each stands next to the one before it, without a space between them.
+        signs: the sign before each factor: empty, / or the name of an operator such as cdot; empty for the first
+            factor.
+        adjacent: whether each factor follows the one before it without a space.
     """
 
     factors: tuple[Tree, ...]
@@ -181,7 +181,7 @@ class Chain(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Evaluated(Tree):
-    r"""A formula at values of its inputs, \left. f'(x) \right|_{x = 1}.
+    r"""A formula at given values of its inputs, \left. f'(x) \right|_{x = 1}.
 
     Args:
         body: the formula.
@@ -202,14 +202,14 @@ class Logic(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Negation(Tree):
-    """A condition denied."""
+    """The negation of a condition."""
 
     body: Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Cases(Tree):
-    """Values with their conditions; the one without a condition holds otherwise."""
+    """Values with their conditions; the value without a condition holds otherwise."""
 
     rows: tuple[tuple[Tree, Tree | None], ...]
 
@@ -224,13 +224,13 @@ class MatrixTree(Tree):
 
 @dataclass(frozen=True, slots=True)
 class LatexLine:
-    """One line: sides with the relations between them; a lone side is an expression.
+    """One line: sides with relations between them; a single side is an expression.
 
     Args:
-        sides: what stands between the relations.
-        relations: ``=``, ``<=``, ``approx`` and so on, one fewer than sides.
-        start: where it begins.
-        end: where it ends.
+        sides: the trees between the relations.
+        relations: ``=``, ``<=``, ``approx`` and so on; there is one fewer than sides.
+        start: where the line begins.
+        end: where the line ends.
     """
 
     sides: tuple[Tree, ...]

@@ -1,4 +1,4 @@
-r"""What the commands of LaTeX mean here, as tables: functions, signs, brackets, accents, what is skipped or refused."""
+r"""Tables of the meanings of LaTeX commands: functions, signs, brackets, accents, skipped and refused commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GREEK = frozenset((
     "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
     "varepsilon", "vartheta", "varphi", "varpi", "varrho", "varsigma",
     "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
-    "ell", "hbar",  # letters of their own, written like Greek ones
+    "ell", "hbar",  # these are letters of their own, written like Greek ones
 ))
 
 FUNCTIONS = {
@@ -36,7 +36,7 @@ FUNCTIONS = {
     "exp": "exp", "log": "log", "ln": "log", "lg": "log10",
     "max": "max", "min": "min", "det": "det",
 }
-"""Commands that take an argument with or without brackets, and what the notation calls them."""
+"""Commands whose argument may have brackets or not, with their names in the notation."""
 
 WORDS = {
     "tr": "trace", "Tr": "trace", "Trace": "trace", "ReLU": "relu", "GELU": "gelu", "ELU": "elu", "SiLU": "silu",
@@ -50,7 +50,7 @@ WORDS = {
     "Huber": "huber", "logistic": "sigmoid", "ln": "log", "Re": "", "Im": "",
     "prod_others": "prod_except",
 }
-"""Upright words that the notation calls otherwise."""
+"""Upright words that have another name in the notation."""
 
 BIG = {"sum": "sum", "prod": "prod", "max": "max", "min": "min", "sup": "", "inf": "", "lim": "", "int": ""}
 
@@ -59,7 +59,7 @@ ACCENTS = {
     "dot": "dot", "ddot": "ddot", "check": "check", "breve": "breve", "acute": "acute", "grave": "grave",
     "underline": "", "vec": "", "overrightarrow": "",
 }
-"""Marks above a letter, and what they add to its name; a vector's arrow adds nothing."""
+"""Marks above a letter, with the suffix that each adds to the name; the arrow of a vector adds none."""
 
 STYLES = {
     "mathbf": "bold", "boldsymbol": "bold", "bm": "bold", "pmb": "bold", "symbf": "bold", "bold": "bold",
@@ -87,7 +87,7 @@ RELATIONS = {
 BRACKETS = {
     "(": ")", "[": "]", "{": "}", "|": "|", "‖": "‖", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉",
 }
-"""Brackets that open, with those that close; commands are turned into these signs first."""
+"""Opening brackets, with the brackets that close them; commands are converted to these signs first."""
 
 SIZES = frozenset((
     "big", "Big", "bigg", "Bigg", "bigl", "Bigl", "biggl", "Biggl", "bigr", "Bigr", "biggr", "Biggr",
@@ -111,7 +111,7 @@ LAYOUTS = frozenset((
 MATRICES = frozenset(("matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix", "array"))
 
 CONSTANTS = frozenset(("pi", "infty"))
-"""Commands that are values by themselves."""
+"""Commands that are values themselves."""
 
 REFUSED = {
     **dict.fromkeys(("int", "iint", "iiint", "oint"), (
@@ -133,7 +133,7 @@ REFUSED = {
     **dict.fromkeys(("Re", "Im", "imath", "jmath", "overline{z}"), (
         "complex numbers are not read", "write the real and the imaginary part as two real names")),
     **dict.fromkeys(("gcd", "hom", "ker", "dim", "deg"), (
-        "this function is not one of numbers that have a derivative", "pass its value as an input")),
+        "this function has no derivative", "pass its value as an input")),
     **dict.fromkeys(("oplus", "ominus", "wr", "amalg", "bigoplus", "bigotimes"), (
         "this sign has no meaning here", r"write \odot for products entry by entry, \otimes for Kronecker's product")),
     **dict.fromkeys(("aleph", "wp", "beth"), (
@@ -143,5 +143,5 @@ REFUSED = {
     **dict.fromkeys(("over", "atop", "choose"), (
         "fractions of plain TeX are not read", r"write \frac{a}{b}, or \binom{n}{k}")),
 }
-"""What is refused at sight: what is wrong, and what to write."""
+"""Commands that are always refused, with the fault and the cure."""
 # fmt: on

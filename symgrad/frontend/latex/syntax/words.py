@@ -1,23 +1,24 @@
-r"""Letters side by side that are one word: KL, lse, loss."""
+r"""Words of letters that stand side by side: KL, lse, loss."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import fields, replace
+from itertools import pairwise
 from typing import Any
 
-from symgrad.frontend.latex.syntax.tree import LatexLine, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, ProductTree, Scripted, Tree, Word
 from symgrad.support.traversal import postorder
 
-__all__ = ["join_words", "parts_of"]
+__all__ = ["join_words", "parts_of", "rename_called"]
 
 
 def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
-    r"""Return a line in which letters side by side that spell a word are that word, as in ``\mathrm``.
+    r"""Return a line in which letters side by side that spell a word become this word, as in ``\mathrm``.
 
     Args:
         line: the line.
-        words: those that are names.
+        words: the words that are names.
 
     Example:
         >>> from symgrad.frontend.latex.document import latex_statements
@@ -26,15 +27,50 @@ def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
         >>> join_words(line, {"lse"}).sides[0].terms[1].text
         'lse'
     """
+    return _with_products(line, lambda tree: _joined(tree, words))
+
+
+def rename_called(line: LatexLine, letter: str, name: str) -> LatexLine:
+    r"""Return a line in which a command before brackets is another name: of \pi(x) + 2\pi the first.
+
+    Args:
+        line: the line.
+        letter: the name of the command.
+        name: the name that it gets.
+
+    Example:
+        >>> from symgrad.frontend.latex.document import latex_statements
+        >>> from symgrad.support.source import Source
+        >>> (line,) = latex_statements(Source(r"\pi(x) + \pi"))
+        >>> [str(w.text) for w in rename_called(line, "pi", "varpi").sides[0].terms[0].factors[:1]]
+        ['varpi']
+    """
+
+    def renamed(tree: ProductTree) -> Tree:
+        factors = [*tree.factors]
+        for k, (factor, after) in enumerate(pairwise(factors)):
+            base = factor.base if isinstance(factor, Scripted) else factor
+            if not (isinstance(base, Command) and base.name == letter and not tree.signs[k + 1]):
+                continue
+            if isinstance(after, Bracket) and after.kind == "(":
+                word = Word(base.start, base.end, name)
+                factors[k] = replace(factor, base=word) if isinstance(factor, Scripted) else word
+        return replace(tree, factors=tuple(factors))
+
+    return _with_products(line, renamed)
+
+
+def _with_products(line: LatexLine, change: Callable[[ProductTree], Tree]) -> LatexLine:
+    """Return a line with its products changed, the inner ones first."""
     done: dict[Tree, Tree] = {}
     for tree in postorder(line.sides, parts_of):
         whole = replace(tree, **{f.name: _replaced(getattr(tree, f.name), done) for f in fields(tree)})
-        done[tree] = _joined(whole, words) if isinstance(whole, ProductTree) else whole
+        done[tree] = change(whole) if isinstance(whole, ProductTree) else whole
     return replace(line, sides=tuple(done[side] for side in line.sides))
 
 
 def parts_of(tree: Tree) -> Iterator[Tree]:
-    """Yield the trees that a tree is made of."""
+    """Yield the trees of which a tree consists."""
     pending: list[Any] = [getattr(tree, f.name) for f in fields(tree)][::-1]
     while pending:
         value = pending.pop()
@@ -72,6 +108,6 @@ def _joined(tree: ProductTree, words: Collection[str]) -> Tree:
 
 
 def _letter(tree: Tree) -> str:
-    """Return a single letter, perhaps with scripts; a blank for anything else."""
+    """Return a single letter, perhaps with scripts; a blank for any other tree."""
     base = tree.base if isinstance(tree, Scripted) else tree
     return base.text if isinstance(base, Word) and len(base.text) == 1 and not base.style else " "

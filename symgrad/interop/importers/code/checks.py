@@ -1,4 +1,4 @@
-"""Find losses of gradients that tracing cannot see: values that leave the graph, and flow into the result."""
+"""Find losses of gradients that tracing cannot see: values that leave the graph, and still flow into the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symgrad.verification.verdict import names_text
 
 __all__ = ["SOURCE_CHECKS", "SourceCheck", "source_findings"]
 
-_LONG = 100  # characters of code that a message quotes
+_LONG = 100  # number of characters of code that a message quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class SourceCheck:
 
     Args:
         code: the code of its findings.
-        name: its name in words.
-        lost: the effect on the value, as the end of a sentence.
+        name: the name of the check in words.
+        lost: what happens to the value, as the end of a sentence.
         cure: the recommendation if there is no replacement.
-        help: its description.
+        help: the description of the check.
     """
 
     code: str
@@ -83,7 +83,7 @@ SOURCE_CHECKS: dict[Kind, SourceCheck] = {
         ".detach_() and requires_grad = False change the tensor itself: every later use has no gradient.",
     ),
 }
-"""The checks by kind of break."""
+"""The checks, by the kind of break."""
 
 
 def source_findings(
@@ -92,16 +92,16 @@ def source_findings(
     differentiated: bool = True,
     chosen: Sequence[str | int] = (),
 ) -> list[Finding]:
-    """Find values in the source of a function that lose their gradient on the way into its result.
+    """Find values in the source of a function that lose their gradient on the way into the result.
 
     Only flow into the result counts: a value that is printed, logged, compared, or read for its shape does not.
 
     Args:
-        function: a function of a framework or of NumPy; also a module or a model.
-        sources: the names of the arguments of the gradient.
+        function: a function of a framework or of NumPy; it may also be a module or a model.
+        sources: the names of the arguments with respect to which the gradient is taken.
         differentiated: whether its arrays belong to a framework that differentiates, and not to NumPy.
-        chosen: positions or keys of the result to follow, of which the first that exists counts; by default the first
-            value with a gradient.
+        chosen: positions or keys of the result to follow; the first one that exists counts. By default, the first value
+            with a gradient is followed.
 
     Example:
         >>> def loss(w, x):

@@ -1,8 +1,8 @@
 """Forward dataflow analysis of a function's source: the values that reach its result.
 
-The flow of a value consists of its sources, the arguments that its gradient reaches, and its breaks, the places where
-it lost sources. Flows are joined where values meet (a join semilattice), so two passes over a loop reach the fixed
-point.
+The flow of a value consists of its sources, which are the arguments that its gradient reaches, and its breaks, which
+are the places where it lost sources. Flows are joined where values meet (a join semilattice), so two passes over a loop
+reach the fixed point.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def return_flow(
     differentiated: bool = True,
     chosen: Sequence[str | int] = (),
 ) -> Flow:
-    """Return the flow into the result of a function; an empty flow if its source is not known.
+    """Return the flow into the result of a function; if its source is not known, an empty flow.
 
     Args:
         function: the function.
-        sources: the names of the arguments of the gradient.
+        sources: the names of the arguments with respect to which the gradient is taken.
         differentiated: whether its arrays belong to a framework that differentiates, and not to NumPy.
-        chosen: positions or keys of the result to follow, of which the first that exists counts; by default the first
-            value with a gradient.
+        chosen: positions or keys of the result to follow; the first one that exists counts. By default, the first value
+            with a gradient is followed.
     """
     found = definition(function)
     if found is None:
@@ -61,7 +61,7 @@ def return_flow(
 
 
 class _FlowBody(FlowValues):
-    """One function, statement by statement."""
+    """The interpretation of one function, statement by statement."""
 
     def function(self, node: Function) -> Flow:
         """Interpret a function; return the union of the flows of its results."""

@@ -1,4 +1,4 @@
-"""Dataflow of one function: the arguments that each expression of its source depends on."""
+"""Dataflow of one function: the arguments on which each expression in its source depends."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from symgrad.support.source import Place
 
 __all__ = ["FlowValues"]
 
-_DEPTH = 20  # nested calls
+_DEPTH = 20  # depth of nested calls
 
 
 class FlowValues:
-    """An abstract interpreter of one function: the flow of its names and expressions."""
+    """An abstract interpreter of one function: it computes the flow of its names and expressions."""
 
     def __init__(
         self, scope: CodeScope, env: dict[str, Flow], inner: Mapping[str, Function] | None = None
@@ -72,7 +72,7 @@ class FlowValues:
         return self._broken("no_grad", flow, place, f"what is under {text}")
 
     def _bind(self, target: ast.expr, flow: Flow, value: ast.expr | None) -> None:
-        """Bind names to a value, entry by entry if both are displays."""
+        """Bind names to a value; if both are displays, entry by entry."""
         if isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             if len(parts) == len(target.elts) and not any(
@@ -118,7 +118,7 @@ class FlowValues:
     # Values
 
     def _parts(self, node: ast.expr) -> list[tuple[Any, Flow]]:
-        """Return the flow of the returned value, one per position or key of a tuple, list or dict display."""
+        """Return the flows of the returned value: one for each position or key of a tuple, list or dict display."""
         if isinstance(node, ast.Tuple | ast.List) and node.elts:
             return [(k, self._value(e)) for k, e in enumerate(node.elts)]
         if isinstance(node, ast.Dict) and node.keys and all(isinstance(k, ast.Constant) for k in node.keys):
@@ -174,7 +174,7 @@ class FlowValues:
             return self._value(node)
         if name in self.env:
             return self.env[name]
-        if name in self.inner:  # a function as a value: assume that it is called
+        if name in self.inner:  # a function that is used as a value: assume that it is called
             return self._run(self.inner[name], None)
         found = self._object(node)
         if found is not UNKNOWN:
@@ -260,7 +260,7 @@ class FlowValues:
         given: Sequence[Flow],
         named: Mapping[str | None, Flow],
     ) -> Flow:
-        """Return the flow of a call without a special rule: from the source of the function, else all arguments."""
+        """Return the flow of a call without a special rule: from the function's source, or else from all arguments."""
         every = union([*given, *named.values()])
         plain = not any(isinstance(a, ast.Starred) for a in node.args) and None not in named
         name = dotted(func)
@@ -271,7 +271,9 @@ class FlowValues:
             if text is not None:
                 return text
             return every | (Flow(frozenset([name or ""])) if is_trainable(found) else NOTHING)
-        if isinstance(func, ast.Call | ast.Lambda | ast.Subscript):  # jax.vmap(f)(x), or a lambda
+        if isinstance(
+            func, ast.Call | ast.Lambda | ast.Subscript
+        ):  # for instance jax.vmap(f)(x), or a lambda
             return every | self._value(func)
         return every | self.env.get(name or "", NOTHING)
 
@@ -289,7 +291,7 @@ class FlowValues:
         given: tuple[Sequence[Flow], Mapping[str | None, Flow]] | None,
         scope: CodeScope | None = None,
     ) -> Flow:
-        """Return the flow of a function; ``given`` is None for arguments that may depend on every source."""
+        """Return the flow of a function; if ``given`` is None, its arguments may depend on every source."""
         here = scope or self.scope
         parameters = [a.arg for a in arguments(node) if scope is None or a.arg != scope.owner]
         if id(node) in here.running or here.depth > _DEPTH:
@@ -309,7 +311,7 @@ class FlowValues:
         return body.function(node)
 
     def _lost(self, kind: Kind, flow: Flow, node: ast.expr, replacement: str | None) -> Flow:
-        edit = replacement if node.end_lineno == node.lineno else None  # edits span one line
+        edit = replacement if node.end_lineno == node.lineno else None  # an edit must be within one line
         return self._broken(kind, flow, self.scope.place(node), ast.unparse(node), edit)
 
     @staticmethod

@@ -34,10 +34,10 @@ class Break:
 
     Args:
         kind: the kind of the loss.
-        place: the place.
+        place: the place in the code.
         text: the source code there.
-        sources: the lost sources of the gradient.
-        replacement: the code that would preserve it.
+        sources: the sources of the gradient that are lost.
+        replacement: code that would keep the gradient.
     """
 
     kind: Kind
@@ -49,7 +49,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The sources of a value: arguments with a gradient, and the places where the gradient of others was lost."""
+    """The sources of a value: the arguments with a gradient, and the places where others lost their gradient."""
 
     sources: frozenset[str] = frozenset()
     breaks: frozenset[Break] = frozenset()
@@ -64,13 +64,13 @@ _ABOUT = """
     shape dtype ndim device requires_grad grad grad_fn is_leaf itemsize nbytes name
 """
 ABOUT = set(_ABOUT.split())
-"""Attributes that hold no value of an array's."""
+"""Attributes that hold no values of an array."""
 
 _METADATA = """
     size dim numel stride get_shape type is_floating_point element_size rank
 """
 METADATA = set(_METADATA.split())
-"""The same, as methods."""
+"""Methods that return no values of an array."""
 
 STOPPED = {"detach", "stop_gradient"}
 """Functions that stop gradients intentionally."""

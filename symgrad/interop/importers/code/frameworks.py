@@ -1,4 +1,4 @@
-"""Detect the framework of a function by the names in its code."""
+"""Detect the framework of a function from the names in its code."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _LIBRARIES: dict[str, FrameworkName] = {
 def framework_of(found: LoadedFunction, named: FrameworkName | None = None) -> FrameworkName:
     """Return the framework of a function, and of the user's functions that it calls.
 
-    If the code names no framework (it may only call methods), it is the one that the file imports.
+    If the code names no framework (it may only call methods), the framework is the one that the file imports.
 
     Raises:
-        UsageError: if there are several.
-        UnsupportedError: for Keras on another backend than TensorFlow.
+        UsageError: if there is more than one framework.
+        UnsupportedError: if Keras runs on another backend than TensorFlow.
     """
     used: set[FrameworkName] = {named} if named else libraries_of(found.function) or _imports(found.tree)
     if len(used) > 1:
@@ -103,7 +103,7 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def libraries_of(function: Any) -> set[FrameworkName]:
-    """Return the frameworks that a function, and the user's functions that it calls, name in their code."""
+    """Return the frameworks that are named in the code of a function, and of the user's functions that it calls."""
     found: set[FrameworkName] = set()
     seen: set[int] = set()
     pending: list[Any] = [function]
@@ -132,7 +132,7 @@ def _named(function: Any, code: CodeType) -> tuple[list[str], list[Any]]:
     for cell in getattr(function, "__closure__", None) or ():
         try:
             values.append(cell.cell_contents)
-        except ValueError:  # not bound yet
+        except ValueError:  # the name is not bound yet
             continue
     return [name.partition(".")[0] for name in names if name not in outside], values
 

@@ -29,7 +29,7 @@ from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["LoadedFunction", "last_user_location", "load_function", "locate_errors"]
 
-_SIZE = 10_000_000  # bytes of a file
+_SIZE = 10_000_000  # largest number of bytes of a file
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class LoadedFunction:
     """A function in a file.
 
     Args:
-        file: its path.
+        file: the path of the file.
         name: the name of the function, dotted for an attribute.
-        function: the object of that name: a function, a module of torch, a model.
+        function: the object with that name: a function, a module of torch, or a model.
         tree: the syntax tree of the file.
         module: the imported file.
     """
@@ -57,29 +57,29 @@ class LoadedFunction:
         """Return another function of the same file.
 
         Raises:
-            UsageError: if it has no such function.
+            UsageError: if the file has no such function.
         """
         return replace(self, name=name, function=_function(self.module, self.tree, self.file, name))
 
 
 @contextmanager
 def load_function(file: str, name: str | None) -> Generator[LoadedFunction]:
-    """Import a file and yield a function of it; its imports are searched in its folder, as in Python.
+    """Import a file and yield a function of it; its imports are searched for in its folder, as in Python.
 
     Output of the file during the import goes to standard error.
 
     Args:
-        file: its path.
+        file: the path of the file.
         name: the name of the function, dotted for an attribute; None for the only function of the file.
 
     Raises:
-        FileError: if it cannot be read.
-        ProgramSyntaxError: if it is not Python.
-        UsageError: if it has no such function, or several and none is named.
-        UnsupportedError: if it cannot be imported.
+        FileError: if the file cannot be read.
+        ProgramSyntaxError: if the file is not Python.
+        UsageError: if the file has no such function, or several and none is named.
+        UnsupportedError: if the file cannot be imported.
     """
     text = read_text(Path(file), _SIZE)
-    linecache.checkcache(file)  # places are shown as the file is now
+    linecache.checkcache(file)  # places are shown in the current text of the file
     tree = _tree(text, file)
     name = name or _only(tree, file)
     with _imported(text, file) as module:
@@ -130,7 +130,8 @@ def _function(module: ModuleType, tree: ast.Module, file: str, name: str) -> Cal
             ) from None
     if isinstance(found, type):
         raise UsageError(
-            f"'{name}' is a class", cure="name an object of it, or a function that makes one and calls it"
+            f"'{name}' is a class",
+            cure="name an object of this class, or a function that makes one and calls it",
         )
     if not callable(found):
         raise UsageError(f"'{name}' is a value of type {type(found).__name__}", expected="a function")
@@ -142,7 +143,7 @@ def _function(module: ModuleType, tree: ast.Module, file: str, name: str) -> Cal
 
 @contextmanager
 def _imported(text: str, file: str) -> Generator[ModuleType]:
-    """Run a file as the module that it is; in a package, with the package around it."""
+    """Run a file as a module; if it belongs to a package, run it inside the package."""
     path = Path(file).absolute()
     parts = [path.stem]
     root = path.parent
@@ -151,7 +152,7 @@ def _imported(text: str, file: str) -> Generator[ModuleType]:
         root = root.parent
     package = ".".join(parts[:-1])
     name = ".".join(parts)
-    while name in sys.modules:  # avoid the name of a library
+    while name in sys.modules:  # this avoids the name of a library
         name += "_"
     module = ModuleType(name)
     module.__file__, module.__package__ = str(path), package
@@ -162,7 +163,7 @@ def _imported(text: str, file: str) -> Generator[ModuleType]:
         with locate_errors(file, f"{file} cannot be imported"):
             if package:
                 importlib.import_module(package)
-            # Compile under the path of the user, which messages show.
+            # Compile the file under the path that the user wrote, because messages show it.
             exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)
         yield module
     finally:
@@ -172,14 +173,14 @@ def _imported(text: str, file: str) -> Generator[ModuleType]:
 
 @contextmanager
 def locate_errors(file: str, what: str) -> Generator[None]:
-    """Add the line to exceptions of the user's code, and redirect its output to standard error.
+    """Add the line to exceptions in the user's code, and redirect its output to standard error.
 
     Args:
         file: the file of the code.
-        what: the failed action, as a sentence.
+        what: the action that failed, as a sentence.
 
     Raises:
-        SymgradError: the same error with the line, if it has none.
+        SymgradError: the same error, with the line if it had none.
         UnsupportedError: for any other exception of the user's code.
     """
     try:
@@ -189,7 +190,7 @@ def locate_errors(file: str, what: str) -> Generator[None]:
         raise UnsupportedError(
             f"{what}: it ends the process",
             at=_location(file, error.__traceback__),
-            cure="put what a script does behind: if __name__ == '__main__':",
+            cure="put the commands of a script after: if __name__ == '__main__':",
         ) from None
     except SymgradError as error:
         at = None if isinstance(error, FileError) else _location(file, error.__traceback__)
@@ -199,7 +200,7 @@ def locate_errors(file: str, what: str) -> Generator[None]:
     except Exception as error:
         at = _location(file, error.__traceback__)
         if at is None and not isinstance(error, SyntaxError):
-            raise  # a fault of symgrad
+            raise  # this is an error in symgrad itself
         said = next((line for line in str(error).splitlines() if line.strip()), "")
         missing = isinstance(error, ModuleNotFoundError)
         raise UnsupportedError(

@@ -23,7 +23,7 @@ __all__ = ["Arguments", "parse_arguments", "trace_function"]
 
 
 class Arguments:
-    """The specs of the arguments of a function.
+    """The parsed specs of the arguments of a function.
 
     Args:
         inputs: the arguments that are inputs of the program.
@@ -42,8 +42,8 @@ def parse_arguments(found: LoadedFunction, specs: str | None) -> Arguments:
         specs: declarations, such as ``"x : real[n, 5]; u ~ Uniform(0.9, 1.1); rate = 0.1"``.
 
     Raises:
-        UsageError: for an argument without declaration, and for a name that is no argument.
-        ProgramSyntaxError: for an invalid text.
+        UsageError: if an argument has no declaration, or a name is not an argument.
+        ProgramSyntaxError: if the text is invalid.
     """
     program = parse(specs, "<specs>") if specs and specs.strip() else Program(Listing({}, {}))
     constants = {name: _number(name, e) for name, e in program.outputs.items()}
@@ -64,7 +64,7 @@ def parse_arguments(found: LoadedFunction, specs: str | None) -> Arguments:
         )
     if "self" in missing:
         raise UsageError(
-            f"{found} is a method, of no object", cure="name that of an object: FILE::object.method"
+            f"{found} is a method without an object", cure="name the method of an object: FILE::object.method"
         )
     if missing:
         example = "; ".join(f"{name} : real" for name in missing)
@@ -86,7 +86,7 @@ def _number(name: str, e: Expr) -> float:
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     target: Any = function
-    for name in ("forward", "call"):  # whose __call__ takes anything
+    for name in ("forward", "call"):  # the __call__ of this class takes anything
         if not inspect.isroutine(function) and inspect.ismethod(getattr(function, name, None)):
             target = getattr(function, name)
     try:
@@ -101,10 +101,10 @@ def _is_required(p: inspect.Parameter) -> bool:
 
 
 def trace_function(found: LoadedFunction, framework: FrameworkName, arguments: Arguments) -> ImportedProgram:
-    """Import a function by the importer of its framework.
+    """Import a function with the importer for its framework.
 
     Raises:
-        UnsupportedError: for unsupported operations, and for exceptions of the function.
+        UnsupportedError: for unsupported operations, and for exceptions that the function raises.
     """
     function = _with_constants(found.function, arguments)
     specs = list(arguments.inputs.values())
@@ -120,7 +120,7 @@ def trace_function(found: LoadedFunction, framework: FrameworkName, arguments: A
 
 
 def _with_constants(function: Callable[..., Any], arguments: Arguments) -> Callable[..., Any]:
-    """Return a function of the inputs alone, in their order."""
+    """Return a function of the inputs only, in their order."""
     parameters = _parameters(function)
     positional = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
     if positional[: len(arguments.inputs)] == list(arguments.inputs) and not arguments.constants:

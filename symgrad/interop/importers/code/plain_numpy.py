@@ -1,4 +1,4 @@
-"""Functions of plain NumPy as programs: they are called with expressions."""
+"""Import functions of plain NumPy as programs, by calling them with expressions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["from_plain"]
 
 
 def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> ImportedProgram:
-    """Import a function of NumPy, or of operators only, as a program with the names and lines of its variables.
+    """Import a function that uses only NumPy or operators, as a program with the names and lines of its variables.
 
     Args:
         function: the function.
-        inputs: its arguments, by name.
+        inputs: the arguments, by name.
 
     Raises:
-        UnsupportedError: if it returns anything but numbers and arrays.
+        UnsupportedError: if the function returns anything except numbers and arrays.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -110,7 +110,7 @@ class _PlainWatch:
         file = frame.f_code.co_filename
         if file != self._file and not of_user(file):
             return None
-        if frame.f_code.co_flags & inspect.CO_GENERATOR:  # whose frames go on after others
+        if frame.f_code.co_flags & inspect.CO_GENERATOR:  # frames of these functions continue after others
             return None
         return self._step
 

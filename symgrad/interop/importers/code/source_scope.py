@@ -1,4 +1,4 @@
-"""The source of functions, and the scope of the names in it."""
+"""The source code of functions, and the scope of the names in it."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class CodeScope:
     Args:
         file: the file of the source.
         outside: the values of its free names.
-        owner: the name of the parameter for the object of a method; None for a function.
+        owner: for a method, the name of the parameter for the object; None for a function.
         differentiated: whether arrays belong to a framework that differentiates, and not to NumPy.
-        depth: the depth of calls.
+        depth: the depth of nested calls.
         running: the functions that are being interpreted, by identity.
     """
 
@@ -92,7 +92,7 @@ class CodeScope:
     running: frozenset[int] = field(default_factory=frozenset[int])
 
     def object(self, node: ast.expr, inside: Collection[str]) -> Any:
-        """Return the object that an expression of names is of; `UNKNOWN` where a name is one inside the function."""
+        """Return the object that a dotted name stands for; `UNKNOWN` if a name in it is local to the function."""
         if isinstance(node, ast.Name) and node.id not in inside:
             return self.outside.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if isinstance(node, ast.Attribute) and dotted(node) not in inside:
@@ -104,7 +104,7 @@ class CodeScope:
         return UNKNOWN
 
     def library(self, func: ast.expr, inside: Collection[str]) -> tuple[str, str]:
-        """Return the library of a function and its name there; empty texts for other functions."""
+        """Return the library of a function, and its name in this library; empty texts for other functions."""
         if isinstance(func, ast.Attribute):
             base = self.object(func.value, inside)
             return (library_of(base), func.attr) if inspect.ismodule(base) else ("", "")
@@ -112,7 +112,7 @@ class CodeScope:
         return ("", "") if found is UNKNOWN else (library_of(found), str(getattr(found, "__name__", "")))
 
     def imports(self, node: ast.Import | ast.ImportFrom) -> None:
-        """Bind the names of an import inside a function, if the module is loaded."""
+        """Bind the names of an import inside a function, if the module is already loaded."""
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
                 module = None if node.level else sys.modules.get(node.module or "")
@@ -126,7 +126,9 @@ class CodeScope:
         """Return the place of an expression, up to the end of its first line."""
         lines = linecache.getlines(self.file)
         first = lines[node.lineno - 1].encode() if node.lineno <= len(lines) else b""
-        start = len(first[: node.col_offset].decode(errors="replace"))  # the parser counts bytes
+        start = len(
+            first[: node.col_offset].decode(errors="replace")
+        )  # the parser counts bytes, not characters
         end = None
         if node.end_lineno == node.lineno and node.end_col_offset is not None:
             end = len(first[: node.end_col_offset].decode(errors="replace"))
@@ -144,7 +146,7 @@ def scope_of(function: Any, file: str, differentiated: bool, around: CodeScope |
     for name, cell in zip(getattr(code, "co_freevars", ()), cells, strict=False):
         try:
             names[name] = cell.cell_contents
-        except ValueError:  # not bound yet
+        except ValueError:  # the name is not bound yet
             continue
     bound = None
     if owner is not None and code is not None and code.co_argcount:
@@ -155,14 +157,14 @@ def scope_of(function: Any, file: str, differentiated: bool, around: CodeScope |
 
 
 def bracketed(node: ast.expr) -> str:
-    """Return the text of an expression as an operand."""
+    """Return the text of an expression, in parentheses if it needs them as an operand."""
     text = ast.unparse(node)
     single = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
     return text if single else f"({text})"
 
 
 def dotted(node: ast.expr) -> str | None:
-    """Return ``a.b.c`` of names and attributes; None of anything else."""
+    """Return ``a.b.c`` for names and attributes; None for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -184,7 +186,7 @@ def captured(pattern: ast.pattern) -> Iterator[str]:
 
 
 def is_trainable(value: Any) -> bool:
-    """Tell whether a value is trainable, or has trainable parts: a parameter, a module, a variable."""
+    """Tell whether a value is trainable, or has trainable parts: a parameter, a module, or a variable."""
     if isinstance(value, type):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Equations of jaxprs that need the reader: shapes, loops, branches, and exported programs."""
+"""Equations of jaxprs whose rules need the reader: shapes, loops, branches, and exported programs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from symgrad.support.errors import UnsupportedError
 __all__ = ["CONTROL"]
 
 _STEPS = 100
-"""Steps of a loop that is unrolled."""
+"""The largest number of steps of a loop that is unrolled."""
 
 
 def _broadcast(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
-    """Add only the axes that a value needs to broadcast."""
+    """Add only those axes that a value needs in order to broadcast."""
     shape, axes = shape_of(equation.outvars[0].aval), equation.params["broadcast_dimensions"]
     e, rank = expr_of(given[0]), len(equation.invars[0].aval.shape)
     own = [1] * (rank - len(e.shape)) + list(e.shape)

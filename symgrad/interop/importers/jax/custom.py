@@ -39,7 +39,7 @@ _NESTED = 3
 
 
 def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
-    """Translate custom_jvp and custom_vjp: the value of the function with the pullback that JAX would use."""
+    """Translate custom_jvp and custom_vjp: return the value of the function, with the pullback that JAX would use."""
     inner = equation.params["call_jaxpr"]
     known = of_library(inner, LIBRARY)
     avals = [v.aval for v in equation.invars]
@@ -63,7 +63,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         walk.itself.add(key)
         return values
     if [other[0] for other in walk.inside].count(source) > _NESTED:
-        raise UnsupportedError("a derivative of its own that calls the function itself, of other values")
+        raise UnsupportedError("a custom derivative that calls the function itself at other values")
 
     call = equation_function(equation)
 
@@ -72,7 +72,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
 
     results: list[Value] = [_stopped(v) for v in values]
     shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
-    for k in real:  # one output at a time: a pullback is linear in one cotangent
+    for k in real:  # one output at a time, because a pullback is linear in one cotangent
         aval = equation.outvars[k].aval
 
         def pull(every: Any, cotangent: Any, k: int = k) -> Any:
@@ -100,9 +100,9 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
 
 
 def _require_derivative(value: Expr, args: Sequence[Expr], pulled: Sequence[Expr], cotangent: Expr) -> None:
-    """Refuse a pullback that calls its function, unless it equals the ordinary derivative at three points.
+    """Refuse a pullback that calls its function, unless the pullback equals the ordinary derivative at three points.
 
-    Its higher derivatives would call custom derivatives without end.
+    Its higher derivatives would call custom derivatives endlessly.
     """
     derived = pull_back([value.node], [cotangent.node], [a.node for a in args]).gradients
     both = [*pulled, *map(handle, derived)]
@@ -120,7 +120,7 @@ def _require_derivative(value: Expr, args: Sequence[Expr], pulled: Sequence[Expr
         for mine, theirs in zip(found[: len(args)], found[len(args) :], strict=True):
             if not np.allclose(np.broadcast_to(mine, theirs.shape), theirs, rtol=1e-8, atol=1e-12):
                 raise UnsupportedError(
-                    "a derivative of its own that calls the function itself and is not the function's derivative",
+                    "a custom derivative that calls the function itself and is not the function's derivative",
                     cure="stop_gradient(value) where the rule reads the value",
                 )
 
@@ -135,7 +135,7 @@ def _stopped(value: Value) -> Value:
 
 
 def of_library(inner: Any, library: Mapping[tuple[str, str], T]) -> T | None:
-    """Look up a function of JAX in a table by the end of its file and by its name."""
+    """Look up a function of JAX in a table, by the end of its file and by its name."""
     source = str(getattr(inner.jaxpr.debug_info, "func_src_info", "") or "").replace("\\", "/")
     for (file, name), function in library.items():
         if source.startswith(f"{name} at ") and f"/jax/_src/{file}" in source:

@@ -1,4 +1,4 @@
-"""Functions of JAX as programs."""
+"""Import functions of JAX as programs."""
 
 from __future__ import annotations
 
@@ -28,27 +28,26 @@ __all__ = ["from_jax"]
 def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     r"""Import a function of JAX as a program: its formula, with the names of its variables.
 
-    The function is traced once for values of the declared shapes; nothing is computed, and no value is rounded to a
+    The function is traced once, for values of the declared shapes; nothing is computed, and no value is rounded to a
     lower precision. Captured values are constants. stop_gradient and custom derivatives (custom_jvp, custom_vjp) are
-    preserved; calls, and loops of known length, are inlined. Positions outside their axis are an error when the
-    program runs, where JAX would clamp them or return NaN.
+    preserved; calls, and loops of known length, are inlined. A position outside its axis is an error when the program
+    runs, while JAX would clamp it or return NaN.
 
     Args:
-        fn: a function from arrays, or trees of arrays (dicts, lists, tuples), to arrays or trees.
-        specs: a spec for every argument: an array or ``jax.ShapeDtypeStruct`` for its shape and dtype; a text such
-            as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or ``"Normal(0, 1)[8]"``; or a tree of these. A tuple of
-            whole numbers or names, ``(8, 3)`` or ``("n", 3)``, is a shape. For sizes that are names, the
-            program is valid for all sizes from 1 on. An input has the name of its argument; in a tree, the keys are
-            appended: ``params_w1``.
+        fn: a function of arrays, or of trees of arrays (dicts, lists, tuples), which returns arrays or trees.
+        specs: a spec for every argument: an array or ``jax.ShapeDtypeStruct`` for its shape and dtype; a text such as
+            ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or ``"Normal(0, 1)[8]"``; or a tree of these. A tuple of
+            integers or names, ``(8, 3)`` or ``("n", 3)``, is a shape. If sizes are names, the program is valid for all
+            sizes from 1 on. An input has the name of its argument; in a tree, the keys are appended: ``params_w1``.
 
     Returns:
         An ImportedProgram. Its inputs are the arrays of all arguments; its last names are the outputs, and a single
         unnamed output has the name of the function.
 
     Raises:
-        UnsupportedError: for unsupported operations, all in one message with their lines; and for control flow that
-            depends on the data.
-        UsageError: for an invalid spec, or without JAX.
+        UnsupportedError: for unsupported operations, all of which are in one message with their lines; and for control
+            flow that depends on the data.
+        UsageError: if a spec is invalid, or JAX is not installed.
 
     Example:
         >>> import jax.numpy as jnp, symgrad as sg
@@ -78,7 +77,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     with cast(Any, jax).enable_x64(True):
         try:
             (closed, tree), names = watch_locals(
-                # A new function object: JAX caches traces, and captured values may have changed.
+                # This is a new function object, because JAX caches traces and captured values may have changed.
                 lambda: cast(Any, jax).make_jaxpr(partial(fn), return_shape=True)(*avals),
                 _file(fn),
                 jaxpr_reader.variable_of,
@@ -118,7 +117,7 @@ def _undecided(jax: Any) -> tuple[type[Exception], ...]:
 
 def _inputs(fn: Callable[..., Any], specs: Sequence[Any], jax: Any) -> tuple[dict[str, Expr], list[Any]]:
     """Return the inputs by name, and the abstract arguments of the trace."""
-    from symgrad.interop.importers.jax.sizes import dims  # it imports JAX
+    from symgrad.interop.importers.jax.sizes import dims  # this module imports JAX
 
     names = argument_names(fn, len(specs))
     inputs: dict[str, Expr] = {}
@@ -183,7 +182,7 @@ def _declared(name: str, leaf: Any) -> Expr:
             expected="real numbers, whole numbers or truth values",
             cure="pass the noise in as an argument" if key else None,
         )
-    from symgrad.interop.importers.jax.sizes import size_of  # it imports JAX
+    from symgrad.interop.importers.jax.sizes import size_of  # this module imports JAX
 
     return declare_input(name, tuple(map(size_of, shape)), kind)
 

@@ -1,6 +1,6 @@
-"""Read the equations of a jaxpr in order, as expressions; imported on demand.
+"""Read the equations of a jaxpr in order, as expressions; the module is imported on demand.
 
-Values that depend only on shapes (positions, sizes, masks) stay arrays of NumPy, and JAX computes them. A value that
+Values that depend only on shapes (positions, sizes, masks) stay NumPy arrays, and JAX computes them. A value that
 broadcasts keeps its small shape.
 """
 
@@ -89,11 +89,11 @@ class JaxprReader:
     Attributes:
         names: the names of variables of jaxprs.
         problems: the unsupported equations, in order.
-        named: expressions with their names in the code of the user, in order.
+        named: expressions, each with its name in the user's code, in order.
         places: the first place of each expression.
         here: the place of the current equation.
-        inside: the calls with a custom derivative that is being read.
-        itself: those of these calls that their own derivative calls.
+        inside: the calls with a custom derivative in which the reader currently is.
+        itself: those of them that are called again by their own custom derivative.
     """
 
     names: Mapping[Any, str]
@@ -105,7 +105,7 @@ class JaxprReader:
     itself: set[tuple[Any, ...]] = field(default_factory=set[tuple[Any, ...]])
 
     def closed(self, closed: Any, args: Sequence[Value]) -> list[Value]:
-        """Return the outputs of a jaxpr with its constants."""
+        """Return the outputs of a jaxpr that has its constants."""
         consts = [np.asarray(c) for c in closed.consts]
         return self.jaxpr(closed.jaxpr, consts, args)
 
@@ -142,7 +142,7 @@ class JaxprReader:
             named = _named_sizes(equation)
             if named:
                 what = f"{name} of sizes with names, {', '.join(named)}"
-            self._problem(name, what, "read it for the sizes that it has" if named else None, equation, given)
+            self._problem(name, what, "import it with numbers as sizes" if named else None, equation, given)
         else:
             if len(self.problems) == before:
                 for value, v in zip(found, equation.outvars, strict=False):
@@ -162,7 +162,7 @@ class JaxprReader:
 
     def _problem(self, name: str, what: str, cure: str | None, equation: Any, given: Sequence[Value]) -> None:
         if any(map(is_placeholder, given)) and not any(kind_of(v.aval) == "f" for v in equation.invars):
-            # A consequence of another problem, such as noise from an unsupported key.
+            # This is a consequence of another problem, such as noise from an unsupported key.
             self.problems.append(Problem("", self.here))
             return
         cure = cure or next((c for part, c in _CURES.items() if part in name), None)
@@ -231,7 +231,7 @@ class JaxprReader:
 
 
 def _integer_value(value: Value) -> int | None:
-    """Return the number that an expression without inputs makes whole; None for other values."""
+    """Return the value of an expression without inputs as an integer; None for other values."""
     if not isinstance(value, Expr) or value.dtype != "real" or value.shape or symbols_of([value.node]):
         return None
     return int(evaluate([value.node], {})[0])
@@ -273,7 +273,7 @@ def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
 
 
 def _selected(which: Value, *cases: Value) -> Expr:
-    """Return the chosen cases: a NaN among them is the difference of two infinite numbers."""
+    """Return the chosen cases; if NaN is a case, it is the difference of two infinite numbers."""
     missing = [not isinstance(v, Expr) and v.dtype.kind == "f" and bool(np.isnan(v).all()) for v in cases]
     if any(missing) and not all(missing):
         far: list[Value] = [np.asarray(np.inf) if m else v for m, v in zip(missing, cases, strict=True)]
@@ -283,7 +283,7 @@ def _selected(which: Value, *cases: Value) -> Expr:
 
 
 def _infinite(given: Sequence[Value]) -> Expr | None:
-    """Tell where a value is the infinite number that it is compared with; None for other comparisons."""
+    """Tell where a value is the infinite number with which it is compared; None for other comparisons."""
     for x, far in (given, given[::-1]):
         number = None if isinstance(far, Expr) else uniform_value(far)
         if isinstance(x, Expr) and isinstance(number, float) and np.isinf(number):
@@ -307,7 +307,7 @@ def _placeholder(aval: Any, *numbers: int) -> Expr:
 
 
 def _fold_constants(equation: Any, given: Sequence[Value], outs: Sequence[Any]) -> Sequence[Value] | None:
-    """Fold constants: evaluate an equation with known operands, unless the formula should show it."""
+    """Fold constants: evaluate an equation whose operands are known, unless the formula should contain it."""
     name = equation.primitive.name
     if any(isinstance(v, Expr) for v in given) or name.startswith("random") or _named_sizes(equation):
         return None

@@ -1,7 +1,7 @@
 """Primitives of JAX that move entries, and contractions, as expressions."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -112,4 +112,4 @@ LAYOUT: Mapping[str, Callable[..., Any]] = {
     "tile": _tile,
     "transpose": lambda x, *, permutation, **_: transpose(x, list(permutation)),
 }
-"""By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""
+"""For each primitive, by name: a function of expressions of their whole shapes, and of the parameters."""

@@ -43,7 +43,7 @@ ORDERED: Mapping[str, Callable[..., Any]] = {
     "top_k": _top_k,
     "triangular_solve": _triangular_solve,
 }
-"""By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""
+"""For each primitive, by name: a function of expressions of their whole shapes, and of the parameters."""
 
 LIBRARY_CALLS: Mapping[tuple[str, str], Callable[..., Expr | Sequence[Expr]]] = {
     ("numpy/linalg.py", "det"): det,
@@ -52,4 +52,4 @@ LIBRARY_CALLS: Mapping[tuple[str, str], Callable[..., Expr | Sequence[Expr]]] = 
     ("numpy/linalg.py", "solve"): solve,
     ("scipy/linalg.py", "expm"): expm,
 }
-"""Functions of JAX on real arrays that have an op, by the end of their file and their name."""
+"""Functions of JAX on real arrays for which there is an op, by the end of their file and their name."""

@@ -1,7 +1,7 @@
 """Primitives of JAX that compute element by element, or along axes, as expressions."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _clamp(low: Expr, x: Expr, high: Expr) -> Expr:
 
 
 def _abs(x: Expr) -> Expr:
-    return fn.where(x < 0, -x, x) if x.dtype == "real" else fn.abs(x)  # the derivative at 0 is 1
+    return fn.where(x < 0, -x, x) if x.dtype == "real" else fn.abs(x)  # at 0 the derivative is 1
 
 
 _NAMES = """
@@ -116,14 +116,14 @@ ELEMENTWISE: Mapping[str, OpRule] = {
     "stop_gradient": stop_gradient,
     "xor": _of_bools(fn.logical_xor),
 }
-"""By the name of the primitive: a function of expressions that broadcast."""
+"""For each primitive, by name: a function of expressions that broadcast."""
 
 WITH_PARAMETERS: Mapping[str, OpRule] = {
     "convert_element_type": _convert,
     "integer_pow": lambda x, y, **_: x**y,
     "round": _round,
 }
-"""The same, with the parameters of the primitive by name."""
+"""For each primitive, by name: a function of expressions that broadcast, and of the parameters by name."""
 
 
 def _reduced(function: Callable[..., Expr]) -> OpRule:
@@ -162,7 +162,7 @@ REDUCTIONS: Mapping[str, OpRule] = {
     "argmin": _indexed(argmin),
     "cumsum": lambda x, axis, reverse=False, **_: cumsum(x, axis=int(axis), reverse=reverse),
 }
-"""The same, of one expression of its whole shape, with the parameters of the primitive."""
+"""For each primitive, by name: a function of one expression of its whole shape, and of the parameters."""
 
 
 LIBRARY: Mapping[tuple[str, str], Callable[..., Expr]] = {
@@ -173,4 +173,4 @@ LIBRARY: Mapping[tuple[str, str], Callable[..., Expr]] = {
     ("scipy/special.py", "xlogy"): fn.xlogy,
     ("scipy/special.py", "xlog1py"): fn.xlog1py,
 }
-"""Functions of JAX with a custom derivative that have an op, by the end of their file and their name."""
+"""Functions of JAX with a custom derivative for which there is an op, by the end of their file and their name."""

@@ -1,4 +1,4 @@
-"""Primitives of JAX that read at positions, as expressions; positions that are known are arrays of NumPy."""
+"""Primitives of JAX that read at positions, as expressions; known positions are NumPy arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _known(p: Places) -> np.ndarray | None:
 
 
 def _dynamic_slice(x: Expr, *starts: Places, slice_sizes: Sequence[int], **_: Any) -> Expr:
-    """A slice whose beginning is moved so that it lies inside, as XLA has it."""
+    """Return a slice whose beginning is moved such that it is inside, as XLA defines it."""
     for axis, (start, size) in enumerate(zip(starts, slice_sizes, strict=True)):
         length = x.shape[axis]
         if size == length:
@@ -41,7 +41,7 @@ def _dynamic_slice(x: Expr, *starts: Places, slice_sizes: Sequence[int], **_: An
             key: list[slice] = [slice(None)] * len(x.shape)
             key[axis] = slice(at, at + size)
             x = x[tuple(key)]
-        elif known is not None:  # whether it lies inside is looked at when the program runs
+        elif known is not None:  # this is checked when the program runs
             first = max(int(known), 0)
             x = take(x, first + arange(size) if first else arange(size), axis)
         else:
@@ -57,7 +57,7 @@ def _dynamic_slice(x: Expr, *starts: Places, slice_sizes: Sequence[int], **_: An
 
 
 def _dynamic_update(x: Expr, update: Expr, *starts: Places, **_: Any) -> Expr:
-    """An array with a part of it replaced."""
+    """Return an array in which a part is replaced."""
     inside: Expr | None = None
     for axis, start in enumerate(starts):
         length, size = cast(int, x.shape[axis]), cast(int, update.shape[axis])
@@ -80,7 +80,7 @@ def _dynamic_update(x: Expr, update: Expr, *starts: Places, **_: Any) -> Expr:
 
 
 def _last(length: Size, size: Size) -> Any:
-    """Return the last position at which a slice lies inside."""
+    """Return the last position at which a slice is inside."""
     return (length if isinstance(length, int) else size_value(length)) - (
         size if isinstance(size, int) else size_value(size)
     )
@@ -100,7 +100,7 @@ def strip_wrap(index: Expr, length: Size) -> Expr:
 
 
 def positions_of(indices: Places, count: int) -> list[Places]:
-    """The arrays of positions, one for each axis that is indexed: the last axis of an array of indices."""
+    """Return the arrays of positions, one for each indexed axis, from the last axis of an array of indices."""
     if isinstance(indices, Expr) and indices.node.op.name == "concatenate" and count > 1:
         parts = [handle(a) for a in indices.node.args]
         last = len(indices.shape) - 1
@@ -110,7 +110,7 @@ def positions_of(indices: Places, count: int) -> list[Places]:
 
 
 def _column(indices: Places) -> Places:
-    """An array of indices without its last axis, of length one."""
+    """Return an array of indices without its last axis, of length one."""
     if isinstance(indices, Expr) and indices.node.op.name == "reshape":
         inner = indices.node.args[0]
         if (*inner.shape, 1) == tuple(indices.shape):
@@ -119,7 +119,7 @@ def _column(indices: Places) -> Places:
 
 
 def apply_mode(position: Places, length: Size, size: Size, mode: str) -> Places:
-    """Positions as the mode has it: clipped, or else inside, which is checked when a program runs."""
+    """Return positions as the mode defines: clipped; or checked to be inside when a program runs."""
     if "CLIP" not in mode.upper() and mode != "0":
         return position
     last = _last(length, size)
@@ -140,7 +140,7 @@ def _gather(
     collapsed = set(d.collapsed_slice_dims)
     kept = [
         a for a in range(rank) if a not in collapsed
-    ]  # the axes of the result that are not those of the indices
+    ]  # the axes of the result that are not axes of the indices
     moving = [a for a in indexed if sizes[a] != x.shape[a] or a in collapsed]
     loose = [a for a in kept if a in moving]  # slices that begin at a position
     places: list[Places] = []
@@ -180,7 +180,7 @@ def _gather(
         *range(lead),
         *(a for a in loose),
         *fixed,
-    ]  # the axes of x, now after those of the indices
+    ]  # the axes of x, which now come after those of the indices
     if dropped:
         places_of = [lead + len(loose) + fixed.index(a) for a in dropped]
         x = reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in places_of))
@@ -195,7 +195,7 @@ def _gather(
 
 
 def _taken(x: Expr, places: Sequence[Places]) -> Expr:
-    """Entries at positions along the first axes."""
+    """Return the entries at positions along the first axes."""
     if not places:
         return x
     known = [_known(p) for p in places]
@@ -255,11 +255,11 @@ POSITIONED: Mapping[str, Callable[..., Expr]] = {
     "dynamic_update_slice": _dynamic_update,
     "gather": _gather,
 }
-"""By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""
+"""For each primitive, by name: a function of expressions of their whole shapes, and of the parameters."""
 
 POSITIONS: Mapping[str, Sequence[int]] = {
     "dynamic_slice": range(1, 64),
     "dynamic_update_slice": range(2, 64),
     "gather": (1,),
 }
-"""The arguments that are positions; known ones stay arrays of NumPy."""
+"""The arguments that are positions; known ones stay NumPy arrays."""

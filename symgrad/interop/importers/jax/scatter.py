@@ -1,4 +1,4 @@
-"""Primitives of JAX that write at positions, as expressions; positions that are known are arrays of NumPy."""
+"""Primitives of JAX that write at positions, as expressions; known positions are NumPy arrays."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _scattered(
     others = [a for a in range(rank) if a not in indexed]
     if inserted - set(indexed):
         raise UnsupportedError("a scatter that leaves out an axis")
-    # Updates with the axes of the indices first, then slices along indexed axes, then the whole axes.
+    # Return updates with the axes of the indices first, then slices along indexed axes, then the whole axes.
     batch = [k for k in range(len(updates.shape)) if k not in window]
     loose = [a for a in indexed if a not in inserted]
     order = [*batch, *(window[kept.index(a)] for a in (*loose, *others))]
@@ -133,7 +133,7 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
 
 
 def _combined(combine: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
-    """Return a scatter that combines each entry with its update; an entry may be written only once."""
+    """Return a scatter that combines each entry with its update; it must write an entry at most once."""
 
     def write(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) -> Expr:
         known = _known(flat)
@@ -167,4 +167,4 @@ SCATTERED: Mapping[str, Callable[..., Expr]] = {
     "scatter": _written("set"),
     **{f"scatter-{how}": _written(how) for how in ("add", "mul", "max", "min")},
 }
-"""By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""
+"""For each primitive, by name: a function of expressions of their whole shapes, and of the parameters."""

@@ -1,4 +1,4 @@
-"""Sizes with names in JAX, which are polynomials there, as sizes of axes."""
+"""Convert sizes with names in JAX, which are polynomials there, to sizes of axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["dims", "has_names", "shape_of", "size_of", "translate_sizes", "value
 
 
 def dims(shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
-    """Return shapes as JAX has them: equal names are one size in all of them."""
+    """Return shapes in JAX's form: equal names are the same size in all of them."""
     scope = jax.export.SymbolicScope()
 
     def one(n: Size) -> Any:
@@ -29,7 +29,7 @@ def dims(shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
 
 
 def has_names(value: Any) -> bool:
-    """Tell whether a size is one of JAX's that is no number, or one of a list of sizes is."""
+    """Tell whether a size, or one of a list of sizes, is a symbolic size of JAX."""
     if isinstance(value, list | tuple):
         return any(map(has_names, cast("list[Any]", value)))
     return bool(jax.export.is_symbolic_dim(value))
@@ -41,7 +41,7 @@ def shape_of(aval: Any) -> Shape:
 
 
 def translate_sizes(value: Any) -> Any:
-    """Return a parameter of an equation with our sizes for JAX's."""
+    """Return a parameter of an equation in which JAX's sizes are converted."""
     if isinstance(value, list | tuple) and has_names(value):
         return tuple(translate_sizes(v) for v in cast("list[Any]", value))
     return size_of(value) if has_names(value) else cast("Any", value)
@@ -51,7 +51,7 @@ def size_of(dim: Any) -> Size:
     """Convert a size of JAX, whose polynomials are available only as text.
 
     Raises:
-        UnsupportedError: for a size other than a polynomial, or a maximum, minimum or rounded quotient of polynomials.
+        UnsupportedError: if a size is not a polynomial, nor a maximum, minimum or rounded quotient of polynomials.
     """
     if not has_names(dim):
         return int(dim)
@@ -79,9 +79,9 @@ def _read(part: ast.expr, whole: str) -> Size:
         case ast.Call(func=ast.Name(id="floordiv"), args=[top, ast.Constant(value=int(by))]) if by > 0:
             return size_ceildiv(size_sum([_read(top, whole), 1 - by]), by)
         case _:
-            raise UnsupportedError(f"a size {whole}", cure="read it for the sizes that it has")
+            raise UnsupportedError(f"a size {whole}", cure="import it with numbers as sizes")
 
 
 def value_of(dim: Any) -> Any:
-    """Return a size as a number of a formula."""
+    """Return a size as a number that a formula can contain."""
     return size(size_of(dim))

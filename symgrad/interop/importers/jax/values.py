@@ -1,4 +1,4 @@
-"""Values and equations of jaxprs, shared by the modules for JAX 0.8 to 0.12."""
+"""Values and equations of jaxprs, which the modules for JAX 0.8 to 0.12 share."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class Nested(Protocol):
     """A reader of the jaxprs inside an equation.
 
     Attributes:
-        inside: the calls with a custom derivative that is being read.
-        itself: those of these calls that their own derivative calls.
+        inside: the calls with a custom derivative in which the reader currently is.
+        itself: those of them that are called again by their own custom derivative.
     """
 
     inside: tuple[tuple[Any, ...], ...]
     itself: set[tuple[Any, ...]]
 
     def closed(self, closed: Any, args: Sequence[Value]) -> list[Value]:
-        """Return the outputs of a jaxpr with its constants."""
+        """Return the outputs of a jaxpr that has its constants."""
         ...
 
     def below(self, call: tuple[Any, ...]) -> Nested:
@@ -65,7 +65,7 @@ NOWHERE = Place("", 0)
 
 
 def place_of(equation: Any) -> Place:
-    """Return the place of an equation: in the user's innermost function, else in the innermost one outside JAX."""
+    """Return the place of an equation: in the user's innermost function, or else in the innermost one outside JAX."""
     traceback = equation.source_info.traceback
     for frame in traceback.frames if traceback is not None else ():
         if of_user(frame.file_name):
@@ -75,7 +75,7 @@ def place_of(equation: Any) -> Place:
 
 
 def variable_of(bound: Any) -> Any:
-    """Return the variable of a jaxpr that a local variable is bound to while a function is traced, or None."""
+    """Return the variable of a jaxpr to which a local variable is bound while a function is traced, or None."""
     found = getattr(bound, "val", None) if isinstance(bound, jax.core.Tracer) else None
     return found if isinstance(found, core.Var) else None
 
@@ -86,24 +86,24 @@ def expr_of(value: Value) -> Expr:
 
 
 def broadcastable(value: Value) -> Expr:
-    """An expression that broadcasts to a value."""
+    """Return an expression that broadcasts to the value."""
     return value if isinstance(value, Expr) else broadcastable_constant(value)
 
 
 def restore_booleans(found: Expr, aval: Any) -> Expr:
-    """Restore booleans: data movement turned them into numbers."""
+    """Restore truth values, which were turned into numbers in order to be moved."""
     return found > 0 if kind_of(aval) == "b" and found.dtype != "bool" else found
 
 
 def full_value(value: Value, aval: Any) -> Expr:
-    """Return an expression of the full shape of a value that broadcasts."""
+    """Return an expression that has the full shape of a value that broadcasts."""
     e = expr_of(value)
     shape = shape_of(aval)
     return e if tuple(e.shape) == shape else restore_booleans(broadcast_to(e, shape), aval)
 
 
 def kind_of(aval: Any) -> str:
-    """NumPy's letter for the kind of a dtype; nothing for those of JAX's own, such as keys."""
+    """Return NumPy's letter for the kind of a dtype; an empty text for JAX's own dtypes, such as keys."""
     try:
         return np.dtype(aval.dtype).kind
     except TypeError:
@@ -119,7 +119,7 @@ def equation_function(equation: Any) -> Callable[..., Sequence[Any]]:
 
 
 def of_variables(equation: Any, values: Sequence[Any]) -> list[Any]:
-    """Of one value for each operand those of variables, each once."""
+    """Given one value for each operand, return the values of the operands that are variables, one for each variable."""
     found: dict[Any, Any] = {}
     for v, value in zip(equation.invars, values, strict=True):
         if not isinstance(v, core.Literal):

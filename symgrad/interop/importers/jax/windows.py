@@ -40,7 +40,7 @@ def _convolution(
 
 
 def _batch_grouped(x: Expr, w: Expr, lhs: Any, rhs: Any, out: Any, groups: int) -> Any:
-    """Convert groups of the batch to groups of channels, for the gradient of a grouped convolution."""
+    """Convert groups of the batch into groups of channels, for the gradient of a grouped convolution."""
     x, w = transpose(x, lhs), transpose(w, rhs)
     n, c = cast(int, x.shape[0]), cast(int, x.shape[1])
     parted = reshape(x, (groups, n // groups, c, *x.shape[2:]))
@@ -81,9 +81,9 @@ def _windowed(reduce: Callable[..., Expr], border: float | None) -> Callable[...
 def _over_what_is_there(
     x: Expr, reduce: Any, axes: Any, lengths: Any, strides: Any, dilation: Any, pairs: Any
 ) -> Expr:
-    """The extreme over a border: along each axis by itself, of positions that are moved inside.
+    """Return the extreme entries of windows over a border: axis by axis, with positions moved inside.
 
-    A place in the border takes the value of the window's nearest place inside, which is there already.
+    A place in the border takes the value of the nearest place inside the window, which the window has anyway.
     """
     for a in axes:
         size, (low, high) = cast(int, x.shape[a]), pairs[a]
@@ -107,4 +107,4 @@ WINDOWED: Mapping[str, Callable[..., Expr]] = {
     "reduce_window_min": _windowed(min, None),
     "reduce_window_sum": _windowed(sum, 0.0),
 }
-"""By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""
+"""For each primitive, by name: a function of expressions of their whole shapes, and of the parameters."""

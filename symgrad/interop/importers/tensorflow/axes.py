@@ -69,7 +69,7 @@ def _cumsum(op: Any, x: Value, axis: Value) -> Expr:
 
 
 def _moved_on(e: Expr, axis: int, unit: float, back: bool) -> Expr:
-    """Return entries one place further along an axis, or back; the first is a number."""
+    """Return entries shifted by one place along an axis, forwards or backwards; a number takes the first place."""
     lead = (slice(None),) * axis
     parts = [
         full((*e.shape[:axis], 1, *e.shape[axis + 1 :]), unit),
@@ -130,7 +130,7 @@ def _batch_norm(op: Any, x: Value, scale: Value, offset: Value, mean_: Value, va
     if op.attribute("is_training"):
         v = v * count / (count - 1) if count > 1 else v
         rate = exact_decimals(np.array([op.attribute("exponential_avg_factor", 1.0)], np.float32))[0].item()
-        if rate != 1:  # the running statistics move to those of the batch
+        if rate != 1:  # the running statistics move towards those of the batch
             m, v = ((1 - rate) * expr_of(old) + rate * new for old, new in ((mean_, m), (var_, v)))
     return [y, m, v, None, None, None]
 
@@ -183,4 +183,4 @@ ALONG_AXES: Mapping[str, Callable[..., Any]] = {
     "ZerosLike": _filled(0),
     "OnesLike": _filled(1),
 }
-"""The same, of expressions of their whole shape."""
+"""For each operation, a function of expressions of their whole shape."""

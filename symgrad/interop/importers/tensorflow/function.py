@@ -1,4 +1,4 @@
-"""Functions of TensorFlow, and models of Keras on it, as programs."""
+"""Import functions of TensorFlow, and models of Keras on TensorFlow, as programs."""
 
 from __future__ import annotations
 
@@ -39,27 +39,29 @@ def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32")
 
     The function is traced once as a concrete function, in graph mode and with known shapes; calls, and loops of known
     length, are inlined. `tf.stop_gradient` and `tf.custom_gradient` are preserved. Values of Python are constants:
-    import the function again if they change. A model is imported in inference mode; for training pass
-    ``lambda x: model(x, training=True)``, with the noise as an argument.
+    import the function again if they change. A model is imported in inference mode; for training pass ``lambda x:
+    model(x, training=True)``, with the noise as an argument.
 
-    The inputs are the arguments, then the variables that are read, by their names in the function, or by the end of
-    their path: ``dense_kernel``. Intermediate values have the names of their variables, or of the layers that return
+    The inputs are the arguments, then the variables that are read; a variable has its name in the function, or the end
+    of its path: ``dense_kernel``. Intermediate values have the names of their variables, or of the layers that return
     them. Numbers of float32 are read as their shortest decimals.
 
     Args:
-        fn: a function from tensors to tensors, in any structure; also a `tf.function`, or a model of Keras.
+        fn: a function of tensors that returns tensors, in any structure; it may also be a `tf.function` or a model of
+            Keras.
         specs: a spec for every argument: a `tf.TensorSpec`, a tensor or array for its shape and dtype; a tuple of
             sizes for real numbers; a text such as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or
             ``"Normal(0, 1)[8]"``, as in programs; or a structure of these.
-        dtype: the dtype of real numbers of texts and tuples in the trace, the one of the function's variables.
+        dtype: the dtype in the trace of real numbers whose spec is a text or a tuple; it should be the dtype of the
+            function's variables.
 
     Returns:
-        An ImportedProgram. Its ``returned`` are the outputs, ``values`` the current values of the variables.
+        An ImportedProgram. ``returned`` are the outputs, ``values`` the current values of the variables.
 
     Raises:
-        UnsupportedError: for unsupported operations, all in one message with their lines; for control flow that
-            depends on the data, and for unknown sizes.
-        UsageError: for an invalid spec, an invalid function, or without TensorFlow.
+        UnsupportedError: for unsupported operations, all of which are in one message with their lines; for control flow
+            that depends on the data, and for unknown sizes.
+        UsageError: if a spec or the function is invalid, or TensorFlow is not installed.
 
     Example:
         >>> import tensorflow as tf, symgrad as sg
@@ -87,7 +89,7 @@ def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32")
 
 
 class _SourceFunctionReader:
-    """One function while it is read."""
+    """The state while one function is read."""
 
     def __init__(self, fn: Callable[..., Any], graphs: Any, dtype: str) -> None:
         self.graphs, self.tf = graphs, graphs.tf
@@ -98,7 +100,7 @@ class _SourceFunctionReader:
                 expected=f"TensorFlow {'.'.join(map(str, _VERSIONS[0]))} to {'.'.join(map(str, _VERSIONS[1]))}",
             )
         self.dtype = self.tf.as_dtype(dtype)
-        self.fn = getattr(fn, "python_function", fn)  # of a tf.function
+        self.fn = getattr(fn, "python_function", fn)  # the function inside a tf.function
         self.own = self.fn if inspect.isroutine(self.fn) else getattr(self.fn, "call", self.fn)
         self.code = inspect.unwrap(self.own)
         self.name = getattr(self.fn, "name", None) or getattr(self.fn, "__name__", "out")
@@ -183,7 +185,7 @@ class _SourceFunctionReader:
             raise UnsupportedError(
                 f"'{name}' of shape {shape}",
                 expected="sizes in numbers",
-                cure="read it for the sizes that it has",
+                cure="import it with numbers as sizes",
             )
         domain = self.graphs.domain_of(dtype)
         if domain is None:
@@ -211,8 +213,8 @@ class _SourceFunctionReader:
     def _traced(self, arguments: Sequence[Any]) -> tuple[Any, Mapping[Any, str]]:
         """Return the concrete function, and the names of its tensors.
 
-        Trace it with the functions that it calls: first without AutoGraph, which rewrites code; then with it, if the
-        function branches on values.
+        Trace the function and the functions that it calls: first without AutoGraph, which rewrites code; then, if the
+        function branches on values, with AutoGraph.
         """
         tf = self.tf
         before = tf.config.functions_run_eagerly()
@@ -224,7 +226,7 @@ class _SourceFunctionReader:
                 return watch_locals(lambda: self._concrete(arguments, True), self._file(), self._reference)
         except (tf.errors.OperatorNotAllowedInGraphError, NotImplementedError) as error:
             if isinstance(error, NotImplementedError) and "symbolic" not in str(error):
-                raise  # no symbolic tensor that is read as an array
+                raise  # a symbolic tensor must not be read as an array
             cure = "tf.where(condition, a, b), or tf.cond"
             raise depends_on_data(self.name, self._file(), error.__traceback__, cure) from None
         finally:
@@ -232,7 +234,7 @@ class _SourceFunctionReader:
 
     def _concrete(self, arguments: Sequence[Any], autograph: bool) -> Any:
         function = self.fn
-        if not inspect.isroutine(function):  # a model
+        if not inspect.isroutine(function):  # the function is a model
             function = _calling(function)
         return self.tf.function(function, autograph=autograph).get_concrete_function(*arguments)
 
@@ -288,7 +290,7 @@ def _sized(e: Expr) -> Expr:
         raise UnsupportedError(
             f"the size {named} of '{e}'",
             expected="sizes in numbers: TensorFlow computes shapes as tensors, which a program has not",
-            cure="read it for the sizes that it has",
+            cure="import it with numbers as sizes",
         )
     return e
 

@@ -1,7 +1,7 @@
-"""Read the operations of a TensorFlow graph in order, as expressions; imported on demand.
+"""Read the operations of a TensorFlow graph in order, as expressions; the module is imported on demand.
 
-Values that depend only on shapes (sizes, axes, masks) stay arrays of NumPy, and TensorFlow computes them. It reads the
-graphs of TensorFlow 2.20 to 2.22.
+Values that depend only on shapes (sizes, axes, masks) stay NumPy arrays, and TensorFlow computes them. The module reads
+the graphs of TensorFlow 2.20 to 2.22.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from symgrad.support.traversal import walk
 __all__ = ["Resource", "GraphReader", "domain_of", "tf"]
 
 _STEPS = 512
-"""Steps of a loop that is unrolled."""
+"""The largest number of steps of a loop that is unrolled."""
 
 _CURES = {
     "Random": "pass the noise in as an argument",
@@ -74,7 +74,7 @@ class GraphReader:
     """The values of the tensors of a graph.
 
     Args:
-        names: the names of tensors in the code of the user.
+        names: the names that tensors have in the user's code.
         problems: the unsupported operations.
         named: expressions with names, in order.
         places: the places of expressions.
@@ -105,9 +105,9 @@ class GraphReader:
         Args:
             graph: the graph of TensorFlow.
             inputs: the input tensors.
-            values: their values.
+            values: the values of the input tensors.
             outputs: the requested tensors.
-            known: further values, by references to tensors.
+            known: the values of further tensors, by references to the tensors.
         """
         found: dict[Any, Any] = {**(known or {}), **{t.ref(): v for t, v in zip(inputs, values, strict=True)}}
         needed = _live_operations(graph, outputs, found)
@@ -272,7 +272,7 @@ class GraphReader:
         return results
 
     def _pulled(self, op: Any, k: int, value: Expr, moving: Sequence[int], given: Sequence[Any]) -> Expr:
-        """Return a value whose derivatives are those that TensorFlow computes by a custom gradient."""
+        """Return a value whose derivatives are those that TensorFlow computes with a custom gradient."""
         out = op.outputs[k]
         taken = {s.name for v in given if isinstance(v, Expr) for s in symbols_of([v.node])}
         cotangent = handle(symbol(Declaration(free_name("cotangent", taken), shape=tuple(value.shape))))
@@ -291,10 +291,13 @@ class GraphReader:
 
 
 def _fitted(name: str, value: Any, t: Any) -> Any:
-    """Return the value of a tensor, converted back to truth values if its entries were moved as numbers.
+    """Return the value of a tensor.
+
+    If its entries are truth values that were moved as numbers, they are converted back.
 
     Raises:
-        InternalError: if its shape or kind is not that of TensorFlow: the reader is wrong, and must stop.
+        InternalError: if the shape or kind of the value is not the one in TensorFlow: the reader is wrong, and must
+            stop.
     """
     if not isinstance(value, Expr | np.ndarray):
         return value
@@ -354,7 +357,7 @@ def _place_of(op: Any) -> Place | None:
 
 
 _UNCOVERED = object()
-"""The placeholder of a value without a known shape."""
+"""The placeholder for a value whose shape is not known."""
 
 
 def _placeholder(t: Any, *numbers: int) -> Any:

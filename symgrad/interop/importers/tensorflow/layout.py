@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _gathered(e: Expr, indices: Value, axis: int, batch: int) -> Expr:
     if not batch:
         return take(e, p, axis)
     e = moveaxis(e, axis, batch) if axis != batch else e
-    # Batch axes are positions along themselves.
+    # Batch axes become positions along themselves.
     key: list[Any] = []
     for k in range(batch):
         shape = [1] * rank
@@ -193,7 +193,7 @@ def _gather_nd(op: Any, x: Value, indices: Value) -> Expr:
 
 
 def _rows(indices: Value, shape: Sequence[int]) -> tuple[Expr, int]:
-    """Return positions in the rows of an array, and how many axes they take."""
+    """Return positions in the rows of an array, and the number of axes over which they range."""
     p = _positions(indices)
     count = cast("int", p.shape[-1])
     flat: Expr | None = None
@@ -217,7 +217,7 @@ def _scatter_nd(op: Any, indices: Value, updates: Value, _: Value) -> Expr:
 
 def _segment_sum(op: Any, x: Value, segments: Value, _: Value) -> Expr:
     e, p = expr_of(x), _positions(segments)
-    if not isinstance(segments, np.ndarray) or (segments < 0).any():  # which TensorFlow leaves out
+    if not isinstance(segments, np.ndarray) or (segments < 0).any():  # TensorFlow leaves these out
         there = reshape(p >= 0, (*p.shape, *[1] * (len(e.shape) - len(p.shape))))
         e, p = where(there, e, 0), maximum(p, 0)
     return scatter_add(e, p, op.shape(0))
@@ -296,4 +296,4 @@ LAYOUT: Mapping[str, Callable[..., Any]] = {
     "Einsum": lambda op, *xs: einsum(op.text("equation"), *map(expr_of, xs)),
     "MatrixBandPart": _band,
 }
-"""By the type of the operation: a function of it and of its values."""
+"""For each type of operation: a function of the operation and of its values."""

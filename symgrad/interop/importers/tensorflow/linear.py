@@ -76,4 +76,4 @@ LINEAR: Mapping[str, Callable[..., Any]] = {
     "MatrixSolve": _solve,
     "MatrixTriangularSolve": _triangular_solve,
 }
-"""By the type of the operation: a function of it and of its values."""
+"""For each type of operation: a function of the operation and of its values."""

@@ -14,12 +14,12 @@ __all__ = ["layer_names", "variable_names"]
 def variable_names(
     variables: Sequence[Any], bound: Mapping[str, Any], inputs: Iterable[str]
 ) -> dict[int, str]:
-    """Return names of variables, by their handles: the name in the function, or the end of their path.
+    """Return names of variables, by their handles: the name in the function, or else the end of their path.
 
     Args:
         variables: the variables that the graph reads.
         bound: the values of the free names of the function.
-        inputs: the used names.
+        inputs: the names of inputs, which are taken.
     """
     keys = {id(v.handle) for v in variables}
     own: dict[int, str] = {}
@@ -40,7 +40,7 @@ def variable_names(
 
 
 def layer_names(graph: Any, models: Iterable[Any]) -> dict[Any, str]:
-    """Return names for tensors that leave the name scope of a layer of Keras.
+    """Return names for tensors that leave the name scope of a Keras layer.
 
     Args:
         graph: the graph.
@@ -59,7 +59,7 @@ def layer_names(graph: Any, models: Iterable[Any]) -> dict[Any, str]:
             left = [
                 k for k in own if any(c.name.split("/")[: k + 1] != parts[: k + 1] for c in t.consumers())
             ]
-            if left:  # a layer of a model rather than the model
+            if left:  # a layer of a model, and not the model itself
                 part = parts[left[1] if len(left) > 1 and left[0] == 0 else left[0]]
                 names[t.ref()] = part if part in layers else _unnumbered(part)
     return names

@@ -32,7 +32,7 @@ __all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "numbe
 @final
 @dataclass(frozen=True, slots=True)
 class TensorList:
-    """A list of tensors, as in loops; None for an element that is not yet written."""
+    """A list of tensors, as in loops; an element that is not written yet is None."""
 
     items: tuple[Any, ...]
 
@@ -51,19 +51,22 @@ def expr_of(value: Value) -> Expr:
 
 
 def known_ints(value: Value, what: str) -> list[int]:
-    """Return whole numbers that are known."""
+    """Return integers that are known."""
     if not isinstance(value, np.ndarray):
         raise UnsupportedError(f"{what} that depends on the data", expected="shapes and axes in numbers")
     return [int(v) for v in value.reshape(-1)]
 
 
 def number_of(value: Value) -> Any:
-    """Return the number that a known value is everywhere, or None."""
+    """Return the number to which all entries of a known value are equal, or None."""
     return uniform_value(value, decimal=True) if isinstance(value, np.ndarray) else None
 
 
 def _small(values: Sequence[Value], shape: tuple[int, ...]) -> list[Any]:
-    """Return operands as expressions, and repeated numbers as one number where the others have the whole shape."""
+    """Return operands as expressions.
+
+    An operand with equal entries becomes one number if the others have the whole shape.
+    """
     shapes = [tuple(cast("Any", v.shape)) for v in values if isinstance(v, Expr)]
     if shape and shape in shapes:
         found: list[Any] = []
@@ -93,7 +96,7 @@ def _two(function: Callable[[Expr, Expr], Any]) -> Callable[..., Expr]:
 
 
 def of(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Return a rule of an operation and its first value."""
+    """Return a rule that applies a function to an operation and its first value."""
 
     def rule(op: Any, x: Value, *_: Value) -> Any:
         return function(op, x)
@@ -123,7 +126,7 @@ def _cast(op: Any, value: Value) -> Value:
 def _select(op: Any, condition: Value, x: Value, y: Value) -> Expr:
     c = expr_of(condition)
     shape = op.shape(0)
-    if op.type == "Select" and len(c.shape) == 1 and len(shape) > 1:  # rows as wholes
+    if op.type == "Select" and len(c.shape) == 1 and len(shape) > 1:  # rows are treated as wholes
         c = reshape(c, (*c.shape, *[1] * (len(shape) - 1)))
     sides = [float(n) if n is not None and np.isinf(n) else None for n in map(number_of, (x, y))]
     if None not in sides:
@@ -141,7 +144,9 @@ def _divided(x: Expr, y: Expr) -> Expr:
 
 def _selu(x: Expr) -> Expr:
     scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
-    return scale * fn.where(x < 0, alpha * fn.expm1(fn.minimum(x, 0)), x)  # at 0 the slope on the right
+    return scale * fn.where(
+        x < 0, alpha * fn.expm1(fn.minimum(x, 0)), x
+    )  # at 0 the slope is the one on the right
 
 
 def _quotient(x: Expr, y: Expr) -> Expr:
@@ -171,7 +176,7 @@ def _sum_of(_: Any, *values: Value) -> Expr:
 
 
 def _of_real(function: Callable[..., Any], name: str) -> Callable[..., Expr]:
-    """An op of real numbers that means something else for whole ones."""
+    """Return a rule for an op that means something else for integers than for real numbers."""
     rule = _pointwise(function)
 
     def checked(op: Any, *values: Value) -> Expr:
@@ -242,7 +247,8 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "SelectV2": _select,
     "Cast": _cast,
     "StopGradient": of(lambda op, x: stop_gradient(x) if isinstance(x, Expr) and x.dtype == "real" else x),
-    # A gradient tape inside the function creates these: of a value and a cotangent, or of a cotangent and an argument.
+    # A gradient tape inside the function creates these operations: of a value and a cotangent, or of a cotangent and an
+    # argument.
     "TanhGrad": _two(lambda y, v: v * (1 - y**2)),
     "SigmoidGrad": _two(lambda y, v: v * y * (1 - y)),
     "SqrtGrad": _two(lambda y, v: v / (2 * y)),
@@ -256,4 +262,4 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     **{name: of(lambda _, x: x) for name in _SAME},
     **{name[0].upper() + name[1:]: _pointwise(getattr(fn, name)) for name in _NAMES.split()},
 }
-"""By the type of the operation: a function of it and of its values."""
+"""For each type of operation: a function of the operation and of its values."""

@@ -1,4 +1,4 @@
-"""Values known while a graph of TensorFlow is read: shapes, constants folded from them, tensor lists."""
+"""Values that are known while a graph of TensorFlow is read: shapes, constants folded from them, lists of tensors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def domain_of(dtype: Any) -> str | None:
 
 @final
 class Operation:
-    """An operation of TensorFlow as the rules see it."""
+    """An operation of TensorFlow in the form that the rules use."""
 
     __slots__ = ("_op", "count", "inputs", "type")
 
@@ -52,7 +52,7 @@ class Operation:
         self.count = len(op.outputs)
 
     def shape(self, k: int) -> tuple[int, ...]:
-        """Return the shape of an output, in numbers."""
+        """Return the shape of an output, as numbers."""
         found = self._op.outputs[k].shape
         if found.rank is None or None in found.as_list():
             raise UnsupportedError(f"{self.type} of a shape that is not known", expected="sizes in numbers")
@@ -92,7 +92,7 @@ def sizes(op: Any) -> list[Any]:
 
 
 def fold_constants(op: Any, given: Sequence[Any]) -> list[Any] | None:
-    """Fold constants: evaluate an operation whose operands are known, where the formula need not show it."""
+    """Fold constants: evaluate an operation whose operands are known, if the formula need not contain it."""
     if not given or not all(isinstance(v, np.ndarray) for v in given) or "Random" in op.type:
         return None
     if op.op_def.is_stateful or not hasattr(tf.raw_ops, op.type):
@@ -124,7 +124,7 @@ def fold_constants(op: Any, given: Sequence[Any]) -> list[Any] | None:
 
 
 def _counts(value: Any) -> bool:
-    """Tell whether numbers are whole and small, so that arithmetic with them is exact."""
+    """Tell whether numbers are integers and so small that arithmetic with them is exact."""
     if value.dtype.kind not in "biuf":
         return False
     numbers = value.astype(np.float64)

@@ -122,7 +122,10 @@ def _largest(op: Any, x: Value, lengths: Sequence[int], strides: Sequence[int]) 
 
 
 def _inside(size: int, length: int, stride: int, pair: tuple[int, int]) -> np.ndarray:
-    """Return the positions of windows; those in the border are moved to the nearest inside, which is there already."""
+    """Return the positions of windows.
+
+    Positions in the border are moved to the nearest ones inside, which the window has anyway.
+    """
     count = (size + pair[0] + pair[1] - length) // stride + 1
     begin = stride * np.arange(count)[:, None] - pair[0]
     return np.clip(begin + np.arange(length)[None, :], 0, size - 1)
@@ -137,7 +140,7 @@ def _average_pool(op: Any, x: Value) -> Expr:
     total = sum(seen, axis=tuple(a + k + 1 for k, a in enumerate(space)))
     if all(p == (0, 0) for p in pairs):
         return total / prod(lengths)
-    counts = np.ones([1] * len(e.shape), np.int64)  # borders do not count
+    counts = np.ones([1] * len(e.shape), np.int64)  # entries in the border do not count
     for a, n, k, s, (low, high) in zip(space, sizes, lengths, strides, pairs, strict=True):
         count = (n + low + high - k) // s + 1
         begin = s * np.arange(count) - low
@@ -155,4 +158,4 @@ WINDOWS: Mapping[str, Callable[..., Any]] = {
     "MaxPoolV2": _max_pool_of_values,
     "AvgPool": _average_pool,
 }
-"""By the type of the operation: a function of it and of its values."""
+"""For each type of operation: a function of the operation and of its values."""

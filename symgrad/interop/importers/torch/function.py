@@ -1,4 +1,4 @@
-"""Functions and modules of torch as programs."""
+"""Import functions and modules of torch as programs."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def from_torch(function: Callable[..., Any], /, *specs: Any, **named: Any) -> Im
     Unnamed sizes, and values of Python (a learning rate, a number of heads), are constants: import the function again
     if they change.
 
-    Inputs have the names of the function's parameters; a parameter of the module has its path with ``_`` for dots:
-    ``fc1.weight`` is ``fc1_weight``. Intermediate values have the names of their variables, ``h_2`` for the second
-    value of ``h``.
+    Inputs have the names of the function's parameters; a parameter of the module has its path, with ``_`` instead of
+    dots: ``fc1.weight`` is ``fc1_weight``. Intermediate values have the names of their variables, ``h_2`` for the
+    second value of ``h``.
 
     Args:
-        function: a function of tensors, or a module in the intended mode (train or eval).
+        function: a function of tensors, or a module in the mode that is meant (train or eval).
         specs: for each argument a tensor for its shape and dtype; a tuple of sizes for real numbers: integers, names
             (``("n", 3)``) or `torch.export.Dim`; or a text such as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"``,
             ``"Normal(0, 1)[8]"``. Any other value is passed unchanged.
-        named: the same for arguments by name.
+        named: the same for arguments that are passed by name.
 
     Returns:
         An ImportedProgram.
 
     Raises:
-        UnsupportedError: for unsupported operations, all in one message with their lines; for control flow on values
-            of tensors, such as ``if x > 0``; and for random numbers: pass these as arguments.
-        UsageError: for an invalid text, and without torch.
+        UnsupportedError: for unsupported operations, all of which are in one message with their lines; for control flow
+            on values of tensors, such as ``if x > 0``; and for random numbers, which must be arguments.
+        UsageError: if a text is invalid, or torch is not installed.
 
     Example:
         >>> import torch, symgrad as sg

@@ -1,4 +1,4 @@
-"""Read a graph of torch's: every node becomes an expression, by the table of operations."""
+"""Read a graph of torch: every node becomes an expression, by the table of operations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from symgrad.support.source import Place
 
 __all__ = ["ExportedGraphReader", "Stopped", "kind_of"]
 
-torch: Any = import_module("torch")  # whose values are of any type here
+torch: Any = import_module("torch")  # the values of this module have any type here
 
 _KINDS = {torch.bool: "bool"}
 
@@ -58,7 +58,7 @@ def kind_of(dtype: Any) -> str:
 
 
 class Stopped(Exception):
-    """Ends the reading; the collected problems are reported together."""
+    """Ends the reading; the collected problems are then reported together."""
 
 
 _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson", "uniform", "exponential", "dropout")
@@ -69,11 +69,11 @@ class ExportedGraphReader:
     """Reads graphs node by node, and collects unsupported operations for one error.
 
     Args:
-        places: the places of the calls that nodes are tagged with.
+        places: the places of the calls with which nodes are tagged.
         sizes: the names of sizes.
 
     Attributes:
-        values: the returned value of every call.
+        values: the value that each call returned.
         problems: the unsupported operations, each with its place.
         places: the places of equations.
     """
@@ -88,9 +88,9 @@ class ExportedGraphReader:
         """Return the outputs of a graph.
 
         Args:
-            module: the graph's module, whose attributes it may read.
-            cells: of its inputs.
-            grad: whether derivatives pass; else every value is held constant.
+            module: the module of the graph, whose attributes it may read.
+            cells: the storage of the inputs.
+            grad: whether derivatives pass; if not, every value is held constant.
         """
         known: dict[Any, Any] = {}
         given = iter(cells)
@@ -138,7 +138,7 @@ class ExportedGraphReader:
             self.problems.setdefault((f"{_short(target)}: {error}", place), error)
             found = None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # An unsupported form of the operation.
+            # The form of the operation is not supported.
             what = f"{_short(target)}: not as it is called here ({type(error).__name__}: {error})"
             self.problems.setdefault((what, place), None)
             found = None
@@ -152,7 +152,7 @@ class ExportedGraphReader:
         return found
 
     def _region(self, inner: Any, args: Sequence[Any], enabled: bool) -> Any:
-        """Inline a block under no_grad or enable_grad; values of no_grad get a stop_gradient."""
+        """Inline a block under no_grad or enable_grad; values of a no_grad block get a stop_gradient."""
         nested = any(
             getattr(n.target, "__name__", "") == "wrap_with_set_grad_enabled" for n in inner.graph.nodes
         )
@@ -167,7 +167,7 @@ class ExportedGraphReader:
         return [TensorCell(_stopped(c.read())) if isinstance(c, TensorCell) else c for c in found]
 
     def _unknown(self, node: Any, meta: Any) -> Any:
-        """Return a placeholder for an unsupported node, so that the reader can find more problems."""
+        """Return a placeholder for an unsupported node, so that the reader can find further problems."""
         parts = as_items(meta)
         if parts is not None:
             return [self._unknown(node, m) for m in parts]
@@ -191,7 +191,7 @@ class ExportedGraphReader:
             schema = target._schema
             name = schema.name.partition("::")[2]
             space = schema.name.partition("::")[0]
-        else:  # arithmetic of Python's on sizes
+        else:  # Python's arithmetic on sizes
             if callable(target) and getattr(target, "__module__", "") in ("_operator", "math", "builtins"):
                 return target(*_mapped(list(node.args), known, _read))
             raise RefusedError(
@@ -237,7 +237,7 @@ class ExportedGraphReader:
         if name == "detach_":
             cells[first].hold(found)
             return cells[first]
-        if plain != name:  # in place
+        if plain != name:  # an operation in place
             new = (
                 broadcast_to(as_expr(found), values[first].shape)
                 if as_expr(found).shape != values[first].shape
@@ -253,7 +253,7 @@ class ExportedGraphReader:
         return _held(found if grad else _mapped(found, {}, _stopped))
 
     def _checked(self, node: Any, found: Any) -> Any:
-        """Return a value if it has its shape and kind in torch; a wrong reader must stop."""
+        """Return a value if it has the shape and kind that it has in torch; a wrong reader must stop."""
         meta, parts = node.meta.get("val"), as_items(found)
         if parts is None:
             found = as_expr(found)
@@ -267,9 +267,7 @@ class ExportedGraphReader:
         if not isinstance(meta, torch.Tensor) or not isinstance(e, Expr):
             return
         wanted, kind = self._sizes.shape(meta), kind_of(meta.dtype)
-        fits = (kind == "bool") == (
-            e.dtype == "bool"
-        )  # a quotient of whole numbers rounded down is real here
+        fits = (kind == "bool") == (e.dtype == "bool")  # here a rounded quotient of integers is real
         if shape_matches(e.shape, wanted) and fits:
             return
         if any(not isinstance(n, int) for n in (*e.shape, *wanted)):
@@ -312,7 +310,7 @@ def _written(put: Callable[..., Any], rest: Mapping[str, Any], old: Any, new: An
 
 
 def _of_kind(found: Any, meta: Any) -> Any:
-    """Restore booleans: data movement turned them into numbers."""
+    """Restore truth values, which were turned into numbers in order to be moved."""
     parts, metas = as_items(found), as_items(meta)
     if parts is not None and metas is not None:
         return [_of_kind(e, m) for e, m in zip(parts, metas, strict=True)]
@@ -320,9 +318,9 @@ def _of_kind(found: Any, meta: Any) -> Any:
     return found > 0 if moved and isinstance(meta, torch.Tensor) and meta.dtype is torch.bool else found
 
 
-_NUMBERS = "read it for the sizes that it has"
+_NUMBERS = "import it with numbers as sizes"
 
-# Asserts and the like, which have no value.
+# Asserts and similar calls, which have no value.
 _CHECKS = (
     "_assert_scalar",
     "_assert_async",

@@ -1,4 +1,4 @@
-"""Programs that were read from torch, and how they are put together."""
+"""Programs that are read from torch, and how they are assembled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["read_program"]
 
-torch: Any = import_module("torch")  # whose values are of any type here
+torch: Any = import_module("torch")  # the values of this module have any type here
 
 
 def read_program(
@@ -86,7 +86,7 @@ def read_program(
             memory = (
                 (value.data_ptr(), value.shape, value.stride(), value.dtype) if value.numel() else spec.target
             )
-            if memory in twice:  # one parameter under two names is one input
+            if memory in twice:  # a parameter with two names is one input
                 cells.append(TensorCell(inputs[twice[memory]]))
                 continue
             if kind == "CONSTANT_TENSOR" and value.numel() <= _SMALL:
@@ -123,7 +123,7 @@ def _declared(spec: Any) -> Expr | None:
 
 
 def _example(e: Expr, numbers: Mapping[str, int]) -> Any:
-    """Return a tensor of a shape, with numbers for the names of sizes."""
+    """Return a tensor with a shape, in which numbers replace the names of sizes."""
     shape = [numbers[n] if isinstance(n, str) else n for n in e.shape]
     return torch.zeros(shape, dtype={"real": None, "int": torch.long, "bool": torch.bool}[e.dtype])
 
@@ -194,10 +194,10 @@ def _program(
             name = taken.free(key)
             assigned[name] = node
             named[node] = name
-        # A value outside a dictionary has the name of its variable.
+        # A value that is not in a dictionary has the name of its variable.
         returned.append((name if re.fullmatch(r"out\d*", key) else key, name))
     read = set(symbols_of(list(assigned.values())))
-    # Buffers that no value depends on, such as a count of batches or statistics that are not used in training.
+    # Return buffers on which no value depends, such as a count of batches or statistics that training does not use.
     symbols = {
         name: e.node
         for name, e in inputs.items()
@@ -213,7 +213,7 @@ def _in_order(names: Mapping[Result, str]) -> list[tuple[Result, str]]:
 
 
 def _keys(program: Any, count: int) -> list[str]:
-    """Return how the function's results are called: by their keys, or out, out0, out1, ..."""
+    """Return the names of the function's results: their keys, or out, out0, out1, ..."""
     spec = program.call_spec.out_spec
     names: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Sizes with names in torch, which are expressions of symbols there, as sizes of axes."""
+"""Convert sizes with names in torch, which are expressions of symbols there, to sizes of axes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from symgrad.support.errors import UnsupportedError
 
 __all__ = ["SizeNames", "bound_findings", "dimensions", "dims_of", "hints", "name_dimensions"]
 
-torch: Any = import_module("torch")  # whose values are of any type here
+torch: Any = import_module("torch")  # the values of this module have any type here
 
 
 def name_dimensions(spec: Any) -> Any:
-    """Return a tuple of sizes with names for torch's dimensions."""
+    """Return a tuple of sizes in which names replace torch's dimensions."""
     if type(spec) is not tuple:
         return spec
     sizes = cast("tuple[Any, ...]", spec)
@@ -31,7 +31,7 @@ def dims_of(specs: Sequence[Any]) -> dict[str, Any]:
 
 
 def bound_findings(dimensions: Mapping[str, Any]) -> list[ImportNote]:
-    """Return findings for dimensions with bounds: the program may be valid only between them."""
+    """Return findings for dimensions with bounds: the program may be valid only between the bounds."""
     found: list[ImportNote] = []
     for name, d in dimensions.items():
         if d.min > 2 or str(d.max) != "int_oo":
@@ -41,7 +41,7 @@ def bound_findings(dimensions: Mapping[str, Any]) -> list[ImportNote]:
 
 
 def hints(names: Sequence[str], taken: Sequence[int]) -> dict[str, int]:
-    """Return a number for each named size for the trace, distinct from all other numbers.
+    """Return a number for each named size, for the trace; each differs from all other numbers.
 
     Example:
         >>> hints(["n", "m"], [3, 7])
@@ -58,7 +58,7 @@ def hints(names: Sequence[str], taken: Sequence[int]) -> dict[str, int]:
 
 
 def dimensions(tensors: Sequence[tuple[Any, Shape]], given: Mapping[str, Any]) -> Any:
-    """Return the `dynamic_shapes` for torch.export; None where all sizes are numbers."""
+    """Return the `dynamic_shapes` for torch.export; None if all sizes are numbers."""
     named = [(t, shape) for t, shape in tensors if any(isinstance(n, str) for n in shape)]
     if not named:
         return None
@@ -71,13 +71,13 @@ def dimensions(tensors: Sequence[tuple[Any, Shape]], given: Mapping[str, Any]) -
 
 
 class SizeNames:
-    """Names of torch's size symbols."""
+    """The names of torch's size symbols."""
 
     def __init__(self) -> None:
         self._names: dict[Any, str] = {}
 
     def bind(self, shape: Sequence[Any], names: Shape) -> None:
-        """Learn from the shape of an input which symbol is which name."""
+        """Find out from the shape of an input which symbol has which name."""
         for n, name in zip(shape, names, strict=True):
             if isinstance(name, str) and isinstance(n, torch.SymInt):
                 self._names.setdefault(n.node.expr, name)
@@ -99,7 +99,7 @@ class SizeNames:
         """Return a size.
 
         Raises:
-            UnsupportedError: for a size other than a polynomial, or a maximum or minimum of polynomials.
+            UnsupportedError: if a size is not a polynomial, nor a maximum or minimum of polynomials.
         """
         return self._read(size.node.expr) if isinstance(size, torch.SymInt) else int(size)
 
@@ -117,4 +117,4 @@ class SizeNames:
             return size_product([parts[0]] * parts[1])
         if type(e).__name__ in ("Max", "Min") and len(parts) == 2:
             return (size_max if type(e).__name__ == "Max" else size_min)(*parts)
-        raise UnsupportedError(f"a size {e}", cure="read it for the sizes that it has")
+        raise UnsupportedError(f"a size {e}", cure="import it with numbers as sizes")

@@ -1,4 +1,4 @@
-"""The table of torch's operations: functions of expressions, whose parameters are named as in torch's schema."""
+"""The table of torch's operations: functions of expressions, whose parameters have the names in torch's schema."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ __all__ = [
 ]
 
 TABLE: dict[str, Callable[..., Any]] = {}
-"""By the name in `torch.ops.aten`, without overload.
+"""The rules, by the name in `torch.ops.aten`, without overload.
 
-Two parameters are no arguments: ``_out`` is the shape of torch's result, and ``_kind`` its kind (real, int or bool).
+Two parameters are not arguments of the operation: ``_out`` is the shape of torch's result, and ``_kind`` its kind
+(real, int or bool).
 """
 
 ALIASES: set[str] = set()
-"""Operations whose results lie in the memory of their first argument."""
+"""Operations whose results share the memory of their first argument."""
 
 PUTS: dict[str, Callable[..., Any]] = {}
-"""For an alias op, the value of its first argument after ``_new`` is written to its result."""
+"""For an alias op: the value that its first argument has after ``_new`` is written to its result."""
 
 
 class RefusedError(UnsupportedError):
-    """A known operation is called in an unsupported way."""
+    """A known operation is called in a way that is not supported."""
 
 
 def aten(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -73,7 +74,7 @@ def alias(
     return register
 
 
-# Arguments that do not affect values; the reader checks dtypes.
+# Arguments that do not affect values; the reader checks dtypes separately.
 _IGNORED = """
     benchmark copy cudnn_enable cudnn_enabled deterministic device dtype enable_gqa generator half_to_float implicit
     layout memory_format momentum non_blocking out path pin_memory requires_grad sorted sparse
@@ -85,10 +86,10 @@ _NO_MEANING = frozenset(_IGNORED.split())
 def bind_arguments(
     function: Callable[..., Any], given: dict[str, Any], defaults: dict[str, Any], more: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments of a call that a rule takes.
+    """Return those arguments of a call that a rule takes.
 
     Raises:
-        RefusedError: if the rule does not take an argument that differs from its default.
+        RefusedError: if an argument that the rule does not take differs from its default.
     """
     names = inspect.signature(function).parameters
     chosen = {n: v for n, v in given.items() if n in names}
@@ -122,8 +123,8 @@ def integer_size(size: Any) -> int:
     """Return a size as a number.
 
     Raises:
-        RefusedError: for a named size.
+        RefusedError: if the size is named.
     """
     if not isinstance(size, int):
-        raise RefusedError(f"of the size {size}", cure="read it for the sizes that it has")
+        raise RefusedError(f"of the size {size}", cure="import it with numbers as sizes")
     return size

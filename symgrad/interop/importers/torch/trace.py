@@ -1,4 +1,4 @@
-"""Trace a function of torch to a graph with the places and names of the user's source.
+"""Trace a function of torch to a graph that has the places and names of the user's source.
 
 `torch.export` returns the graph before decompositions, with `detach` and `no_grad`. A torch function mode numbers every
 call, and the number is stored in the metadata of the graph's nodes. So every node has its line, also in nested
@@ -33,16 +33,16 @@ from symgrad.support.source import Place
 
 __all__ = ["Result", "TracedGraph", "named_tensors", "trace_graph"]
 
-torch: Any = import_module("torch")  # whose values are of any type here
+torch: Any = import_module("torch")  # the values of this module have any type here
 
 VERSIONS = (2, 9), (2, 13)
 """The first and the last supported release: `torch.export` and names of operations change between releases."""
 
-TAG = "symgrad"  # of the number of a call, in the metadata of nodes
+TAG = "symgrad"  # key of the number of a call, in the metadata of nodes
 
 
 class Result(NamedTuple):
-    """A returned value: the number of the call, and the position of the value in its result."""
+    """A returned value: the number of the call, and the position of the value in the result of the call."""
 
     call: int
     part: int | None
@@ -71,13 +71,14 @@ def trace_graph(
     """Return the graph of a function or module.
 
     Args:
-        function: the function.
+        function: the function or module.
         args: example tensors, and values of Python.
-        kwargs: the same by name.
+        kwargs: the same for arguments that are passed by name.
         dimensions: the named sizes of the arguments; None if there are none.
 
     Raises:
-        UnsupportedError: for control flow on values of tensors, for a failed export, and in an unsupported release.
+        UnsupportedError: for control flow on values of tensors, if the export fails, or if the release of torch is not
+            supported.
     """
     _check_version()
     watch = _Watch(_file_of(function))
@@ -100,7 +101,7 @@ def trace_graph(
                 at=at,
                 expected="a function of tensors whose operations do not depend on their values",
             ) from error
-    if watch.refused is not None:  # torch went on without a word
+    if watch.refused is not None:  # torch silently continued
         raise watch.refused
     return TracedGraph(program, watch.places, watch.names, watch.findings)
 
@@ -115,7 +116,7 @@ def _quiet() -> Generator[None]:
     distribution.set_default_validate_args(False)
     try:
         with warnings.catch_warnings():
-            # Recurrent layers of torch's own keep their parameters in a second list, which torch.export remarks on.
+            # torch's own recurrent layers keep their parameters in a second list, about which torch.export warns.
             warnings.filterwarnings("ignore", r"The tensor attributes? self\..*_flat_weights", UserWarning)
             yield
     finally:
@@ -134,7 +135,7 @@ def _check_version() -> None:
 
 
 def _check_hooks(function: Callable[..., Any]) -> None:
-    """Refuse hooks of the backward pass, which torch.export leaves out without a word."""
+    """Refuse hooks of the backward pass, which torch.export silently leaves out."""
     owner = function if isinstance(function, Module) else getattr(function, "__self__", None)
     if not isinstance(owner, Module):
         return
@@ -148,7 +149,7 @@ def _check_hooks(function: Callable[..., Any]) -> None:
 
 
 def _violated(error: Exception) -> str:
-    """Return the condition on a size that torch's text of an error has."""
+    """Return the condition on a size that is in the text of an error from torch."""
     lines = [line.strip(" -") for line in str(error).splitlines()]
     return next((line for line in lines if line.startswith(("Not all values", "You marked"))), lines[0])
 
@@ -158,15 +159,15 @@ def _first_line(error: Exception) -> str:
 
 
 class _Wrapped(Module):
-    """The exported module: the function, watched while it runs."""
+    """The exported module: it calls the function, and watches it while it runs."""
 
     def __init__(self, function: Callable[..., Any], watch: _Watch) -> None:
         super().__init__()
         owner = getattr(function, "__self__", None)
         self.inner = (
             function if isinstance(function, torch.nn.Module) else owner
-        )  # its parameters are found here
-        self._hidden = function, watch  # inside a tuple, torch does not register a module twice
+        )  # torch finds the parameters here
+        self._hidden = function, watch  # inside a tuple, torch does not register a module a second time
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         function, watch = self._hidden
@@ -198,7 +199,7 @@ def _gaussian_nll_loss(
         var = var * torch.ones_like(input)
     elif var.size() == input.size()[:-1] != input.size():
         var = var.unsqueeze(-1)
-    var = var.clamp(min=eps).detach() - (var.detach() - var)  # the derivative by var knows no bound
+    var = var.clamp(min=eps).detach() - (var.detach() - var)  # the derivative by var has no lower bound
     loss = 0.5 * (torch.log(var) + (input - target) ** 2 / var)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
@@ -206,7 +207,7 @@ def _gaussian_nll_loss(
 
 
 _WITHOUT_CHECKS = {torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss}
-"""Functions of torch that raise for some values, and what they compute for the others."""
+"""Functions of torch that raise an error for some values, and how they compute the others."""
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__
 
@@ -222,7 +223,7 @@ class _Watch(TorchFunctionMode):
         self.findings: list[ImportNote] = []
         self.last: Place | None = None
         self.refused: SymgradError | None = None
-        self._results: dict[int, tuple[Any, Result]] = {}  # by id; an object that is alive keeps its id
+        self._results: dict[int, tuple[Any, Result]] = {}  # by id; kept alive, so that its id stays unique
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
@@ -261,7 +262,10 @@ class _Watch(TorchFunctionMode):
         return found
 
     def _refuse(self, what: str, cure: str) -> None:
-        """Record a call that torch exports differently than it differentiates; it is raised after the export."""
+        """Record a call that torch exports in another way than it differentiates.
+
+        The error is raised after the export.
+        """
         at = None if self.last is None else self.last.location()
         self.refused = self.refused or UnsupportedError(what, at=at, cure=cure)
 
@@ -298,7 +302,7 @@ class _Watch(TorchFunctionMode):
         spots = list(frame.f_code.co_positions())
         line, last, start, end = spots[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
         line = line or frame.f_lineno
-        # The span of a call over several lines ends with its first line.
+        # If a call extends over several lines, its span ends with the first line.
         return Place.of(frame.f_code.co_filename, line, start, end if last == line else None)
 
     def _of_user(self, file: str) -> bool:
@@ -325,7 +329,7 @@ def _tensors(found: Any) -> list[tuple[Any, int | None]]:
 def named_tensors(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
-    """Return the tensors among arguments, in the order of torch, with the names of their parameters and keys."""
+    """Return the tensors among arguments, in torch's order, with the names of their parameters and keys."""
     target: Any = function.forward if isinstance(function, Module) else function
     try:
         parameters = list(inspect.signature(target).parameters.values())

@@ -1,4 +1,4 @@
-"""Multiply a formula out, so that a slip in one of its terms has a place."""
+"""Expand the products in a formula, so that a slip in one of the resulting terms has a place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Terms = list[tuple[int, Node]]
 
 
 def expanded(formula: Node) -> Node | None:
-    """Multiply a formula out; None if nothing changes, or there are too many terms.
+    """Expand the products in a formula; None if nothing changes, or there are too many terms.
 
     Example:
         >>> import symgrad as sg

@@ -23,7 +23,7 @@ from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, tota
 
 __all__ = ["Rewritten", "rewritings_that_give"]
 
-_PER_EQUATION = 1.2e-5  # seconds for one edited formula, by its equations
+_PER_EQUATION = 1.2e-5  # seconds for one edited formula, by the number of its equations
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ def rewritings_that_give(
 
     Args:
         before: a formula; all lengths are numbers.
-        claim: another one, of the same shape.
+        claim: another formula, of the same shape.
         deadline: on the clock of `symgrad.checker.clock`.
-        witness: a point at which they differ.
+        witness: a point at which the two differ.
     """
     if len(topological([before, claim])) > NODES or before.shape != claim.shape:
         return []
@@ -57,7 +57,7 @@ def rewritings_that_give(
 
 @dataclass(slots=True)
 class _Candidate:
-    """The result of a mistake."""
+    """The formula that a mistake gives."""
 
     formula: Node
     kind: str
@@ -81,7 +81,7 @@ class _RewritingSearch:
         self.found: list[Rewritten] = []
 
     def run(self) -> list[Rewritten]:
-        """Return the mistakes; slips of the pen if no wrong rule is recognised."""
+        """Return the mistakes; if no wrong rule is recognised, slips of the pen."""
         if not self.sampled.points:
             return []
         shape = self.claim.shape
@@ -118,7 +118,7 @@ class _RewritingSearch:
         self.compared((_of_edit(e, other) for e, other in found), self.before, in_claim=True)
 
     def forms(self) -> list[Node]:
-        """Return the first side, and the same multiplied out if that differs."""
+        """Return the first side, and its expanded form if that is different."""
         multiplied = expanded(self.before)
         return [self.before] if multiplied is None else [self.before, multiplied]
 
@@ -133,7 +133,10 @@ class _RewritingSearch:
             self.found.append(Rewritten(Mistake(kind, says, None, {}, 30, sides)))
 
     def distorted(self, formula: Node, behind: int) -> Iterator[_Candidate]:
-        """Yield a formula with each wrong rule at each part; also in one place alone of a part with several readers."""
+        """Yield a formula with each wrong rule at each part.
+
+        A part with several readers is also changed in one place only.
+        """
         swaps: list[tuple[Swap, Edit]] = []
         for node in reversed(topological([formula])):
             for row in REWRITINGS:
@@ -149,7 +152,7 @@ class _RewritingSearch:
             yield _Candidate(other, edit.kind, edit.says, edit.node, edit.rank, by_edit[id(edit)])
 
     def compared(self, candidates: Iterator[_Candidate], wanted: Node, *, in_claim: bool) -> None:
-        """Store the candidates that are equal to a side."""
+        """Store the candidates that are equal to the other side."""
         target = self.of_before if in_claim else self.of_claim
         own = self.of_claim if in_claim else self.of_before
         for n, c in enumerate(candidates):
@@ -193,7 +196,7 @@ _FACTORS = (
 
 _OWN = frozenset({"missing-transpose", "extra-transpose", "operands-swapped", "lost-minus", "wrong-axis-sum"})
 
-# Sentences about slips in a derivative, and the same about slips in a rewriting.
+# Sentences about slips in a derivative, each with the same sentence about a slip in a rewriting.
 _SENTENCES = {
     "the claim lacks the term {held} of the right derivative": "the term {held} is lost",
     "the claim lacks the factor {held} of the right derivative": "the factor {held} is lost",

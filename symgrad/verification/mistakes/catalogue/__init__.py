@@ -1,4 +1,4 @@
-"""The catalogue of mistakes, one file for each family. It must not import what searches with it."""
+"""The catalogue of mistakes, one file for each family. It must not import the modules that search with it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ROWS: list[MalRule[Site, Wrong]] = []
 
 
 def _value_of(node: Node) -> Fraction | None:
-    """Return the value of a node that multiplies and divides numbers alone."""
+    """Return the value of a node that only multiplies and divides numbers."""
     if node.is_number():
         return Fraction(node.value)
     if node.op.name in ("mul", "div") and node.args:
@@ -60,7 +60,7 @@ def _by_count(s: Site) -> Iterator[Wrong]:
 
 
 def _softmax_input(node: Node) -> Node | None:
-    """Return u for exp(u)/sum(exp(u)) and softmax(u)."""
+    """Return u if a node is exp(u)/sum(exp(u)) or softmax(u)."""
     if node.op.name == "softmax":
         return node.args[0]
     if node.op.name != "div" or node.args[0].op.name != "exp":
@@ -77,7 +77,7 @@ def _softmax_input(node: Node) -> Node | None:
     "diagonal-softmax-jacobian-only",
     ("div", "softmax"),
     12,
-    "the diagonal of the Jacobian alone of the softmax {0}",
+    "only the diagonal of the Jacobian of the softmax {0}",
 )
 def _diagonal(s: Site) -> Iterator[Wrong]:
     u = _softmax_input(s.node)
@@ -89,7 +89,7 @@ def _diagonal(s: Site) -> Iterator[Wrong]:
 
 @mistake(ROWS, "wrong-axis-sum", (), 21, "summing the derivative of {0} over the wrong axes", paired=False)
 def _other_axes(s: Site) -> Iterator[Wrong]:
-    """Sum over axes other than those along which an argument was broadcast."""
+    """Sum over axes that are not the ones along which an argument was broadcast."""
     for i in s.moving:
         arg = s.node.args[i]
         if s.node.op.push is not None or arg.shape == s.node.shape or len(s.node.shape) < 2:
@@ -152,13 +152,15 @@ def _operand_transposed(s: Site) -> Iterator[Wrong]:
 def _half(s: Site) -> Iterator[Wrong]:
     """Lose the 2 in the derivative of a product of a value with itself."""
     moving = s.moving
-    if len(s.wrt.shape) == 1 and len(moving) == 2:  # of a matrix, K@S@K.T, each is a term of its own
+    if (
+        len(s.wrt.shape) == 1 and len(moving) == 2
+    ):  # for a matrix, K@S@K.T, each contribution is a term of its own
         yield s.sends({i: s.right(i) / 2 for i in moving})
 
 
 @mistake(ROWS, "missing-term", (), 11.5, says="the term that goes through {held} in {0} is missing")
 def _lose_path(s: Site) -> Iterator[Wrong]:
-    """Lose the contribution through one argument: for arrays, a term of the derivative."""
+    """Lose the contribution through one argument: for arrays it is a term of the derivative."""
     if s.y_of_arrays:
         yield from hold_fixed(s)
 
@@ -168,10 +170,10 @@ def _lose_path(s: Site) -> Iterator[Wrong]:
     "missing-term",
     (),
     11.6,
-    says="the terms beside the one that goes through {held} in {0} are missing",
+    says="all terms except the one that goes through {held} in {0} are missing",
 )
 def _keep_path(s: Site) -> Iterator[Wrong]:
-    """Keep the contribution through one argument alone."""
+    """Keep only the contribution through one argument."""
     if s.y_of_arrays:
         yield from one_path(s)
 
@@ -184,7 +186,7 @@ def _keep_path(s: Site) -> Iterator[Wrong]:
     "a factor of 2 too many or too few in the derivative of {0}, a square",
 )
 def _square_form(s: Site) -> Iterator[Wrong]:
-    """Differentiate c*x@x as c*x, as if one of the two equal terms were the derivative."""
+    """Differentiate c*x@x as c*x, as if one of the two equal terms were the whole derivative."""
     if len(s.moving) == 2 and len({_bare(a, s.wrt) for a in s.node.args}) == 1:
         yield s.sends({0: as_node(0)})
         yield s.sends({0: 3 * s.right(0)})
@@ -202,7 +204,7 @@ def _bare(node: Node, wrt: Node) -> Node:
 
 @mistake(ROWS, "forgot-inner-derivative", (), 26, "forgetting the derivative of {0} by {held}", paired=False)
 def _beyond(s: Site) -> Iterator[Wrong]:
-    """Pass a cotangent through several functions unchanged, to a value of the same shape."""
+    """Pass a cotangent unchanged through several functions, to a value of the same shape."""
     if s.y_of_arrays:
         yield from _past(s)
 

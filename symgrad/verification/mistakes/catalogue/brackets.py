@@ -113,10 +113,10 @@ def _over_terms(node: Node) -> Iterator[Swap]:
     "lost-bracket",
     ("neg", "mul", "div"),
     11,
-    "losing the bracket of {0}: a factor or a sign reaches one term alone",
+    "losing the bracket of {0}: a factor or a sign is applied to only one term",
 )
 def _first_term_only(node: Node) -> Iterator[Swap]:
-    """Apply a minus, a factor or a divisor at a bracket to one of several terms."""
+    """Apply a minus sign, a factor or a divisor in front of a bracket to only one of the terms."""
     name = node.op.name
     if name == "neg":
         terms = terms_of(node.args[0])
@@ -141,7 +141,7 @@ def _first_term_only(node: Node) -> Iterator[Swap]:
     "lost-bracket",
     ("neg",),
     11,
-    "losing the bracket of {0}: the minus before it reaches one term alone",
+    "losing the bracket of {0}: the minus sign before it is applied to only one term",
 )
 def _first_product_only(node: Node) -> Iterator[Swap]:
     """Expand -c*(a - b) as -c*a - c*b."""
@@ -156,7 +156,11 @@ def _first_product_only(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS, "lost-bracket", ("pow",), 11, "losing the bracket of {0}: the exponent reaches one factor alone"
+    ROWS,
+    "lost-bracket",
+    ("pow",),
+    11,
+    "losing the bracket of {0}: the exponent is applied to only one factor",
 )
 def _power_of_one(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
@@ -231,7 +235,11 @@ def _extract_factor(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS, "root-of-a-square", ("sqrt",), 10, "taking the root {0} for what is squared: it is never negative"
+    ROWS,
+    "root-of-a-square",
+    ("sqrt",),
+    10,
+    "taking the root {0} as the quantity that is squared: a root is never negative",
 )
 def _root_of_square(node: Node) -> Iterator[Swap]:
     arg = node.args[0]
@@ -249,7 +257,7 @@ mistake(ROWS, "root-of-a-square", ("abs",), 12, "leaving the bars of {0} out: it
 )
 
 
-@mistake(ROWS, "factor-2", ("add",), 12, "adding {0} wrongly: it is two of one")
+@mistake(ROWS, "factor-2", ("add",), 12, "adding {0} wrongly: it is twice one term")
 def _double(node: Node) -> Iterator[Swap]:
     a, b = node.args
     if a is b:

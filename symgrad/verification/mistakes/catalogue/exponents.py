@@ -15,7 +15,7 @@ ROWS: list[MalRule[Node, Swap]] = []
 
 
 def _power(node: Node) -> tuple[Node | None, Node]:
-    """Return base and exponent; None as the base of an exponential."""
+    """Return base and exponent; the base is None for an exponential."""
     if node.op.name == "pow":
         return node.args[0], node.args[1]
     return (None, node.args[0]) if node.op.name == "exp" else (node, as_node(1))
@@ -68,7 +68,7 @@ def _added(node: Node) -> Iterator[Swap]:
 def _negative(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if base.op is NUMBER and exponent.op is NUMBER:
-        return  # a literal such as 6.6*10**-34: its sign is lost elsewhere
+        return  # a literal such as 6.6*10**-34: another row loses its sign
     if (exponent.op is NUMBER and exponent.value < 0) or exponent.op.name == "neg":
         right = 1 / base ** (-exponent)
         yield Swap(-(base ** (-exponent)), right)
@@ -144,7 +144,7 @@ def _log_of_power(node: Node) -> Iterator[Swap]:
 
 @mistake(ROWS, "log-of-a-quotient", ("div",), 10, "cancelling the function in {0}")
 def _of_function(node: Node) -> Iterator[Swap]:
-    """Cancel the function: log(a)/log(b) as a/b."""
+    """Cancel the name of the function: write log(a)/log(b) as a/b."""
     a, b = node.args
     if a.op is b.op and len(a.args) == 1:
         yield Swap(a.args[0] / b.args[0])
@@ -189,7 +189,7 @@ def _fraction(node: Node) -> tuple[Node, Node]:
 
 @mistake(ROWS, "cancelled-term", ("div",), 9.5, "cancelling a term of a sum in {0}")
 def _cancelled(node: Node) -> Iterator[Swap]:
-    """Strike a term above and below, or a factor of one term."""
+    """Cancel a term in numerator and denominator, or a factor that only one term has."""
     above, below = node.args
     over, under = terms_of(above), terms_of(below)
     if len(over) == len(under) == 1:
@@ -205,7 +205,7 @@ def _cancelled(node: Node) -> Iterator[Swap]:
 
 
 def _over(above: list[Node], below: list[Node]) -> Node:
-    """Return a quotient, or its numerator if the denominator is cancelled entirely."""
+    """Return a quotient; if the denominator cancels entirely, return the numerator."""
     return total(above) / total(below) if below else total(above)
 
 

@@ -12,7 +12,7 @@ __all__ = ["ROWS"]
 
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
 
-# Coefficients m, n and g with f(u)**2 = m + n*g(u)**2.
+# The coefficients m, n and the function g in f(u)**2 = m + n*g(u)**2.
 _SQUARES: dict[str, tuple[int, int, Callable[[Node], Node]]] = {
     "sin": (1, -1, _COS),
     "cos": (1, -1, _SIN),

@@ -1,4 +1,4 @@
-"""Wrong rules for products, inverses, traces and determinants of matrices; for sums of products and of powers."""
+"""Wrong rules for products, inverses, traces and determinants of matrices, and for sums of products and of powers."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ mistake(
     "taking {0} for the sum of the squares: the mixed product is missing",
 )
 def _norm(node: Node) -> Iterator[Swap]:
-    """Take the square of a sum of vectors for the sum of their squares."""
+    """Confuse the square of a sum of vectors with the sum of their squares."""
     if node.shape:
         return
     labels = node.params[0]

@@ -30,7 +30,7 @@ def _lose_noise(s: Site) -> Iterator[Wrong]:
 
 
 def _jump(s: Site, *, functions: bool) -> Iterator[Wrong]:
-    """Take the cotangent of an argument for the derivative: in functions, or in sums, products and quotients."""
+    """Take the cotangent of an argument as the derivative: in functions, or in sums, products and quotients."""
     is_function = (len(s.node.args) == 1 and s.node.op.name != "neg") or s.node.op.name == "pow"
     for i in s.moving if is_function == functions else ():
         arg, sent = s.node.args[i], s.right(i)
@@ -52,11 +52,11 @@ mistake(ROWS, "forgot-inner-derivative", (), 27, "forgetting the inner derivativ
     "forgot-inner-derivative",
     (),
     24,
-    "taking the derivative by {0} for the one that is asked",
+    "taking the derivative with respect to {0} instead of the requested one",
     paired=False,
 )
 def _jump_from(s: Site) -> Iterator[Wrong]:
-    """Take the cotangent of a value of the shape of the variable for the derivative."""
+    """Take the cotangent of a value as the derivative, if the value has the shape of the variable."""
     if s.moving and s.wrt.shape and s.node.shape in (s.wrt.shape, ()):
         yield Wrong(((s.node, -s.bar), (None, full(s.bar, s.wrt.shape))))
 
@@ -73,7 +73,7 @@ def _skipped(s: Site) -> Iterator[Wrong]:
 
 @mistake(ROWS, "forgot-inner-derivative", (), 17.2, "forgetting the derivative of {0} itself")
 def _skipped_in_array(s: Site) -> Iterator[Wrong]:
-    """Do the same for each entry of an array, where an entire factor is lost."""
+    """Ignore the slope of a function of arrays, so that an entire factor is lost at each entry."""
     if s.node.shape and s.node.op.pointwise and len(s.node.args) == 1:
         yield from _skipped(s)
 
@@ -87,13 +87,13 @@ def hold_fixed(s: Site) -> Iterator[Wrong]:
 
 @mistake(ROWS, "chain-through-one-path-only", (), 18, "following one path alone, through {held} in {0}")
 def one_path(s: Site) -> Iterator[Wrong]:
-    """Keep the contribution through one argument alone."""
+    """Keep only the contribution through one argument."""
     for i in s.moving:
         yield Wrong(((s.node.args[i], s.right(i)),), alone=True, words={"held": s.node.args[i]})
 
 
 def _is_other(s: Site, arg: Node, *, noise: bool = False) -> bool:
-    """Tell whether an argument is another input that could be taken for the variable, random or not."""
+    """Tell whether an argument is another input that could be mistaken for the variable; it may be random."""
     alike = arg.op is SYMBOL and arg.dtype == "real" and arg.shape == s.wrt.shape
     return alike and arg is not s.wrt and is_noise(arg) == noise
 
@@ -138,14 +138,14 @@ mistake(
 
 @mistake(ROWS, "lost-minus", ("neg",), 18, "losing a minus sign at {0}")
 def _minus(s: Site) -> Iterator[Wrong]:
-    """Lose a written minus sign."""
+    """Lose a minus sign that the program has."""
     if s.moving:
         yield s.sends({0: -s.right(0)})
 
 
 @mistake(ROWS, "lost-minus", (), 18, "a wrong sign of the derivative of {0} by {held}")
 def _sign_of_arrays(s: Site) -> Iterator[Wrong]:
-    """Get a sign wrong in a derivative of arrays; rules for numbers have sign rules of their own."""
+    """Get a sign wrong in a derivative of arrays; for numbers there are separate rules about signs."""
     if s.y_of_arrays:
         yield from _sign(s)
 

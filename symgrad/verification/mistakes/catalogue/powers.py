@@ -77,7 +77,7 @@ def _wrong_root(s: Site) -> Iterator[Wrong]:
     "exp-by-power-rule",
     ("exp", "exp2", "exp10", "pow"),
     20,
-    "the power rule for {0}, whose exponent moves",
+    "the power rule for {0}, although its exponent depends on the variable",
 )
 def _exp_as_power(s: Site) -> Iterator[Wrong]:
     if s.node.op.name == "pow":

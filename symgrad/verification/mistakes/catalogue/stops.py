@@ -33,7 +33,7 @@ def _too_strong(s: Site) -> Iterator[Wrong]:
 
 
 def _noise_as(value: int, s: Site) -> Iterator[Wrong]:
-    """Replace a random input by a number: everywhere, and in one equation."""
+    """Replace a random input by a number: everywhere, or in one equation."""
     for i, noise in enumerate(s.node.args):
         if is_noise(noise):
             number = full(as_node(value), noise.shape)

@@ -33,7 +33,7 @@ def _sign(s: Site) -> Iterator[Wrong]:
 
 @mistake(ROWS, "wrong-sign-trig", ("tan", "tanh"), 19, "a wrong sign in the derivative of {0}")
 def _inner_sign(s: Site) -> Iterator[Wrong]:
-    """Take 1 + tanh**2 for 1 - tanh**2, 1 - tan**2 for 1 + tan**2."""
+    """Write 1 + tanh**2 for 1 - tanh**2, or 1 - tan**2 for 1 + tan**2."""
     out, name = s.node, s.node.op.name
     square = out * out
     yield s.sends({0: s.slope(0, 1 + square if name == "tanh" else 1 - square)})
@@ -41,7 +41,7 @@ def _inner_sign(s: Site) -> Iterator[Wrong]:
 
 @mistake(ROWS, "function-kept", (*_CIRCULAR, *_HYPERBOLIC, "log"), 40, "taking {0} for its own derivative")
 def _other_function(s: Site) -> Iterator[Wrong]:
-    """Take a function for its own derivative."""
+    """Take a function as its own derivative."""
     yield s.sends({0: s.slope(0, s.node)})
 
 

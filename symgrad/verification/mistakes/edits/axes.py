@@ -55,7 +55,7 @@ def _summed(node: Node) -> tuple[int, ...]:
 
 
 def _everywhere(order: list[Node]) -> Iterator[Edit]:
-    """Yield edits that replace the axes of all keepdims sums over the same axes at once."""
+    """Yield edits that replace, in all keepdims sums over the same axes at once, these axes by others."""
     groups: dict[tuple[str, tuple[int, ...], int], list[Node]] = {}
     for node in order:
         inner = node.args[0] if node.op.name == "reshape" else node
@@ -80,7 +80,7 @@ def _over(arg: Node, axes: tuple[int, ...], *, mean: bool) -> Node:
 
 
 def without_outer(right: Node, shape: Shape) -> Iterator[tuple[Edit, Node]]:
-    """Yield the right derivative with one operand of an outer product, or with their inner product, in some shape."""
+    """Yield the right derivative with only one operand of an outer product, or with an inner product, in some shape."""
     for node in topological([right]):
         if node.op.name != "einsum" or len(node.args) != 2 or {*node.params[0][0]} & {*node.params[0][1]}:
             continue

@@ -27,12 +27,12 @@ class Edit:
     """A change at one node.
 
     Args:
-        kind: the mistake that it makes, or mends.
+        kind: the mistake that the change makes, or mends.
         node: the node to replace.
         other: its replacement.
-        rank: how common it is, as of a `MalRule`.
-        says: the sentence, in which ``{0}`` is the text of the node and ``{held}`` that of a part of it.
-        held: this part.
+        rank: how common the mistake is, as for a `MalRule`.
+        says: the sentence, in which ``{0}`` is the text of the node and ``{held}`` the text of a part of it.
+        held: the part of the node that the sentence quotes.
         also: further replacements at the same time.
     """
 
@@ -61,7 +61,10 @@ _DIVISOR = "the claim lacks the divisor {held} of the right derivative"
 
 
 def edited(formula: Node, edits: Iterable[Edit]) -> Iterator[tuple[Edit, Node]]:
-    """Yield a formula with each edit that its shapes allow; also in one place alone of a node with several readers."""
+    """Yield a formula with each edit that shapes allow.
+
+    A node with several readers is also edited in one place only.
+    """
     readers: dict[Node, list[tuple[Node, int]]] = {}
     for node in topological([formula]):
         for i, arg in enumerate(node.args):
@@ -119,7 +122,7 @@ def repaired(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
 
 
 def _counted(node: Node, text: str, n: int) -> Iterator[Edit]:
-    """Multiply a part of the claim by a number of entries or its root, or divide by it."""
+    """Multiply or divide a part of the claim by a number of entries, or by the root of one."""
     for factor, name in ((as_node(n), text), (as_node(n) ** Fraction(1, 2), f"sqrt({text})")):
         yield Edit("factor-n", node, node * factor, 21.5, f"the claim lacks a factor {name} at {{0}}")
         yield Edit("factor-n", node, node / factor, 21.5, f"the claim has a factor {name} too many at {{0}}")
@@ -139,7 +142,7 @@ def _keepdims_sum(node: Node, axes: list[int]) -> Node:
 
 
 def keepdims_shape(shape: Shape, axes: Sequence[int]) -> Shape:
-    """Return a shape with 1 for some axes: that of a sum over them that keeps them."""
+    """Return a shape with the given axes of length 1: the shape of a sum that keeps its axes."""
     return tuple(1 if k in axes else n for k, n in enumerate(shape))
 
 
@@ -156,7 +159,7 @@ def _contraction(node: Node) -> Iterator[Edit]:
             turned = [own[::-1] if j == k else other for j, other in enumerate(labels)]
             changed = _try(contract, node.args, turned, result)
             if changed is not None:
-                # With a transpose, or without: the edit is to the opposite.
+                # Name the edit by its result: a transpose is added or removed.
                 plain = _is_plain(labels, k, result)
                 kind, rank = ("missing-transpose", 16.5) if plain else ("extra-transpose", 17)
                 yield Edit(kind, node, changed, rank, _OPERAND if plain else _ONE_MORE, node.args[k])
@@ -188,7 +191,7 @@ def chained(node: Node) -> Iterator[Node]:
 
 
 def matrices_of(node: Node) -> list[Node]:
-    """Return the factors of a product of matrices, transposed ones as such."""
+    """Return the factors of a product of matrices, each with its transposes."""
     if node.op.name != "einsum" or len(node.args) != 2 or len(node.shape) != 2:
         return [node]
     (first, second), result = node.params
@@ -220,7 +223,7 @@ def _try(make: Callable[..., Node], *args: object) -> Node | None:
 
 
 def swapped(node: Node) -> Node | None:
-    """Return B@A for A@B, x@A for A@x and outer(y, x) for outer(x, y)."""
+    """Write B@A for A@B, x@A for A@x, and outer(y, x) for outer(x, y)."""
     (first, second), result = node.params
     a, b = node.args
     shared = [x for x in first if x in second]
@@ -229,7 +232,7 @@ def swapped(node: Node) -> Node | None:
     if len(shared) != 1 or shared[0] in result:
         return None
     (k,) = shared
-    # A product sums over the last axis of a and the first of b: transpose each where necessary.
+    # A product sums over the last axis of a and the first axis of b: transpose a and b where necessary.
     left = first if len(first) < 2 or first[1] == k else first[::-1]
     right = second if len(second) < 2 or second[0] == k else second[::-1]
     names: dict[tuple[str, int], int] = {("a", left[0]): 0, ("b", right[-1]): 0}
@@ -268,7 +271,7 @@ _OUTER = frozenset({"add", "neg", "mul", "div", "einsum", "mean", "reshape", "br
 
 
 def _outer(formula: Node) -> Iterator[Node]:
-    """Yield the nested terms and factors of a formula, right to left, without arguments of functions and divisors."""
+    """Yield the nested terms and factors of a formula, right to left, but no arguments of functions and no divisors."""
 
     def descend(node: Node) -> Sequence[Node]:
         inner = node.args if node.op.name in _OUTER else ()
@@ -281,8 +284,9 @@ def dropped(right: Node, *, outer: bool = False) -> Iterator[Edit]:
     """Yield slips in writing the right derivative: a lost term, factor or sign.
 
     Args:
-        right: a form of it.
-        outer: whether to edit terms and factors only: arguments of functions in a canonical form are nobody's text.
+        right: a form of the right derivative.
+        outer: whether to edit only terms and factors. The arguments of functions in a canonical form are not as anybody
+            wrote them.
     """
     for node in _outer(right) if outer else reversed(topological([right])):
         name = node.op.name
@@ -303,7 +307,7 @@ def dropped(right: Node, *, outer: bool = False) -> Iterator[Edit]:
 
 
 def _lose_operand(node: Node) -> Iterator[Edit]:
-    """Drop a factor of a contraction; the remaining axis of a square one takes the place of the other."""
+    """Drop a factor of a contraction; if the factor is square, its remaining axis replaces the summed one."""
     labels, result = node.params
     for k, gone in enumerate(labels):
         args = [a for j, a in enumerate(node.args) if j != k]

@@ -1,4 +1,4 @@
-"""Compare a claim with the right derivative as a whole: factor, term, exchanged names, sums, digits, branch."""
+"""Compare a claim as a whole with the right derivative: factor, term, exchanged names, sums, digits, branch."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
     Args:
         one: values at all points.
         other: likewise.
-        right: those of the right derivative: compared with it, differences of values near 0 are rounding.
-        lanes: whether each value is from a point of its own; entries of arrays are also compared with the largest.
+        right: the values of the right derivative: a difference that is small compared with them is rounding.
+        lanes: whether each value comes from another point; if not, the values are entries of arrays and are also
+            compared with the largest entry.
         most: whether to ignore a few points, at which one of two forms may have lost its digits.
     """
     if len(one) != len(other):
@@ -49,7 +50,7 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
             scale = scale + 1e-4 * np.abs(right)
         if not lanes:
             scale = np.maximum(scale, 1e-3 * np.max(scale, initial=0))
-        # An infinite value would agree with any other: the scale is infinite, too.
+        # An infinite value would agree with any other value, because the scale is infinite, too.
         fine = (np.abs(one - other) <= AGREE * scale) & np.isfinite(scale)
         return bool(np.mean(fine) >= MOST_LANES if most and lanes and len(fine) else np.all(fine))
 
@@ -61,9 +62,9 @@ class Deviation:
     Args:
         kind: the kind of the diagnosis.
         says: the sentence, in which ``{held}`` and ``{other}`` are parts of the program.
-        rank: as of a `MalRule`.
-        sides: returns two formulas that must be equal; None if that is known.
-        held, other: the parts.
+        rank: as for a `MalRule`.
+        sides: a function that returns two formulas, which must be equal; None if they are known to be.
+        held, other: the parts of the program that the sentence quotes.
         number: the number in the sentence, if it may depend on lengths of axes: ``{number}``.
     """
 
@@ -77,7 +78,7 @@ class Deviation:
 
 
 def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
-    """Yield the names of the factor if the claim is the right derivative times a number; nothing else."""
+    """If the claim is the right derivative times a number, yield the names of this factor; otherwise nothing."""
     ratio = _ratio(d, right, claimed)
     if ratio is None:
         return
@@ -88,9 +89,9 @@ def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[
 
 
 def _ratio(d: RightDerivation, right: Array, claimed: Array) -> float | None:
-    """Return c if the claim is c times the right derivative; None else."""
+    """Return c if the claim is c times the right derivative; otherwise None."""
     there = telling(right)
-    # One or two points fit any factor; the entries of an array are from one point.
+    # Any factor fits at one or two points; the entries of an array belong to the same point.
     least = min(TELLING, len(there)) if d.sampled.lanes else 1
     if np.sum(there) < least or np.any(telling(claimed)[~there]):
         return None
@@ -100,7 +101,7 @@ def _ratio(d: RightDerivation, right: Array, claimed: Array) -> float | None:
 
 
 def _factors(counts: Mapping[str, int]) -> Iterator[tuple[str, float, str]]:
-    """Yield factors with a name: kind, value and text."""
+    """Yield factors that have a name, each with its kind, its value and its text."""
     yield "lost-minus", -1.0, "with the other sign"
     for f in (2, -2):
         yield "factor-2", float(f), f"times {f}"
@@ -126,15 +127,17 @@ def _bracketed(text: str) -> str:
 
 _SUM = "the claim lacks a sum over all of {0}"
 _TIMES, _PLUS, _MINUS = (f"the claim is the right derivative {w}" for w in ("times", "plus", "minus"))
-_TWIN = "the claim is the derivative by a symmetric {held}, each entry counted with its twin"
+_TWIN = (
+    "the claim is the derivative with respect to a symmetric {held}, each entry counted with its mirror image"
+)
 _ONE, _ALL = (
-    "the claim is right of a symmetric {held} alone",
-    "the claim is right of symmetric matrices alone",
+    "the claim is right only for a symmetric {held}",
+    "the claim is right only for symmetric matrices",
 )
 
 
 def missing_sums(derivation: RightDerivation, claim: Node) -> Iterator[tuple[Edit, Node, Node]]:
-    """Yield pairs of formulas that are equal if the claim lacks a sum around it, or has a superfluous one."""
+    """Yield pairs of formulas that are equal if the claim lacks a sum around it, or has one too many."""
     right, shape, own = derivation.right, derivation.wrt.shape, claim.shape
     if len(own) < len(shape):
         for axes in combinations(range(len(shape)), len(shape) - len(own)):
@@ -154,7 +157,7 @@ def missing_sums(derivation: RightDerivation, claim: Node) -> Iterator[tuple[Edi
 def of_symmetric(
     derivation: RightDerivation, claim: Node, square: Collection[str]
 ) -> Iterator[tuple[str, Node | None, float]]:
-    """Yield the symmetric matrices for which a claim is right, or by which it is the derivative, with a sentence.
+    """Yield a sentence and the symmetric matrices for which, or with respect to which, a claim is right.
 
     Args:
         derivation: the right derivation.
@@ -196,11 +199,11 @@ def differences(
 
 
 def _other_derivative(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
-    """Yield the derivative by another variable, or the function itself."""
+    """Yield the derivative with respect to another variable, or the function itself."""
     lanes = d.sampled.lanes
     for node, bar in d.bars.items():
         if node is not d.wrt and not node.args and node.shape == d.wrt.shape:
-            says = "the claim is the derivative by {held}"
+            says = "the claim is the derivative with respect to {held}"
             found = Deviation("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
             if agree(d.vector(bar), claimed, right, lanes=lanes):
                 yield found
@@ -248,7 +251,7 @@ def _spelled(number: Number) -> str:
 
 
 def _simple(value: float) -> Number | None:
-    """Return the fraction of small integers that equals a float, or None."""
+    """Return the fraction of small integers that equals a float; None if there is none."""
     found = Fraction(value).limit_denominator(SIMPLE)
     # Fractions of large integers approximate any number.
     if not found or abs(value / float(found) - 1) > 10 * AGREE / abs(found.numerator * found.denominator):
@@ -267,7 +270,7 @@ def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) ->
 
 
 def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
-    """Yield a claim that is right at a good part of the points."""
+    """Yield a claim that is right at a large share of the points."""
     if not d.sampled.lanes:
         return
     equal = np.array(

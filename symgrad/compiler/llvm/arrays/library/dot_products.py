@@ -1,7 +1,7 @@
 """Products of small matrices as dot products of rows: z[i, j] = sum over l of x[i, l]*y[j, l], with lanes along l.
 
 A block of rows of x times as many rows of y stays in registers: one vector for each entry of z, whose lanes are added
-at the end. Where a block exceeds the last row it computes that row again, and stores the same numbers.
+at the end. If a block extends beyond the last row, it computes the last row again, and stores the same numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DOTS = "dots"
 _PARAMETERS = (*("ptr %x", "ptr %y", "ptr %z"), *(f"i64 %{n}" for n in ("m", "n", "k", "xs", "ys", "zs")))
 
 _CHUNK = 256
-"""Vectors of a partial sum, which is then added to the total."""
+"""The number of vectors in a partial sum, which is then added to the total."""
 
 
 def dots_function(real: FloatType, w: int, rows: int, *, fused: bool) -> Function:

@@ -1,8 +1,8 @@
 """LU factors by LAPACK: the ops of `ops/array/factors.py`, one matrix of a stack after the other.
 
-LAPACK stores matrices by columns, so it sees the transpose of every matrix: it factors A.T, and solves for the rows of
-an array, which become the solutions. The pivot indices, 32-bit integers, are stored in the last row of the array of
-factors, which is long enough in either format.
+LAPACK stores matrices by columns, so it sees the transpose of every matrix: it factors A.T. It reads the right sides
+from the rows of an array, and overwrites them with the solutions. The pivot indices, 32-bit integers, are stored in the
+last row of the array of factors, which is long enough in either format.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from symgrad.ir.sizes import size_product
 __all__ = ["factor_text", "write_factors"]
 
 _MAX_RIGHT_SIDES, _SINGLE_THREAD_WORK = 65536, 1_000_000
-"""Maximum number of right sides of one call, because LAPACK counts in 32 bits; and the work up to which each call has
-one right side: with several, LAPACK wakes its threads even for small matrices."""
+"""The first is the maximum number of right sides in one call, because LAPACK counts in 32 bits. If the work is below
+the second, each call has one right side: with several, LAPACK wakes its threads even for small matrices."""
 
 
 def write_factors(
@@ -37,7 +37,8 @@ def write_factors(
         fn: the function to write to.
         node: the op.
         memory: the memory plan.
-        loop: writes a loop, from the function, the count, and the body, whose argument is the counter.
+        loop: a function that writes a loop. Its arguments are the function, the count, and the body, whose argument is
+            the counter.
     """
     name = node.op.name
     arrays = [*node.args, node]

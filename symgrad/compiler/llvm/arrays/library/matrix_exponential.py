@@ -1,9 +1,9 @@
 """The matrix exponential, by scaling and squaring with the Taylor polynomial of degree 16.
 
-The matrix is halved until its infinity norm is at most 3/4: there the polynomial has a backward error below the unit
-roundoff of double precision (A. H. Al-Mohy & N. J. Higham, SIAM J. Sci. Comput. 33, 2011, table 3.1). It is evaluated
-by the scheme of Paterson and Stockmeyer with six products. The first n rows of the memory are the result, the others
-hold the powers.
+The matrix is halved until its infinity norm is at most 3/4. The backward error of the polynomial is then below the unit
+roundoff of double precision (A. H. Al-Mohy & N. J. Higham, SIAM J. Sci. Comput. 33, 2011, table 3.1). The polynomial is
+evaluated by the scheme of Paterson and Stockmeyer with six products. The first n rows of the memory are the result; the
+other rows hold the powers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ __all__ = ["COEFFICIENTS", "MAX_ROW_SUM", "exponential_text"]
 
 COEFFICIENTS = tuple(Fraction(1, factorial(k)) for k in range(17))
 MAX_ROW_SUM = Fraction(3, 4)
-"""The polynomial, the constant first, and the largest infinity norm for which it is accurate."""
+"""The coefficients of the polynomial, with the constant first, and the largest infinity norm for which it is
+accurate."""
 
 
 def exponential_text(real: FloatType, product: str) -> str:

@@ -1,7 +1,7 @@
-"""Matrix products of moderate size: a kernel of our own, compiled once in a process. Large products go to BLAS.
+"""Matrix products of moderate size: symgrad's own function, compiled once in a process. Large products go to BLAS.
 
-BLAS first packs its operands, which pays off if each entry is used some hundred times. Here a block of rows of x times
-a few vectors of columns of y stays in registers, and the operands are read in place.
+BLAS first packs its operands, which pays off if each entry is used some hundred times. Here the product of a block of
+rows of x and a few vectors of columns of y stays in registers, and the operands are read in place.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ __all__ = ["register_product", "blas_threshold", "product_name", "product_items"
 
 _VECTORS = 3
 _CHUNK = 256
-"""Products of a partial sum: the panel of y that they read stays in the first-level cache."""
+"""The number of products in a partial sum, so small that the panel of y that they read stays in the first-level
+cache."""
 
 _DOTS_MAX_ROWS, _DOTS_MIN_TERMS = 32, 64
-"""Where both operands are contiguous along the sum: rows and columns up to which, and terms of a sum from which on, the
-lanes run along the sum (`dot_products.py`)."""
+"""If both operands are contiguous along the sum, there are at most so many rows and columns, and a sum has at least so
+many terms, then the lanes run along the sum (`dot_products.py`)."""
 
 
 def blas_threshold(target: Target) -> int:
-    """Return the number of multiplications from which on BLAS is called.
+    """Return the number of multiplications from which BLAS is called.
 
-    With 32 registers of 64 bytes the kernel is twice as fast as SciPy's BLAS up to there (measured). With fewer
-    registers BLAS is as fast for all but small products.
+    With 32 registers of 64 bytes symgrad's function is twice as fast as SciPy's BLAS for smaller products (measured).
+    With fewer registers BLAS is as fast for all but small products.
     """
     return 1 << 29 if target.vector_bytes == 64 else 1 << 18
 
@@ -45,13 +46,13 @@ def _engine(real: FloatType) -> Engine:
 
 @locked_cache
 def register_product(real: FloatType) -> None:
-    """Compile the kernel for this machine once, and register it with LLVM."""
+    """Compile the function for this machine once, and register it with LLVM."""
     name = product_name(real)
     add_symbol(name, _engine(real).address(name))
 
 
 def product_name(real: FloatType) -> str:
-    """Return the name of the kernel, z = x @ y.
+    """Return the name of the function that computes z = x @ y.
 
     It is ``void (x, y, z, m, n, k, x_row, x_column, y_row, y_column, z_row)``; strides of rows and columns are in
     elements, and z is contiguous along rows.
@@ -60,8 +61,8 @@ def product_name(real: FloatType) -> str:
 
 
 def product_items(real: FloatType, target: Target, *, linkage: Linkage) -> list[Item]:
-    """Return the functions of the kernel and their declarations."""
-    # The sums of a block are in registers: there are 32 on AArch64 and with AVX-512, else 16.
+    """Return the function and its helpers, with their declarations."""
+    # The sums of a block are in registers, of which there are 32 on AArch64 and with AVX-512, else 16.
     many = target.vector_bytes == 64 or host().triple.startswith(("aarch64", "arm64"))
     blocks, w = (8, 2, 1) if many else (4, 1), target.vector_bytes // real.itemsize
     v, suffix = f"<{w} x {real.llvm}>", f"v{w}f{real.bits}"
@@ -239,7 +240,10 @@ _TILE_PARAMETERS = (
 
 
 def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> Function:
-    """Write the product of a few rows and a few vectors of columns, the last one masked; sums stay in registers."""
+    """Write the product of a few rows and a few vectors of columns, with the last vector masked.
+
+    Sums stay in registers.
+    """
     t, v = real.llvm, f"<{w} x {real.llvm}>"
     suffix, size = f"v{w}f{real.bits}", real.itemsize
     mask = f"<{w} x i1>"

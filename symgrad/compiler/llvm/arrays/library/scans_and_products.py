@@ -26,7 +26,7 @@ from symgrad.ops.array.factors import FACTORS
 __all__ = ["LOOP_LIMIT", "product_dispatch_text", "write_call"]
 
 LOOP_LIMIT = 1000
-"""Multiplications up to which a matrix product is a plain loop: a call of BLAS takes longer."""
+"""A matrix product with at most so many multiplications is a plain loop, since a call of BLAS would take longer."""
 
 Carried = list[str]
 
@@ -34,7 +34,7 @@ Carried = list[str]
 def _loop(
     fn: StepWriter, count: str, start: Sequence[tuple[str, str]], body: Callable[[str, Carried], Carried]
 ) -> Carried:
-    """Write a loop from 0 below a count; ``start`` has the types and initial values of its carried values."""
+    """Write a loop from 0 to before a count; ``start`` has the types and initial values of its loop-carried values."""
     before, loop, out = fn.block, fn.label("each"), fn.label("after")
     some = fn.region().compare("sgt", count, "0")
     fn.branch(some, loop, out)
@@ -93,7 +93,7 @@ class _AxisLine:
         self.target = memory.array(node)
         self.source_storage = storage_of(memory.arrays[self.source], fn.real)
         self.target_storage = storage_of(memory.arrays[self.target], fn.real)
-        # Sums and products of integers are computed in double, as all arithmetic of integers.
+        # Sums and products of integers are computed in double, like all arithmetic of integers.
         self.number = "double" if self.target_storage.kind == "int" else fn.real.llvm
         r = fn.region()
         self.start = r.add(r.mul(r.mul(outer, n), step), inner)
@@ -353,8 +353,8 @@ done:
 def product_dispatch_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target, gemm: str) -> str:
     """Return the function of a matrix product z = x @ y; x and y are contiguous along rows, or transposed.
 
-    Tiny products are loops here, large ones calls of BLAS. Our own kernel computes products of moderate size, and those
-    with lengths beyond the 32-bit integers of BLAS.
+    Tiny products are loops here, and large ones are calls of BLAS. symgrad's own function computes products of moderate
+    size, and products with lengths beyond the 32-bit integers of BLAS.
 
     Args:
         real: the format.

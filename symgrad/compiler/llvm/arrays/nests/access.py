@@ -79,7 +79,7 @@ class Lanes:
     Args:
         region: the block that computes them.
         counter: the counter of the inner loop at the first lane.
-        mask: the active lanes; None for all.
+        mask: the active lanes; None if all lanes are active.
     """
 
     region: BlockWriter
@@ -154,7 +154,10 @@ def load_scalar(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, 
 
 
 def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None = None) -> tuple[Value, str]:
-    """Load neighbours from the address of the first lane, ``valid`` lanes only; return them and the raw vector."""
+    """Load neighbours from the address of the first lane, only the ``valid`` lanes.
+
+    Return the values and the raw vector.
+    """
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
     mask = _and_masks(r, lanes.mask, valid)
@@ -171,7 +174,7 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
 def gather_lanes(
     lanes: Lanes, storage: Storage, base: str, offsets: str, valid: str | None = None
 ) -> tuple[Value, str]:
-    """Gather elements at offsets (a vector of i64); return them and the raw vector."""
+    """Gather elements at offsets (a vector of i64); return the values and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
     pointers = r.scalar(Opcode.address(element, f"<{w} x i64>"), base, offsets)
@@ -247,7 +250,7 @@ def accumulate_lanes(
         one = r.scalar(Opcode.extract(f"<{w} x {element}>", element), raw, str(k))
         offset = r.scalar(Opcode.extract(f"<{w} x i64>", "i64"), offsets, str(k))
         pointer = r.address(element, base, offset)
-        if mask is not None:  # a masked lane adds to a cell that nobody reads
+        if mask is not None:  # a masked lane adds to a memory cell that is never read
             there = r.scalar(Opcode.extract(f"<{w} x i1>", "i1"), mask, str(k))
             pointer = r.select(there, pointer, "%nowhere", "ptr")
         old = r.emit_load(Opcode.load(element, storage.align), pointer)

@@ -1,7 +1,8 @@
 """Accumulators of reductions (sums, products, extremes) over the outer loops of a nest.
 
 A reduction to one number is a vector on the stack. A reduction to one number for each lane is a row in memory. A sum of
-rows has three of them: the sum of the current block of rows, the sum of the earlier blocks, and its rounding errors.
+rows has three such rows: the sum of the current block of rows, the sum of the earlier blocks, and the rounding errors
+of the latter sum.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Accumulators:
         return member in self._cells
 
     def get(self, member: Member) -> Accumulator | None:
-        """Return the accumulator of a member, if it reduces outer loops."""
+        """Return the accumulator of a member; None if the member does not reduce outer loops."""
         return self._cells.get(member)
 
     def of_depth(self, depth: int) -> Iterator[tuple[Member, Accumulator]]:
@@ -152,11 +153,11 @@ class Accumulators:
         lane_loop(self.fn, self.nest.loops[-1], flush)
 
     def total(self, region: BlockWriter, cell: Accumulator) -> Value:
-        """Return a reduction to one number."""
+        """Return the result of a reduction to one number."""
         return cell.reducer.total(region, self._parts(region, cell))
 
     def row_total(self, lanes: Lanes, cell: Accumulator) -> Value:
-        """Return the reductions of these lanes."""
+        """Return the results of a reduction to a row, for these lanes."""
         parts = [self._row_load(lanes, k) for k in cell.arrays]
         return cell.reducer.total(lanes.region, parts[1:] or parts)
 

@@ -1,7 +1,7 @@
 """The inner loop of a nest: whole vectors, unrolled where a reduction is cheap, and a masked remainder.
 
 A sum runs in blocks (`reducers.py`); the last block may be shorter. The blocks depend only on the length of a row, so
-its sum has the same bits at every position.
+the sum of the row has the same bits at every position.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from symgrad.ir.sizes import Size
 __all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
 
 UNROLL = 4
-"""Vectors of one iteration where a reduction is cheap: with a partial sum each, no addition waits for another."""
+"""The number of vectors in one iteration if a reduction is cheap. Each vector has its own partial sum, so that no
+addition waits for another."""
 
 Body = Callable[[Lanes, list[Value]], list[Value]]
-"""The body of the loop: from the lanes and the partial results of the reducers to the new partial results."""
+"""The body of the loop: a function of the lanes and the partial results of the reducers that returns the new partial
+results."""
 
 
 def lane_loop(fn: StepWriter, size: Size, body: Callable[[Lanes], None]) -> None:
@@ -45,7 +47,7 @@ class LaneLoop:
         reducers: its reductions.
         body: its body.
         unroll: the number of vectors of one iteration.
-        asks: whether it checks for Ctrl-C, because it may run long.
+        asks: whether the loop checks for Ctrl-C, because it may run long.
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class LaneLoop:
         return [r.reduce_lanes(region, s) for r, s in zip(self.reducers, states, strict=True)]
 
     def _by_length(self, states: list[list[Value]], accs: list[Value]) -> list[Value]:
-        """Branch by the length: a row of one block has no error between blocks, which saves half of its work."""
+        """Branch by the length: a row of one block has no error between blocks, which saves half of the work."""
         fn = self.fn
         short, long, out = fn.label("short"), fn.label("long"), fn.label("row")
         few = fn.entry.compare("sle", fn.size(self.size), str(BLOCK_VECTORS * self.width))
@@ -136,7 +138,7 @@ class LaneLoop:
         return found
 
     def _guard(self, start: str, stop: str, loop: str, out: str) -> bool:
-        """Enter a loop unless it is empty; return whether that is decided at run time."""
+        """Enter a loop unless it is empty; return whether the code checks at run time that it is not."""
         if isinstance(self.size, int):
             self.fn.jump(loop)
             return False
@@ -185,7 +187,7 @@ class LaneLoop:
         phis.append(Instruction(f"%{loop}.i", Opcode.phi("i64", blocks), starts))
         for i, (reducer, kind) in enumerate(zip(self.reducers, self.kinds, strict=True)):
             for u in range(unroll):
-                # The first vector continues the partial result, the others start from the identity.
+                # The first vector continues the partial result; the other vectors start from the identity.
                 ways = [accs[i].text if u == 0 else reducer.identity(fn.entry) for _, _, accs in entries]
                 phis.append(Instruction(names[i][u], Opcode.phi(kind, blocks), (*ways, new[i][u].text)))
         return [
@@ -245,7 +247,7 @@ class LaneLoop:
         return found, list(merged)
 
     def _rest(self, accs: list[Value], whole: str) -> list[Value]:
-        """Write the masked remainder, fewer lanes than a vector."""
+        """Write the masked remainder, which has fewer lanes than a vector."""
         fn, w = self.fn, self.width
         before, rest, out = fn.block, fn.label("rest"), fn.label("ended")
         extent = fn.size(self.size)

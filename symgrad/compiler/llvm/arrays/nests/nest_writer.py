@@ -35,10 +35,10 @@ __all__ = ["NestWriter"]
 
 
 _UNROLLED_ROWS = 4
-"""Rows that are computed together."""
+"""The number of rows that are computed together."""
 
 _CHEAP_COST = 20
-"""Number of operations below which a pass is bound by the latency of its sums."""
+"""A pass with fewer operations than this is bound by the latency of its sums."""
 
 
 class NestWriter:
@@ -77,7 +77,7 @@ class NestWriter:
         self._loop([])
 
     def _loop(self, counters: list[str]) -> None:
-        """Write the outer loops from some depth on."""
+        """Write the outer loops, from a given depth inwards."""
         k = len(counters)
         if k >= self.nest.inner:
             self._row(1)
@@ -97,7 +97,7 @@ class NestWriter:
         self._finish(k)
 
     def _extent(self, k: int) -> str:
-        """Return the length of an outer loop: 0 where a loop inside it is empty, which may save years.
+        """Return the length of an outer loop: 0 if a loop inside it is empty, which may save years.
 
         The exception is a member that stores an empty sum for each index of the outer loop.
         """
@@ -147,7 +147,7 @@ class NestWriter:
     def _count_rows_at_once(self) -> int:
         """Return how many rows to compute together: several, if each is little work and they share operands.
 
-        Then shared operands (a vector that multiplies all rows, sums over rows) are loaded and stored once.
+        Shared operands (a vector that multiplies all rows, sums over rows) are loaded and stored once.
         """
         nest = self.nest
         if nest.inner < (2 if self.fn.turn else 1) or any(m.task.combine == "scatter" for m in nest.members):
@@ -258,7 +258,7 @@ class NestWriter:
             for m in this.reduced
         ]
 
-        # The first pass is bound by memory, a later one may be bound by computation: it prefetches the next row.
+        # The first pass is bound by memory. A later pass may be bound by computation, so it prefetches the next row.
         later = range(1, len(self.passes.passes))
         busy = next(
             (n for n in later if self._cost(n) >= _CHEAP_COST and self.nest.inner > 0 and rows == 1), None

@@ -1,7 +1,7 @@
 """Reductions of lanes: blocked compensated sums, products, extremes.
 
 A sum runs in blocks of `BLOCK_VECTORS` vectors. The sum of a block is added to the total with Knuth's TwoSum, which
-accumulates the rounding error in a second number. So the error does not grow with the number of blocks: it is the
+accumulates the rounding error in a second number. So the error does not grow with the number of blocks; it stays the
 error of one block, a few units in the last place. (D. E. Knuth, The Art of Computer Programming, vol. 2, section
 4.2.2.)
 """
@@ -19,10 +19,10 @@ from symgrad.compiler.llvm.text.opcodes import Opcode
 __all__ = ["BLOCK_VECTORS", "BLOCK_ROWS", "Reducer", "two_sum"]
 
 BLOCK_VECTORS = 64
-"""Vectors of a block of a sum."""
+"""The number of vectors in a block of a sum."""
 
 BLOCK_ROWS = 128
-"""Rows of a block of a sum over rows."""
+"""The number of rows in a block of a sum over rows."""
 
 
 def two_sum(b: VectorBuilder, s: Value, c: Value, x: Value) -> tuple[Value, Value]:
@@ -98,7 +98,7 @@ class Reducer:
             return state[0]
         b = self.builder(region)
         s, c = state
-        # Where the sum is infinite its rounding error is NaN.
+        # If the sum is infinite, its rounding error is NaN.
         return b.select(b.isnan(c), s, b.add(s, c))
 
     def reduce_lanes(self, region: BlockWriter, state: list[Value]) -> Value:

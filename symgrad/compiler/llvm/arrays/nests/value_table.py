@@ -71,7 +71,7 @@ class ValueTable:
         return self._rows[self.copy].counters
 
     def rows(self, counters: Sequence[Sequence[str]], region: BlockWriter) -> None:
-        """Start rows, or continue after a loop, where values computed inside it are not available."""
+        """Start rows, or continue after a loop, where the values computed inside the loop are not available."""
         self.row = region
         self.copy = 0
         self._rows = [_RowValues(c) for c in counters]

@@ -141,7 +141,7 @@ class ValueWriter(ValueTable):
         values: list[Value] = []
         for arg, value in args:
             if arg.op is NUMBER and arg.dtype != "bool":
-                values.append(b.const(arg.value))  # rounded once, to the format that is needed
+                values.append(b.const(arg.value))  # rounded once, directly to the required format
             elif value.mask or (arg.dtype == "int") == wide:
                 values.append(value)
             else:
@@ -217,7 +217,7 @@ class ValueWriter(ValueTable):
     def positions(self, member: Member, lanes: Lanes | None) -> tuple[str, str]:
         """Return the offset of a scatter in its target, and whether its indices are in range.
 
-        If they differ between lanes both are vectors, and the offset is marked by a leading ``<``.
+        If they differ between lanes, both are vectors, and the offset is marked by a leading ``<``.
         """
         for pair in member.indices:
             self._value(pair, lanes)

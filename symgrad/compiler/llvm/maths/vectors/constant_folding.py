@@ -1,4 +1,4 @@
-"""Constant folding of functions: the code of the kernel is compiled for two lanes and called, so the bits are equal."""
+"""Constant folding of functions: a kernel's code is compiled for two lanes and called, so the bits are the same."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 @dataclass(
     slots=True
-)  # not frozen: creation would take three times as long, and every process writes its functions
+)  # not frozen, because creation would take three times as long, and every process writes functions anew
 class Lane:
     """A vector with elements of type ``kind``. Operators accept numbers too; comparisons are false for NaN."""
 
@@ -34,7 +34,7 @@ class Lane:
 
     @property
     def is_zero_literal(self) -> bool:
-        """Whether it is a literal zero, an absent term: adding it emits no instruction."""
+        """Whether the vector is a literal zero, which stands for an absent term: adding it emits no instruction."""
         return self.text == _ZERO
 
     def _with(self, code: str, other: Operand) -> Lane:
@@ -115,7 +115,7 @@ class Lane:
         return self._compared("oge", other)
 
     def unordered(self, other: Operand) -> Lane:
-        """Whether one of them is NaN."""
+        """Whether one of the two numbers is NaN."""
         return self._compared("uno", other)
 
     def is_nan(self) -> Lane:
@@ -125,7 +125,7 @@ class Lane:
         return self._compared("eq" if self.kind == "i64" else "oeq", other)
 
     def outside(self, least: float, most: float) -> Lane:
-        """Whether it is less than ``least``, greater than ``most``, or NaN."""
+        """Whether the number is less than ``least``, greater than ``most``, or NaN."""
         return self._compared("ult", least) | self._compared("ugt", most)
 
 
@@ -141,7 +141,7 @@ class Instructions:
         self.intrinsics: dict[str, FunctionDeclaration] = {}  # by the code of the calling instruction
         self.libm: dict[
             str, tuple[str, int]
-        ] = {}  # name and arity of the C functions, by the code of the calling instruction
+        ] = {}  # the name and arity of each C function, by the code of the calling instruction
         self._seen: dict[tuple[str, ...], Lane] = {}
         self._count = 0
         self._types = {kind: f"<{width} x {kind}>" for kind in ("double", "i64", "i1")}

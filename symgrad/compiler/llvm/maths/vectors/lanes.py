@@ -20,21 +20,21 @@ Pair: TypeAlias = tuple[Lane, Lane]
 
 
 class Coefficients(NamedTuple):
-    """Coefficients of a polynomial, the constant first: for results in double and in single precision."""
+    """Coefficients of a polynomial, with the constant first, for results in double and in single precision."""
 
     double: tuple[float, ...]
     single: tuple[float, ...]
 
 
 class PairCoefficients(NamedTuple):
-    """Coefficients of a polynomial, the constant first: the leading ones are pairs, the small ones doubles."""
+    """Coefficients of a polynomial, with the constant first: the first ones are pairs, and the small ones doubles."""
 
     leading: tuple[tuple[float, ...], ...]
     small: tuple[float, ...]
 
 
 _TWO_CHAINS_FROM = 8
-"""Number of coefficients from which on a polynomial is evaluated in two chains."""
+"""A polynomial with at least so many coefficients is evaluated in two chains."""
 
 
 class FunctionOptions(NamedTuple):
@@ -58,11 +58,11 @@ class LaneWriter(Instructions):
 
     Args:
         width: lanes in a vector.
-        single: whether the results are rounded to single precision: the arithmetic is in doubles, but polynomials are
-            shorter, and it is ``plain``.
-        options: those of the function; with ``fast`` it is ``plain`` too.
+        single: whether the results are rounded to single precision. The arithmetic is still in doubles, but polynomials
+            are shorter, and the function is ``plain``.
+        options: the options of the function; with ``fast`` it is ``plain``, too.
 
-    With ``plain`` the second terms of pairs are not computed.
+        With ``plain`` the second terms of pairs are not computed.
     """
 
     def __init__(self, width: int, single: bool, options: FunctionOptions) -> None:
@@ -85,7 +85,7 @@ class LaneWriter(Instructions):
         return rounded, x - rounded
 
     ROUND = 1.5 * 2.0**52
-    """The sum of this and a small number has the nearest integer of the number in its last bits."""
+    """The last bits of the sum of this and a small number are the nearest integer of the number."""
 
     def nearest(self, x: Lane) -> Lane:
         """Return the nearest integer for |x| < 2**51; on old processors llvm.rint would call C's rint."""
@@ -103,8 +103,8 @@ class LaneWriter(Instructions):
     def polynomial(self, x: Lane, series: Coefficients, *, chains: int = 2) -> Lane:
         """Evaluate a polynomial by Horner's scheme; a long one in two chains, of the even and the odd powers of x.
 
-        Out-of-order execution hides the latency of short chains behind the next points, but not that of long ones. Two
-        sums of opposite sign cancel: where that matters, use one chain.
+        Out-of-order execution computes the next points while a short chain waits for its results, but this does not
+        hide the latency of a long chain. Two sums of opposite sign cancel; if that matters, use one chain.
         """
         coefficients = series.single if self.single else series.double
         if len(coefficients) < _TWO_CHAINS_FROM or chains == 1:
@@ -155,7 +155,7 @@ class LaneWriter(Instructions):
     def muladd_pair(self, a: Operand, b: Operand, c: Lane, *, exact: bool = False) -> Pair:
         """Return a*b + c as a pair, for |c| >= |a*b| or c = 0.
 
-        ``exact`` states that the rounding error of a*b is zero or negligible.
+        ``exact`` means that the rounding error of a*b is zero or negligible.
         """
         a, b = self.lift(a, "double"), self.lift(b, "double")
         total = self.muladd(a, b, c)
@@ -204,10 +204,12 @@ class LaneWriter(Instructions):
         other: Callable[[], Sequence[Lane]],
         nan: Callable[[], Lane] | None = None,
     ) -> tuple[Lane, ...]:
-        """Return ``usual``, and in the lanes of the mask ``other``, whose code is branched over if no lane needs it.
+        """Return ``usual``, and ``other`` in the lanes of the mask.
 
-        ``nan`` marks lanes where all values are NaN, which need no ``other``: arrays with missing values are common and
-        stay fast.
+        The code of ``other`` is skipped if no lane needs it.
+
+        ``nan`` marks lanes where all values are NaN, which do not need ``other``: arrays with missing values are
+        common, and this keeps them fast.
         """
         number = self._count
         rare, work, join = (f"{block}{number}" for block in ("rare", "work", "join"))
@@ -222,7 +224,7 @@ class LaneWriter(Instructions):
             self._branch(mask, work, join)
         mixed = [self.select(mask, o, u) for o, u in zip(other(), usual, strict=True)]
         ways.append((self._block, mixed))
-        self._seen = seen  # values of the branch do not dominate the code after it
+        self._seen = seen  # values computed in the branch are not available after it
         self.lines += [Instruction("", Opcode.jump(join)), Label(join)]
         self._block = join
         joined: list[Lane] = []

@@ -17,7 +17,7 @@ _DOUBLES, _INTEGERS = "<8 x double>", "<8 x i64>"
 def lookup(lanes: LaneWriter, table: Sequence[float], places: Lane) -> Lane:
     """Return the numbers of a table of 8 or 16 entries; the last bits of integers are the indices.
 
-    The instruction has eight lanes, whatever the width.
+    The instruction always has eight lanes, whatever the width.
     """
     lanes.uses_tables = True
     halves = [

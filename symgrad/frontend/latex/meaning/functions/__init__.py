@@ -1,1 +1,1 @@
-"""Functions and operators with what they are applied to: scripts, primes, sums, derivatives, compositions."""
+"""Functions and operators with their arguments: scripts, primes, sums, derivatives, compositions."""

@@ -1,4 +1,4 @@
-r"""Big operators: \sum_{i=1}^{n}, \prod, \max_i, a mean over an index, and how far their indices run."""
+r"""Big operators: \sum_{i=1}^{n}, \prod, \max_i, a mean over an index, and the ranges of their indices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["BigRules"]
 
 @dataclass(slots=True)
 class _Range:
-    """An index and its limits: the first value, and how many there are; None for as far as the arrays go."""
+    """An index and its limits: the first value, and the number of values; None for as many as the arrays have."""
 
     word: Word
     node: Node
@@ -46,7 +46,7 @@ class _Range:
 
 
 class BigRules(ApplicationRules):
-    """The rules of big operators."""
+    """The rules for big operators."""
 
     def big(self, name: str, tree: Tree, body: Tree) -> Steps[Term]:
         r"""Return a reduction over the indices below an operator.
@@ -54,7 +54,7 @@ class BigRules(ApplicationRules):
         Args:
             name: sum, prod, max, min or mean.
             tree: the operator with its limits.
-            body: what it is of.
+            body: the formula after the operator.
         """
         scripts = tree if isinstance(tree, Scripted) else Scripted(tree.start, tree.end, tree)
         end = body.end
@@ -64,7 +64,7 @@ class BigRules(ApplicationRules):
                 raise self.refuse(
                     f"{self.text_of(tree)} over nothing",
                     tree,
-                    expected=r"an index below, \sum_{i}, or an array behind",
+                    expected=r"an index below, \sum_{i}, or an array after it",
                     cure="write the index below the sign",
                 )
             return self._reduced(name, value, [], [], tree, end)
@@ -121,12 +121,12 @@ class BigRules(ApplicationRules):
                     cure="check the limits, or the declared shape",
                 )
         self._check_reach(node, r)
-        length = size_max(r.length, 0)  # limits of n - 1 leave nothing of an array without entries
+        length = size_max(r.length, 0)  # for n = 0, an upper limit n - 1 would give a negative length
         stacks = {r.node: iota(params=(length,)), **self._sections(node, r, r.length)}
         return batch([node], stacks, (length,))[0]
 
     def _sections(self, node: Node, r: _Range, length: Size) -> dict[Node, Node]:
-        """Return arrays read at i + k alone as sections, x[k:k + length], for all values of i."""
+        """For each array that is indexed only by i + k, return the slice x[k:k + length] for all values of i."""
         found: dict[Node, Node] = {}
         for gathered in topological([node]):
             if gathered.op is not OPS["gather"] or len(gathered.args) != 2:
@@ -153,7 +153,7 @@ class BigRules(ApplicationRules):
                 room = size_sum([shape[axis], size_product([-1, r.length]), -shift])
                 if shift < 0 or (isinstance(room, int) and room < 0):
                     raise ShapeError(
-                        f"the index '{r.word.text}' leads outside of an axis of length {shape[axis]}",
+                        f"the index '{r.word.text}' leads outside an axis of length {shape[axis]}",
                         expected="positions of the axis",
                         cure="change the limits of the sum, or the index",
                     )
@@ -167,7 +167,7 @@ class BigRules(ApplicationRules):
     # ---------------------------------------------------------------------------------------------------------- limits
 
     def _ranges(self, scripts: Scripted) -> Steps[tuple[list[_Range], list[Tree]]]:
-        """Return the indices below an operator with their limits, and the conditions on them."""
+        """Return the indices below an operator with their limits, and the conditions on these indices."""
         words: list[Word] = []
         lower: Tree | None = None
         conditions: list[Tree] = []
@@ -222,7 +222,7 @@ class BigRules(ApplicationRules):
         value = yield self.value(above)
         if isinstance(above, Word) and value.node.op.name == "symbol":
             raise self.refuse(
-                f"the upper limit '{above.text}' is a number, and no size of an axis",
+                f"the upper limit '{above.text}' is a variable, and not the size of an axis",
                 above,
                 expected="a whole number, or the name of a size: n of x : real[n]",
                 cure=f"declare it: {above.text} : size",
@@ -254,10 +254,10 @@ class BigRules(ApplicationRules):
             cure="shift the index so that it begins with a number",
         )
 
-    # ------------------------------------------------------------------------------------------- what is not declared
+    # ---------------------------------------------------------------------------------------------- undeclared arrays
 
     def infer_arrays(self, trees: Sequence[Tree]) -> None:
-        r"""Declare the arrays that sums with limits read, x of \sum_{i=1}^{n} x_i, where nothing is declared."""
+        r"""Declare the undeclared arrays in sums with limits: x in \sum_{i=1}^{n} x_i becomes x : real[n]."""
         sizes: dict[str, Size] = {}
         used: dict[str, tuple[str, ...]] = {}
         pending: list[object] = list(trees)
@@ -298,10 +298,10 @@ class BigRules(ApplicationRules):
                 span = Span(tree.start, tree.end)
                 if used[word.text] == names and word.text not in self.symbols:
                     shape = tuple(sizes[n] for n in names)
-                    self._declare_array(word, shape, span)
+                    self.declare_array(word, shape, span)
 
     def _declared_as(self, word: Word) -> bool:
-        """Tell whether a letter is known, or its capital is a matrix whose rows it is."""
+        """Tell whether a letter is known, or stands for rows of the matrix that its capital names."""
         matrix = self.defined.get(word.text.upper())
         return self.is_known(word) or (matrix is not None and len(matrix.shape) == 2)
 
@@ -313,7 +313,8 @@ class BigRules(ApplicationRules):
             return tree.text
         return int(tree.text) if isinstance(tree, NumberTree) and tree.text.isdecimal() else None
 
-    def _declare_array(self, word: Word, shape: tuple[Size, ...], span: Span) -> None:
+    def declare_array(self, word: Word, shape: tuple[Size, ...], span: Span) -> None:
+        """Take in a name as an array that nothing declares."""
         for size in shape:
             for size_name in names_of((size,)):
                 self.sizes.add(size_name)

@@ -1,11 +1,12 @@
-r"""Functions made of functions of the text, (f \circ g)(x), and derivatives of what is in brackets, (fg)'(x)."""
+r"""Combinations of functions that the text defines, (f \circ g)(x), and derivatives of a bracket, (fg)'(x)."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from symgrad.frontend.latex.meaning.functions.differentials import DifferentialRules, inputs_of, sole_input
+from symgrad.frontend.latex.meaning.functions.differentials import inputs_of, sole_input
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.functions.slash_derivatives import SlashDerivativeRules
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, ProductTree, Scripted, Tree, Word
@@ -17,11 +18,11 @@ from symgrad.ir.types import Declaration
 __all__ = ["ComposedRules"]
 
 
-class ComposedRules(DifferentialRules):
-    """The rules of functions of functions."""
+class ComposedRules(SlashDerivativeRules):
+    """The rules for combinations of functions."""
 
     def combines_functions(self, tree: Tree) -> bool:
-        r"""Tell whether a factor is a bracket with functions of the text in it, (f \circ g) or (fg)', and no value."""
+        r"""Tell whether a factor is a bracket of combined functions, (f \circ g) or (fg)', and not a value."""
         if isinstance(tree, Scripted):
             return (
                 tree.primes > 0 and base_of(tree.base) is None and tree.below is None and tree.above is None
@@ -29,12 +30,12 @@ class ComposedRules(DifferentialRules):
         return isinstance(tree, Bracket) and self._composed(tree.items[0]) is not None
 
     def combined_functions(self, tree: Tree, bracket: Bracket | None, end: int) -> Steps[Term]:
-        """Return what is made of functions of the text, or its derivative, at the value in a bracket.
+        """Return the value of combined functions of the text, or of their derivative, at the value in a bracket.
 
         Args:
-            tree: the functions in brackets, perhaps with primes.
-            bracket: the value; None for what the functions are functions of.
-            end: where it ends.
+            tree: the combined functions in brackets, perhaps with primes.
+            bracket: the value; None for the argument of the functions themselves.
+            end: where the whole ends.
         """
         scripts = tree if isinstance(tree, Scripted) else Scripted(tree.start, tree.end, tree)
         formula = scripts.base
@@ -75,18 +76,19 @@ class ComposedRules(DifferentialRules):
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         """Return the derivative of a value that the text defines, f', by what its function is of, or its only input."""
-        name = self.name_here(tree.base)
-        if name is None or tree.below is not None or self.differentiate is None:
+        bare = self.without_primes(tree)
+        name = self.name_here(bare)
+        if name is None or self.differentiate is None:
             return None
-        y = self.named(name, tree.base)
-        here = self.function_here(tree.base)
+        y = self.named(name, bare)
+        here = self.function_here(bare)
         if here is not None:
             of = [x for x in inputs_of(y.node) if (x.name,) == here.parameters]
             if not of:
                 return None
             by = Term(of[0], tree.start, tree.end)
         elif y.node.args and not y.node.shape and sole_input(inputs_of(y.node), gradient=False) is not None:
-            by = self.only_input(y, tree.base, tree)
+            by = self.only_input(y, bare, tree)
         else:
             return None
         return self.differentiated(y, [(by, tree)] * tree.primes, tree)
@@ -97,7 +99,7 @@ class ComposedRules(DifferentialRules):
         return self.differentiated(body, [(by, scripts)] * scripts.primes, scripts)
 
     def _composed(self, tree: Tree) -> list[LatexFunction] | None:
-        r"""Return the functions of f \circ g, the outer one first; None for anything else."""
+        r"""Return the functions in f \circ g, the outer one first; None for any other tree."""
         if not isinstance(tree, ProductTree) or any(s != "odot" for s in tree.signs[1:]):
             return None
         between = zip(tree.factors, tree.factors[1:], strict=False)
@@ -107,7 +109,7 @@ class ComposedRules(DifferentialRules):
         return None if None in found else [f for f in found if f is not None]
 
     def _functions_in(self, tree: Tree) -> list[LatexFunction]:
-        """Return the functions of the text whose names stand in a formula without arguments."""
+        """Return the functions of the text whose names occur in a formula without arguments."""
         found: dict[str, LatexFunction] = {}
         pending: list[Any] = [tree]
         while pending:

@@ -1,4 +1,4 @@
-r"""Derivatives, \frac{\partial^2 f}{\partial x \partial y} and \nabla_w L; what they are is asked of the caller."""
+r"""Derivatives, \frac{\partial^2 f}{\partial x \partial y} and \nabla_w L; the caller provides the differentiation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from symgrad.frontend.latex.meaning.functions.big_operators import BigRules
-from symgrad.frontend.latex.meaning.names import base_of
+from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
@@ -19,7 +19,8 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.tokens.terms import Term
+from symgrad.frontend.latex.syntax.vocabulary import FUNCTIONS
+from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
@@ -35,7 +36,8 @@ __all__ = [
 ]
 
 Differentiate: TypeAlias = Callable[[Node, Node], Node]
-"""From what is differentiated and by what to the derivative, of the shape of both one after the other."""
+"""A function that maps the differentiated value and the variable to the derivative, whose shape is both shapes one
+after the other."""
 
 
 _COORDINATES = ("x", "y", "z")
@@ -46,8 +48,8 @@ class LatexDerivative:
     r"""A derivative as it is written.
 
     Args:
-        of: what is differentiated; None where it stands behind the fraction, \frac{d}{dx} f.
-        by: the variables, each as often as it is differentiated by.
+        of: the differentiated formula; None if it comes after the fraction, \frac{d}{dx} f.
+        by: the variables; each occurs as often as one differentiates with respect to it.
     """
 
     of: Tree | None
@@ -55,16 +57,18 @@ class LatexDerivative:
 
 
 def inputs_of(node: Node) -> list[Node]:
-    """Return what a value may be differentiated by."""
+    """Return the values with respect to which a value may be differentiated."""
     return [s for s in symbols_of([node]) if s.dtype == "real" and s.declaration.distribution is None]
 
 
 def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
-    """Return the input that a derivative is by that does not say so; None where there are several.
+    """Return the input with respect to which a derivative without a variable is taken.
+
+    The result is None if there are several inputs.
 
     Args:
-        inputs: what is differentiated reads them.
-        gradient: whether it is a gradient: then it is by the only vector, if there is one.
+        inputs: the inputs on which the differentiated value depends.
+        gradient: whether it is a gradient: then it is taken with respect to the only vector, if there is one.
     """
     vectors = [s for s in inputs if len(s.shape) == 1]
     if len(inputs) > 1 and gradient and len(vectors) == 1:
@@ -73,12 +77,12 @@ def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
 
 
 def coordinates_of(node: Node, parameters: Sequence[str], values: Mapping[str, Node]) -> list[Node]:
-    """Return the numbers that a gradient without a subscript is by: arguments of its function, else x, y, z.
+    """Return the numbers with respect to which a gradient without a subscript is taken: arguments, or else x, y, z.
 
     Args:
-        node: what is differentiated.
-        parameters: the arguments, where it is a function.
-        values: what names stand for.
+        node: the differentiated value.
+        parameters: the arguments, if it is a function.
+        values: the values of names.
     """
     names = parameters
     inputs = {s.name for s in inputs_of(node)}
@@ -89,15 +93,17 @@ def coordinates_of(node: Node, parameters: Sequence[str], values: Mapping[str, N
 
 
 class DifferentialRules(BigRules):
-    """The rules of derivatives.
+    """The rules for derivatives.
 
     Attributes:
-        differentiate: returns derivatives; None where they are refused.
-        differential: returns the differential of a value, where these are read.
+        differentiate: a function that returns derivatives; None if derivatives are refused.
+        differential: a function that returns the differential of a value, if differentials are read.
+        varied: the names whose differentials stand in the equation.
     """
 
     differentiate: Differentiate | None = None
     differential: Callable[[Node], Node] | None = None
+    varied: frozenset[str] = frozenset()
 
     # ------------------------------------------------------------------------------------------------ how it is written
 
@@ -109,15 +115,23 @@ class DifferentialRules(BigRules):
         above, below = self._bare(tree.above), self._bare(tree.below)
         top = above.factors if isinstance(above, ProductTree) and not any(above.signs) else (above,)
         bottom = below.factors if isinstance(below, ProductTree) and not any(below.signs) else (below,)
-        order = self._differential(top[0])
-        if order is None or len(bottom) < 2 or self._differential(bottom[0]) is None:
+        # Nobody writes a factor d above and below: dC/dd is a derivative by a d that is known.
+        known = self.derives and len(top) == len(bottom) == 2 and self._is_letter_d(top[0], bottom[0])
+        order = 1 if known else self._differential(top[0])
+        if order is None or len(bottom) < 2 or not (known or self._differential(bottom[0]) is not None):
             return None
         by: list[Tree] = []
         i = 0
         while i < len(bottom):
-            times = self._differential(bottom[i])
+            times = 1 if known else self._differential(bottom[i])
             if times is None or i + 1 == len(bottom):
                 return None
+            function = self._bare(bottom[i + 1])
+            if isinstance(function, Command) and function.name in FUNCTIONS and i + 2 < len(bottom):
+                pair = bottom[i + 1 : i + 3]  # \partial \ln P
+                by += [ProductTree(function.start, pair[1].end, pair, ("", ""), (False, True))] * times
+                i += 3
+                continue
             variable, power = self._variable(bottom[i + 1])
             by += [variable] * (power if power > 1 else times)
             i += 2
@@ -149,7 +163,7 @@ class DifferentialRules(BigRules):
         return tree
 
     def _differential(self, tree: Tree) -> int | None:
-        r"""Return the order of d, \partial or d^2; None for anything else."""
+        r"""Return the order for d, \partial or d^2; None for any other factor."""
         tree = self._bare(tree)
         order = 1
         if isinstance(tree, Scripted) and tree.below is None and isinstance(tree.above, NumberTree):
@@ -162,8 +176,16 @@ class DifferentialRules(BigRules):
             return None if known or self.options["d"] == "name" else order
         return None
 
+    def _is_letter_d(self, *trees: Tree) -> bool:
+        """Tell whether trees are the letter d."""
+        bare = [self._bare(tree) for tree in trees]
+        return self.options["d"] != "name" and all(isinstance(t, Word) and t.text == "d" for t in bare)
+
     def _variable(self, tree: Tree) -> tuple[Tree, int]:
-        r"""Return a variable below, and how often it is differentiated by: x^2 twice; w^{\top} is w."""
+        r"""Return a variable in a denominator, and how often one differentiates with respect to it: x^2 twice.
+
+        The variable of w^{\top} is w.
+        """
         tree = self._bare(tree)
         if isinstance(tree, Scripted) and tree.above is not None and not self.is_mark(tree):
             rest = Scripted(tree.start, tree.end, tree.base, tree.below, None, tree.primes, tree.below_text)
@@ -177,45 +199,34 @@ class DifferentialRules(BigRules):
         return tree, 1
 
     def _letter_operator(self, tree: Tree) -> LatexDerivative | None:
-        """Return the derivative that D_x is, where D is no name; None for anything else."""
-        if not isinstance(tree, Scripted) or tree.above is not None or not tree.below or self.is_known(tree):
+        r"""Return the derivative that D_x, where D is no name, or \partial_x^2 is; None for anything else."""
+        if not isinstance(tree, Scripted) or not tree.below or self.is_known(tree):
             return None
-        base = tree.base
-        if not isinstance(base, Word) or base.text != "D" or self.is_known(base):
+        base, order = self._bare(tree.base), 1
+        if isinstance(base, Command) and base.name == "partial":
+            order = self._differential(self._side_of(tree)) or 0
+        elif not isinstance(base, Word) or base.text != "D" or self.is_known(base) or tree.above is not None:
             return None
         by = self.index_trees(tree.below, 0)
-        return LatexDerivative(None, tuple(by)) if all(self.is_known(b) for b in by) else None
+        if order < 1 or not all(self.is_known(b) for b in by):
+            return None
+        return LatexDerivative(None, tuple(by) * (order if len(by) == 1 else 1))
+
+    def _side_of(self, tree: Scripted) -> Tree:
+        """Return a sign with its exponent, and without what stands below it."""
+        return (
+            tree.base if tree.above is None else Scripted(tree.start, tree.end, tree.base, None, tree.above)
+        )
 
     def _is_d(self, tree: Tree) -> bool:
         r"""Tell whether a factor is the d or \partial of a differential, dx, and no name of its own."""
-        if isinstance(tree, Command):
-            return tree.name == "partial"
         base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
+        if isinstance(base, Command):
+            return base.name == "partial"
         return isinstance(base, Word) and base.text == "d" and not self.is_known(base)
 
-    def _with_quotients(self, tree: ProductTree) -> ProductTree:
-        """Return a product with fractions in the place of dy/dx."""
-        factors, signs, adjacent = list(tree.factors), list(tree.signs), list(tree.adjacent)
-        i = 0
-        while i + 3 < len(factors):
-            of, by = factors[i + 1], factors[i + 3]
-            if (
-                self._is_d(factors[i])
-                and self._is_d(factors[i + 2])
-                and signs[i + 1 : i + 4] == ["", "/", ""]
-                and self.name_here(of) is not None
-            ):
-                above = ProductTree(factors[i].start, of.end, (factors[i], of), ("", ""), (False, True))
-                below = ProductTree(
-                    factors[i + 2].start, by.end, (factors[i + 2], by), ("", ""), (False, True)
-                )
-                factors[i : i + 4] = [Fraction(above.start, below.end, above, below)]
-                signs[i : i + 4], adjacent[i : i + 4] = [signs[i]], [adjacent[i]]
-            i += 1
-        return ProductTree(tree.start, tree.end, tuple(factors), tuple(signs), tuple(adjacent))
-
     def _moved(self, factor: Tree, after: Tree | None) -> Term | None:
-        """Return a differential, dx of a name that is known; None for other factors."""
+        """Return a differential, dx for a known name x; None for other factors."""
         if (
             after is None
             or self.differential is None
@@ -223,20 +234,42 @@ class DifferentialRules(BigRules):
             or not self._is_d(factor)
         ):
             return None
+        power = None
+        if isinstance(after, Scripted) and not self.is_known(after):  # dx^2 is (dx)^2
+            power = after.above if isinstance(after.above, NumberTree) else None
+            after = after if power is None else self.without_primes(after)
         name = self.name_here(after)
+        new = spelled_name(after) if name is None and factor.end == after.start else None
+        if new is not None and len(self.varied) > 1 and new in self.varied and not self.strict:
+            name = new  # dU = T dS - p dV, before anything is known of U
+            self.kept(self.name(Token("NAME", new, after.start, after.end)))
+            self.known.add(new)
         node = None if name is None else self.defined.get(name)
         if node is None:
             return None
         spot = Tree(factor.start, after.end)
+        if len(self.varied) == 1:
+            raise self.refuse(
+                f"{self.text_of(spot)} is the only differential here",
+                spot,
+                expected="an equation of two or more: dy = 2x dx",
+                cure="write the derivative, or the other differentials",
+                cls=UnsupportedError,
+            )
+        found = Term(self.differential(node), spot.start, spot.end)
+        if power is not None:
+            spot = Tree(factor.start, power.end)
+            found = self.kept(self.raise_to(found, self.parameter(int(power.text), power)))
         if not factor.upright:
-            self.read_as(spot, f"the differential of {name}", "a declaration of d")
-        return Term(self.differential(node), spot.start, spot.end)
+            said = f"the differential of {name}"
+            self.read_as(spot, said if power is None else f"a power of {said}", "a declaration of d")
+        return found
 
     def _is_value_at(self, factor: Tree, after: Tree) -> bool:
-        """Tell whether brackets behind a name say what it is a function of: y(x).
+        """Tell whether brackets after a name state the argument of which it is a function: y(x).
 
         Raises:
-            UnsupportedError: for an input, of which that is not known.
+            UnsupportedError: if the name is an input, for which this is not known.
         """
         bracket = self.call_bracket(after) if self.derives else None
         if bracket is None or bracket.kind != "(" or len(bracket.items) != 1:
@@ -258,7 +291,7 @@ class DifferentialRules(BigRules):
         )
 
     def nabla_of(self, tree: Tree) -> tuple[int, tuple[Tree, ...]] | None:
-        r"""Return the order of \nabla, and what it is by; None for anything else."""
+        r"""Return the order of \nabla, and its variable; None for any other factor."""
         if isinstance(tree, Command) and tree.name == "nabla":
             return 1, ()
         if isinstance(tree, Scripted) and isinstance(tree.base, Command) and tree.base.name == "nabla":
@@ -272,17 +305,29 @@ class DifferentialRules(BigRules):
             return order, tree.below or ()
         return None
 
-    # ---------------------------------------------------------------------------------------------------- what it means
+    # ------------------------------------------------------------------------------------------------------ its meaning
 
     def derivative(self, written: LatexDerivative, of: Tree, whole: Tree) -> Steps[Term]:
         """Return a derivative that is written as a fraction."""
         y = yield self.value(of)
         by = list(zip((yield self.values(written.by)), written.by, strict=True))
-        end = max(whole.end, of.end)
-        return self.differentiated(y, by, Tree(whole.start, end))
+        spot = Tree(whole.start, max(whole.end, of.end))
+        inner = self._inner(by[0][0].node) if len(by) == 1 and not y.node.shape else None
+        if inner is None:
+            return self.differentiated(y, by, spot)
+        x = Term(inner, spot.start, spot.end)  # by \ln x: the derivative by x over that of \ln x
+        slopes = [self.differentiated(term, [(x, by[0][1])], spot) for term in (y, by[0][0])]
+        return self.kept(self.divide(*slopes))
+
+    def _inner(self, by: Node) -> Node | None:
+        """Return the only input of a formula that a derivative is by, where no name stands for it."""
+        if not by.args or by.shape or by in self.defined.values() or by.op is OPS["gather"]:
+            return None
+        found = inputs_of(by)
+        return found[0] if len(found) == 1 and not found[0].shape else None
 
     def gradient(self, order: int, below: Sequence[Tree], of: Tree, whole: Tree) -> Steps[Term]:
-        r"""Return \nabla_w of a value, twice for the Hessian."""
+        r"""Return \nabla_w of a value; two of them give the Hessian."""
         y = yield self.value(of)
         spot = Tree(whole.start, of.end)
         if below:
@@ -298,13 +343,14 @@ class DifferentialRules(BigRules):
         return self.differentiated(y, variables * order, spot)
 
     def only_input(self, y: Term, of: Tree, whole: Tree, *, gradient: bool = False) -> Term:
-        r"""Return what a derivative is by that does not say so.
+        r"""Return the input with respect to which a derivative without a variable is taken.
 
         Args:
-            y: what is differentiated.
-            of: how it is written.
-            whole: the sign.
-            gradient: whether it is \nabla, which is by the only vector where there are numbers or matrices, too.
+            y: the differentiated value.
+            of: the formula as it is written.
+            whole: the sign of the derivative.
+            gradient: whether the sign is \nabla: then the only vector is the variable, even if there are numbers or
+                matrices.
         """
         inner = self._bare(of)
         if isinstance(inner, ProductTree) and len(inner.factors) == 2:
@@ -334,7 +380,7 @@ class DifferentialRules(BigRules):
         return Term(found, whole.start, whole.end)
 
     def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
-        """Return what differentiating gives, one variable after the other."""
+        """Return the derivative with respect to one variable after the other."""
         if self.differentiate is None:
             raise self.refuse(
                 "a derivative stands here",
@@ -349,7 +395,7 @@ class DifferentialRules(BigRules):
 
     def _by_one(self, y: Node, x: Node, tree: Tree) -> Node:
         assert self.differentiate is not None
-        if x.op is OPS["gather"]:  # by an entry: the entry of the derivative by the array
+        if x.op is OPS["gather"]:  # the entry of the derivative with respect to the array
             array, *places = x.args
             if y.shape:
                 raise self.refuse(

@@ -42,20 +42,21 @@ _LETTERS = {
     "C": ("fresnelc",),
     "B": ("", "beta"),
 }
-"""Letters that are functions before a bracket where nothing else defines them: of one argument, of two."""
+"""Letters that are functions before a bracket if nothing else defines them: those with one argument, and those with
+two."""
 
 _CALLS = ("(", "[", "{")
 
 
 class ApplicationRules(AppliedRules):
-    """The rules of functions."""
+    """The rules for functions."""
 
     def spelled_function(self, tree: Tree, after: Tree | None) -> str | None:
-        """Return what the notation calls the function that a factor is; None if it is none.
+        """Return the name that a function has in the program notation; None if a factor is not a function.
 
         Args:
             tree: the factor.
-            after: the factor behind it, if it stands side by side.
+            after: the factor after it, if both stand side by side.
         """
         base = tree.base if isinstance(tree, Scripted) else tree
         if isinstance(base, Command):
@@ -97,21 +98,19 @@ class ApplicationRules(AppliedRules):
         return self._letter_function(word, bracket)
 
     def is_quantity(self, letter: str, tree: Tree, *, alone: bool = True) -> bool:
-        """Tell whether the text has a letter with its subscript as a value: the current I_0 in I = I_0 (e^v - 1).
+        """Tell whether a text uses a letter with its subscript as a value: the current I_0 in I = I_0 (e^v - 1).
 
         Args:
             letter: the letter.
-            tree: it with its subscript.
-            alone: whether that is so where the two stand somewhere with no bracket behind them, too; and not only where
-                an equation defines the letter.
+            tree: the letter with its subscript.
+            alone: whether it is enough that the two occur without a bracket after them; otherwise an equation must
+                define the letter.
         """
         if not isinstance(tree, Scripted) or tree.below is None:
             return False
         below = re.escape(self.source.text[tree.below[0].start : tree.below[-1].end].strip("{} "))
         scripted = rf"(?<![\\\w]){letter}_(?:\{{\s*{below}\s*\}}|{below})(?!\w)"
-        found = (
-            rf"(?<![\\\w]){letter}\s*&?\s*=(?!=)(?!\s*{letter}_[^=+*/-]*(?:[$.,;&]|\\\\|$))"  # not I = I_n
-        )
+        found = rf"(?<![\\\w]){letter}\s*&?\s*=(?!=)(?!\s*{letter}_[^=+*/-]*(?:[$.,;&]|\\\\|$))"  # do not match I = I_n
         if alone:
             found += rf"|{scripted}(?!\s*(?:\\left|\\[bB]ig+l?|\\,)*\s*[(\[])"
         return re.search(found, self.around) is not None
@@ -134,11 +133,11 @@ class ApplicationRules(AppliedRules):
         return spelled or None
 
     def _named_in_full(self, tree: Tree) -> bool:
-        """Tell whether a letter with its subscript is a declared name, and so no function with an index."""
+        """Tell whether a letter with its subscript is a declared name, and so not a function with an index."""
         return isinstance(tree, Scripted) and self.is_known(tree) and self.function_here(tree) is None
 
     def call_bracket(self, tree: Tree | None) -> Bracket | None:
-        """Return the brackets of a call, without what stands above them."""
+        """Return the brackets of a call, without scripts above them."""
         while isinstance(tree, Scripted | Factorial):
             tree = tree.base if isinstance(tree, Scripted) else tree.body
         return tree if isinstance(tree, Bracket) and tree.kind in _CALLS else None
@@ -146,7 +145,7 @@ class ApplicationRules(AppliedRules):
     # -------------------------------------------------------------------------------------------------------- arguments
 
     def application(self, spelled: str, tree: ProductTree, i: int) -> Steps[tuple[Term, int]]:
-        """Return a function of what stands behind it, and where the factors go on."""
+        """Return a function of the factors after it, and the position at which the factors continue."""
         function, j = tree.factors[i], i + 1
         if j == len(tree.factors) or tree.signs[j]:
             raise self.refuse(
@@ -184,7 +183,7 @@ class ApplicationRules(AppliedRules):
         return made, k
 
     def _behind(self, value: Term, tree: Tree, bracket: Bracket) -> Steps[Term]:
-        """Return a call with what stands above its closing bracket: f(x)^2."""
+        """Return a call, with the script above its closing bracket: f(x)^2."""
         if tree is bracket:
             return value
         if isinstance(tree, Factorial):
@@ -194,13 +193,13 @@ class ApplicationRules(AppliedRules):
         if tree.base is not bracket:
             value = yield self._behind(value, tree.base, bracket)
         if tree.primes:
-            raise self.refuse("a prime behind a call", tree, "f'(x)", "write the prime before the bracket")
+            raise self.refuse("a prime after a call", tree, "f'(x)", "write the prime before the bracket")
         if tree.below is not None or tree.below_text:
             value = yield self.entry(value, tree)
         return value if tree.above is None else (yield self.raised(value, tree.above, tree))
 
     def _is_operator(self, tree: ProductTree, i: int) -> bool:
-        """Tell whether a factor takes what stands behind it: a function or a sum."""
+        """Tell whether a factor takes the factors after it as its argument: a function or a sum."""
         after = tree.factors[i + 1] if i + 1 < len(tree.factors) and not tree.signs[i + 1] else None
         factor = tree.factors[i]
         base = factor.base if isinstance(factor, Scripted) else factor
@@ -209,7 +208,7 @@ class ApplicationRules(AppliedRules):
         )
 
     def _reach(self, tree: ProductTree, j: int) -> int:
-        """Return where the argument of a function without brackets ends."""
+        """Return the position at which the argument of a function without brackets ends."""
         count = len(tree.factors)
         while self._is_operator(tree, j):
             factor = tree.factors[j]
@@ -243,7 +242,7 @@ class ApplicationRules(AppliedRules):
     # ------------------------------------------------------------------------------------------------ not a function
 
     def check_factor(self, tree: Tree, after: Tree | None, adjacent: bool) -> None:
-        """Refuse, or note, a name before brackets that nothing defines as a function."""
+        """Refuse a name before brackets that nothing defines as a function, or note how it is read."""
         bracket = self.call_bracket(after)
         word = base_of(tree)
         if bracket is None or word is None or bracket.kind != "(":
@@ -257,7 +256,7 @@ class ApplicationRules(AppliedRules):
                 raise self.refuse(
                     f"'{self.text_of(tree)}' is a name, and no function",
                     tree,
-                    expected="one value in brackets behind a factor",
+                    expected="one value in brackets after a factor",
                     cure=f"define it: {self.text_of(tree)}(a, b) = ...",
                     cls=UnknownFunctionError,
                 )

@@ -1,8 +1,8 @@
-r"""Functions of values: with an index, an exponent or primes of their own, and those that the text defines."""
+r"""Functions of values: with an index, an exponent or primes, and functions that the text defines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.frontend.expressions.calls import call
@@ -46,12 +46,12 @@ _SHAPED = ("reshape", "broadcast_to", "transpose", "one_hot", "scatter_add")
 
 @dataclass(frozen=True, slots=True)
 class LatexFunction:
-    """What a text defines a name with arguments as: f(x) = x^2.
+    """The definition of a function in a text: f(x) = x^2.
 
     Args:
-        name: its name.
+        name: the name of the function.
         parameters: the names of its arguments.
-        body: its formula, which is read anew at every call.
+        body: the formula, which is read anew at every call.
     """
 
     name: str
@@ -66,7 +66,7 @@ ORDERED = {
 
 
 class AppliedRules(ScriptRules):
-    """The rules of functions of values."""
+    """The rules for functions of values."""
 
     defined_here: dict[str, LatexFunction]
     _calls = 0
@@ -76,7 +76,7 @@ class AppliedRules(ScriptRules):
         raise NotImplementedError
 
     def function_here(self, tree: Tree) -> LatexFunction | None:
-        """Return the function of the text that a factor names, whatever stands above it."""
+        """Return the function of the text that a factor names; scripts above it are ignored."""
         plain = tree
         if isinstance(tree, Scripted):
             plain = Scripted(tree.start, tree.end, tree.base, tree.below, None, 0, tree.below_text)
@@ -100,7 +100,7 @@ class AppliedRules(ScriptRules):
         return (yield self._made(spelled, function, values, end))
 
     def _unslice(self, function: Tree, bracket: Bracket, end: int) -> Steps[Term]:
-        r"""Return values at the places of a section, zeros elsewhere: \operatorname{unslice}_{n}(x; 1:)."""
+        r"""Return values at the places of a section, and zeros elsewhere: \operatorname{unslice}_{n}(x; 1:)."""
         value = yield self.value(bracket.items[0])
         triples: list[ItemList] = []
         for item in bracket.items[1:]:
@@ -120,14 +120,14 @@ class AppliedRules(ScriptRules):
         )
 
     def _made(self, spelled: str, function: Tree, values: list[Term], end: int) -> Steps[Term]:
-        """Return a function of values, with the scripts that the function itself carries."""
+        """Return a function of values, with the scripts that are attached to the function."""
         scripts = (
             function if isinstance(function, Scripted) else Scripted(function.start, function.end, function)
         )
         start = function.start
         here = self.function_here(function)
-        if scripts.primes or self._order(scripts.above) is not None:
-            times = scripts.primes or self._order(scripts.above) or 1
+        if scripts.primes or self.order_above(scripts.above) is not None:
+            times = scripts.primes or self.order_above(scripts.above) or 1
             if spelled == "digamma" and not scripts.primes:
                 order = self.parameter(times, scripts)
                 return self.call_of("polygamma", [order, *values], start, end)
@@ -139,6 +139,14 @@ class AppliedRules(ScriptRules):
             flag = Keyword(Token("NAME", "reverse", start, end), self.true(Token("TRUE", "True", start, end)))
             return self.call_of(spelled, [*values, *self._axes(scripts, start, end), flag], start, end)
         if here is not None:
+            if self.derives and isinstance(above, Bracket) and above.kind == "(":
+                raise self.refuse(
+                    f"{self.text_of(function)} is a derivative whose order is no number",
+                    function,
+                    expected=f"{here.name}^{{(2)}}",
+                    cure="write the order as a number",
+                    cls=UnsupportedError,
+                )
             result = yield self.expanded(here, values, function, end)
         else:
             if self._is_inverse(above) and not scripts.below and self.options["inverse"] == "function":
@@ -158,7 +166,7 @@ class AppliedRules(ScriptRules):
             result = yield self._with_index(spelled, scripts, values, end)
         if above is None:
             return result
-        if isinstance(above, NumberTree):  # \sin^2 is the square of each value, of a matrix too
+        if isinstance(above, NumberTree):  # \sin^2 is the square of each value, also for a matrix
             return self.kept(self.raise_to(result, (yield self.value(above))))
         return (yield self.raised(result, above, scripts))
 
@@ -168,13 +176,6 @@ class AppliedRules(ScriptRules):
         one = above.terms[0]
         return isinstance(one, NumberTree) and one.text == "1"
 
-    def _order(self, above: Tree | None) -> int | None:
-        """Return n of a superscript (n): which derivative."""
-        if isinstance(above, Bracket) and above.kind == "(" and len(above.items) == 1:
-            inner = above.items[0]
-            return int(inner.text) if isinstance(inner, NumberTree) and inner.text.isdecimal() else None
-        return None
-
     def parameter(self, value: int, tree: Tree) -> Term:
         return self.number(Token("NUMBER", str(value), tree.start, tree.end))
 
@@ -182,7 +183,7 @@ class AppliedRules(ScriptRules):
         return self.kept(call(self, Token("NAME", spelled, start, end), arguments, end))
 
     def _axes(self, scripts: Scripted, start: int, end: int) -> list[Keyword]:
-        """Return the axes that a subscript says, as an argument."""
+        """Return the axes in a subscript, as an argument."""
         if scripts.below is None:
             return []
         axes: list[Term] = []
@@ -199,7 +200,7 @@ class AppliedRules(ScriptRules):
         return [Keyword(Token("NAME", "axis", start, end), value)]
 
     def _with_index(self, spelled: str, scripts: Scripted, values: list[Term], end: int) -> Steps[Term]:
-        """Return a call with what stands below the function: a base, an order, a shape, axes."""
+        """Return a call with the subscript of the function: a base, an order, a shape, or axes."""
         start, below = scripts.start, scripts.below
         if spelled in ("log", "log10", "log2") and len(values) == 1:
             return (yield self._logarithm(spelled, below, values[0], start, end))
@@ -278,12 +279,15 @@ class AppliedRules(ScriptRules):
         return (tree,)
 
     def read_as(self, tree: Tree, meaning: str, option: str) -> None:
-        """Note how something ambiguous was read; of the body of a function that was done where it is defined."""
+        """Note how an ambiguous place was read.
+
+        In the body of a function this is done where the function is defined.
+        """
         if not self._calls:
             super().read_as(tree, meaning, option)
 
     def expanded(self, function: LatexFunction, values: list[Term], tree: Tree, end: int) -> Steps[Term]:
-        """Return what the body of a function of the text is, of arguments."""
+        """Return the body of a function of the text for given arguments."""
         count = len(function.parameters)
         if len(values) != count:
             raise self.refuse(
@@ -300,11 +304,24 @@ class AppliedRules(ScriptRules):
                 cure="give values names that are used more than once",
                 cls=NestingError,
             )
-        outer, self.local = self.local, dict(zip(function.parameters, values, strict=True))
+        given = dict(zip(function.parameters, values, strict=True))
+        places = self._own_inputs(given) if self.derives else {}
+        kept = {name: Term(x, tree.start, end) for name, x in places.items()}
+        outer, self.local = self.local, {**given, **kept}
         found = yield self.value(function.body)
         self.local = outer
         self._calls -= 1
-        return type(found)(found.node, tree.start, end)
+        (node,) = substitute([found.node], {x: given[name].node for name, x in places.items()})
+        return type(found)(node, tree.start, end)
+
+    def _own_inputs(self, given: Mapping[str, Term]) -> dict[str, Node]:
+        """Return the inputs that parameters are outside of a call: names in the body may be formulas of them."""
+        known = {name: self.defined.get(name) for name in given}
+        return {
+            name: x
+            for name, x in known.items()
+            if x is not None and x.op is SYMBOL and x.shape == given[name].node.shape
+        }
 
     def _slope(
         self,
@@ -341,10 +358,10 @@ class AppliedRules(ScriptRules):
         return self.slope_at(body, inner, at, times, scripts, end)
 
     def slope_at(self, body: Term, inner: Term, at: Term, times: int, scripts: Scripted, end: int) -> Term:
-        """Return the derivative of a formula of a place, which nothing else reads, at a value."""
+        """Return the derivative at a value of a formula of ``inner``, a variable that no other formula reads."""
         place = inner.node
         if at.node.op is SYMBOL and at.node not in set(symbols_of([body.node])):
-            # The derivative by a name, as in df/dx, whoever asks what was differentiated by what.
+            # The derivative is taken with respect to a name, as in df/dx, which `differentiate` then receives.
             value = self.term(substitute([body.node], {place: at.node})[0], at.start, at.end)
             return self.differentiated(value, [(at, scripts)] * times, scripts)
         slope = self.differentiated(body, [(inner, scripts)] * times, scripts)

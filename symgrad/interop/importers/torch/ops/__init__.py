@@ -1,1 +1,1 @@
-"""Operations of torch as expressions, one module per group; `../table.py` registers them."""
+"""Operations of torch as expressions, one module for each group; `../table.py` registers them."""

@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ for _name, _function in _UNARY.items():
 
 
 def truth(e: Any) -> Any:
-    """Return truth values; of numbers, whether they are not zero."""
+    """Return truth values; for numbers, whether they are not zero."""
     return as_boolean(as_expr(e))
 
 
@@ -219,7 +219,7 @@ def fill(self: Any, value: Any) -> Expr:
     return broadcast_to(as_expr(as_number(value)), self.shape)
 
 
-# torch's clamp has slope 1 at the bounds themselves, and a NaN stays one.
+# At the bounds themselves, torch's clamp has the slope 1, and NaN stays NaN.
 
 
 @aten("clamp", "clip")
@@ -251,7 +251,7 @@ def clamp_max(self: Any, max: Any) -> Expr:
 @aten("softplus")
 def softplus(self: Any, beta: Any = 1, threshold: Any = 20) -> Expr:
     found = f.softplus(self) if beta == 1 else f.softplus(beta * self) / beta
-    # Beyond the threshold torch takes the line itself. From 20 on, it is the value to the last digit of float32.
+    # Above the threshold torch returns the argument itself. From 20 on, both agree in float32.
     return found if threshold >= 20 else f.where(beta * self > threshold, self, found)
 
 

@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["axis_of"]
 
 
 def axis_of(x: Any, dim: int) -> int:
-    """Return an axis counted from the first."""
+    """Return an axis counted from the first one."""
     return dim + len(x.shape) if dim < 0 else dim
 
 
@@ -230,7 +230,7 @@ def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Expr:
 
 @aten("cat", "concat", "concatenate")
 def cat(tensors: Any, dim: int = 0) -> Expr:
-    whole = [t for t in tensors if t.shape != (0,)] or tensors[:1]  # torch lets empty vectors be
+    whole = [t for t in tensors if t.shape != (0,)] or tensors[:1]  # torch ignores empty vectors
     return l.concatenate(whole, axis_of(whole[0], dim)) if len(whole) > 1 else whole[0]
 
 
@@ -276,7 +276,7 @@ aten_rows(
         "broadcast_tensors": lambda tensors, _out: [expand(t, s) for t, s in zip(tensors, _out, strict=True)],
         "flip": lambda self, dims: l.flip(self, tuple(_axes(self, dims))),
         "stack": lambda tensors, dim=0: l.stack(tensors, dim + len(tensors[0].shape) + 1 if dim < 0 else dim),
-        # Uninitialised entries are arbitrary, so 0 is valid.
+        # Uninitialised entries are arbitrary, so 0 is a valid value.
         "zeros zeros_like new_zeros empty empty_like new_empty": lambda _out, _kind: _constant(
             0, _out, _kind
         ),

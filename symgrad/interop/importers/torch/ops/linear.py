@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__: list[str] = []
 
 @aten("logdet")
 def logdet(self: Any) -> Expr:
-    # torch's is the logarithm of the determinant: no number where that is negative.
+    # torch returns the logarithm of the determinant itself: NaN if the determinant is negative.
     return m.logdet(self) + f.log(f.sign(m.det(self)))
 
 
 @aten("linalg_solve")
 def solve(A: Any, B: Any, left: bool = True) -> Expr:
-    # As torch: b is vectors if it has one axis, or the shape of a without its last axis.
+    # As in torch, B is a stack of vectors if it has one axis, or the shape of A without its last axis.
     vectors = len(B.shape) == 1 or B.shape == A.shape[:-1]
     if not vectors:
         return solve_matrix(A, B, left=left)
@@ -109,7 +109,7 @@ def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Expr:
 
 
 def _matrix(self: Any = None, A: Any = None) -> Any:
-    """Return the matrix of an operation that has it under one of two names."""
+    """Return the matrix argument of an operation, which has one of two names."""
     return A if self is None else self
 
 

@@ -47,7 +47,7 @@ def smooth_l1_loss(self: Any, target: Any, reduction: int = 1, beta: Any = 1.0) 
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, reduction: int = 1) -> Expr:
     logs = [
         f.where(e < -100, -100, e) for e in (f.log(self), f.log1p(-self))
-    ]  # torch holds logarithms above -100
+    ]  # torch bounds logarithms from below by -100
     loss = -(target * logs[0] + (1 - target) * logs[1])
     return _reduced(loss if weight is None else weight * loss, reduction)
 
@@ -76,7 +76,7 @@ def nll_loss(
     valid = None
     if (
         -classes <= ignore_index < classes
-    ):  # else it is a position outside of the axis, which is refused in a call
+    ):  # otherwise it is a position outside the axis, which a call refuses
         valid = f.where(target == ignore_index, 0, 1)
         target = f.where(target == ignore_index, 0, target)
     picked = l.squeeze(l.take_along_axis(self, l.expand_dims(target, axis), axis), axis)
@@ -201,7 +201,7 @@ def poisson_nll_loss(
     input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Expr:
     loss = f.exp(input) - target * input if log_input else input - target * f.log(input + eps)
-    if full:  # Stirling's formula, of counts above 1
+    if full:  # Stirling's formula, for counts above 1
         large = f.where(target <= 1, 2, target)
         loss = loss + f.where(target <= 1, 0, large * f.log(large) - large + f.log(2 * math.pi * large) / 2)
     return _reduced(loss, reduction)

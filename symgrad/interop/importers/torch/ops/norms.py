@@ -1,4 +1,4 @@
-"""torch's normalisations, and dropout that is off, as expressions."""
+"""torch's normalisations, and dropout that is switched off, as expressions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def batch_norm(
     training: bool = False,
     eps: float = 1e-5,
 ) -> Expr:
-    # In training the statistics are those of the batch; how the running ones move is no part of the function.
+    # In training, the statistics are those of the batch; the update of the running statistics is not part of the
+    # function.
     rank = len(input.shape)
     if training:
         y = _normed(input, [k for k in range(rank) if k != 1], eps)

@@ -1,8 +1,8 @@
-"""torch's operations that pick and place entries by positions, as expressions."""
+"""torch's operations that read and write entries at positions, as expressions."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def gather(self: Any, dim: int, index: Any) -> Expr:
 
 
 def _spread(x: Any, axis: int, index: Any) -> tuple[Expr, str]:
-    """Return 1 where an entry of a source goes along a new last axis, and how to sum over the source's."""
+    """Return a mask of places on a new last axis to which entries of a source go, and how to sum over the source."""
     if tuple(n for k, n in enumerate(index.shape) if k != axis) != tuple(
         n for k, n in enumerate(x.shape) if k != axis
     ):
         raise RefusedError(
             "positions for a part of the other axes alone", cure="slice the tensor to these first"
         )
-    placed = l.one_hot(index, x.shape[axis])  # (..., source, ..., place)
+    placed = l.one_hot(index, x.shape[axis])  # the axes are (..., source, ..., place)
     letters = "abcdefgh"[: len(x.shape)]
     return placed, f"{letters}z,{letters}->{letters[:axis]}z{letters[axis + 1 :]}"
 

@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Expr:
 
 @aten("cosine_similarity")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Expr:
-    # As torch: each length is at least eps.
+    # As in torch, each length is at least eps.
     x1, x2 = l.broadcast_to(x1, (x1 * x2).shape), l.broadcast_to(x2, (x1 * x2).shape)
     axes = axes_of(x1, dim)
     lengths = [f.maximum(length(x, axes, keepdim=True), eps) for x in (x1, x2)]

@@ -14,14 +14,14 @@ from symgrad.interop.importers.torch.table import RefusedError, aten, integer_si
 __all__: list[str] = []
 
 _STEPS = 100
-"""Steps of a layer that is unrolled."""
+"""The largest number of steps of a layer that is unrolled."""
 
 CellState = tuple[Any, ...]
 """The state of a step, the output first."""
 
 
 def _parts(x: Any, number: int) -> list[Expr]:
-    """Return equal parts of the last axis, one for each gate."""
+    """Split the last axis into equal parts, one for each gate."""
     n = integer_size(x.shape[-1]) // number
     return [x[..., k * n : (k + 1) * n] for k in range(number)]
 

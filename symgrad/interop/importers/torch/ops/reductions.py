@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-# The signatures of the lambdas are those of the table.
+# The signatures of the lambdas are those that the table requires.
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["axes_of", "count_over", "length"]
 
 
 def axes_of(x: Any, dim: Any) -> Any:
-    """Return axes counted from the first; None for all of them."""
+    """Return axes counted from the first one; None for all axes."""
     if dim is None or dim == []:
         return None
     dims = as_items(dim) or [dim]
@@ -32,12 +32,12 @@ def axes_of(x: Any, dim: Any) -> Any:
 
 
 def size_over(x: Any, axes: Any) -> Size:
-    """Return how many entries there are over axes, as a size."""
+    """Return the number of entries along axes, as a size."""
     return size_product([n for k, n in enumerate(x.shape) if axes is None or k in axes])
 
 
 def count_over(x: Any, axes: Any) -> Any:
-    """Return how many entries there are over axes, as a number of a formula."""
+    """Return the number of entries along axes, as a number in a formula."""
     found = size_over(x, axes)
     return found if isinstance(found, int) else size(found)
 
@@ -55,7 +55,7 @@ def _extreme(best: Any, where: Any, pair: Any) -> Any:
             return pair(self, other)
         if dim is None:
             return best(self)
-        # The derivative goes to the entry that is returned, not to all that are equal.
+        # The derivative goes to the entry that is returned, not to all entries equal to it.
         axis = axis_of(self, dim)
         places = where(self, axis, keepdims=True)
         values = l.take_along_axis(self, places, axis)
@@ -83,7 +83,7 @@ def var(
 def std(
     self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
 ) -> Expr:
-    # The norm of the distances from the mean, whose derivative is 0 where all are 0, as torch has it.
+    # Return the norm of the distances from the mean; as in torch, its derivative is 0 where all distances are 0.
     ddof, axes = int(bool(unbiased)) if correction is None else correction, axes_of(self, dim)
     apart = self - a.mean(self, axes, keepdims=True)
     return length(apart, axes, keepdim) / f.sqrt(as_expr(count_over(self, axes) - ddof))
@@ -100,7 +100,7 @@ def _with_mean(spread: Any) -> Any:
 
 
 def length(x: Any, axes: Any, keepdim: bool) -> Expr:
-    """The Euclidean norm over axes, as that of vectors: its derivative at 0 is 0."""
+    """Return the Euclidean norm over axes, as for vectors: its derivative at 0 is 0."""
     chosen = tuple(range(len(x.shape))) if axes is None else axes
     if len(chosen) == 1:
         return a.norm(x, axis=chosen[0], keepdims=keepdim)
@@ -130,7 +130,7 @@ def norm(self: Any, p: Any = None, ord: Any = None, dim: Any = None, keepdim: bo
         raise RefusedError(f"a norm of order {kind!r}", expected="a number, or 'fro'")
     powers = a.sum(f.abs(self) ** kind, axes, keepdims=keepdim)
     root = f.where(powers > 0, powers, 1) ** (1 / as_expr(kind))
-    return f.where(powers > 0, root, 0)  # torch's derivative at 0 is 0
+    return f.where(powers > 0, root, 0)  # in torch the derivative at 0 is 0
 
 
 def _along(function: Any) -> Any:

@@ -50,7 +50,7 @@ def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> list[Ex
 
 @aten("median")
 def median(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    # The lower median of an even number of entries; NaN, at an unspecified position, if an entry is NaN.
+    # Return the lower median of an even number of entries; if an entry is NaN, NaN at an unspecified position.
     x, axis = (l.reshape(self, (-1,)), 0) if dim is None else (self, axis_of(self, dim))
     values, places = _kth(x, (integer_size(x.shape[axis]) - 1) // 2, axis, keepdim)
     values = propagate_nan(values, x, axis, keepdims=keepdim)

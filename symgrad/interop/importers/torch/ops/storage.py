@@ -1,4 +1,4 @@
-"""Storage of tensors: values written in place, and views that alias parts of them."""
+"""Storage of tensors: values that are written in place, and views that share parts of the memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TensorCell:
         self._value, self.version = value, self.version + 1
 
     def hold(self, value: Any) -> None:
-        """Detach from the storage of another tensor, and hold a new value."""
+        """Detach from the storage of another tensor, and store a new value."""
         self.write(value)
 
 

@@ -66,7 +66,7 @@ def conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Expr:
-    # The transpose of conv as a linear map: a convolution of the dilated input with the reversed window.
+    # Return the transpose of conv as a linear map: a convolution of the dilated input with the reversed window.
     rank = len(weight.shape) - 2
     x, single = _batched(input, rank)
     axes, steps = range(2, 2 + rank), _each(dilation, rank)
@@ -84,7 +84,7 @@ def conv_transpose(
 def _pooling_windows(
     x: Any, rank: int, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
-    """Return windows over the last axes, with a mask of their padding (None without padding)."""
+    """Return windows over the last axes, with a mask of their padding (None if there is no padding)."""
     lengths, gaps = _each(window, rank), _each(dilation, rank)
     steps, pads = _each(window if stride in ((), [], None) else stride, rank), _each(padding, rank)
     axes = [len(x.shape) - rank + k for k in range(rank)]
@@ -114,7 +114,7 @@ def _max_pool(rank: int) -> Any:
         seen, inside = _pooling_windows(self, rank, kernel_size, stride, padding, dilation, ceil_mode)
         if inside is not None:
             seen = f.where(inside, seen, -math.inf)
-        # The derivative goes to the first of equal entries.
+        # The derivative goes to the first of several equal entries.
         axis = len(seen.shape) - 1
         return l.squeeze(l.take_along_axis(seen, a.argmax(seen, axis, keepdims=True), axis), axis)
 
@@ -155,7 +155,7 @@ def _adaptive(rank: int) -> Any:
                 x = a.mean(
                     l.reshape(x, (*x.shape[: lead + k], m, n // m, *x.shape[lead + k + 1 :])), lead + k + 1
                 )
-            else:  # windows of different lengths, which overlap
+            else:  # the windows have different lengths, and overlap
                 parts = [
                     a.mean(
                         x[(*(slice(None),) * (lead + k), slice(i * n // m, -(-(i + 1) * n // m)))], lead + k
