@@ -274,7 +274,10 @@ class _Rewriter(TypedRow):
                 return False
             if left.kind == "name":
                 letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
-                greek = (left.text in GREEK or letter) and not self._is_own(left.text)
+                apart = left.end < right.start and self._document.is_bare(left.text)
+                if self._is_own(left.text):  # a φ (x - c) beside y = a φ
+                    return apart
+                greek = (left.text in GREEK or letter) and not self._document.is_defined(left.text)
                 return greek or self._is_value(left.text) or self._ends_factor(k - 1)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False

@@ -28,6 +28,8 @@ _DIFFERENTIATED = re.compile(
 )
 _FACTORS = 4  # letters of a product without signs
 _VALUE = re.compile(r"(?:^\s*|[-+*/=(|·×⋅⊙]\s*)(?P<name>[^\W\d]\w*)(?!\s*\(|[\w'.])")
+_BARE = re.compile(r"(?P<name>[^\W\d]\w*)(?=\s*(?:$|[-+*/),=]))")
+_DEFINED = re.compile(r"\s*(?P<name>[^\W\d]\w*)\s*\(\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\)\s*")
 _APPLIED = re.compile(r"(?P<name>[^\W\d]\w*)(?:\s*\(\s*[-+]?[\w.]+\s*[,)]|')")
 _ORDER = re.compile(r"\s*(?P<name>[^\W\d]\w*)\^(?:\([3-9]\)|\{\([3-9]\)\})\s*")
 _FIRST_WORD = re.compile(r"^\s*[^\W\d]\w*\s+(?=[\w(])")  # which may be one of the language
@@ -62,6 +64,8 @@ class DocumentLetters:
         self._values: set[str] = set()
         self._applied: set[str] = set()
         self._primed: set[str] = set()
+        self._bare: set[str] = set()
+        self._heads: set[str] = set()
         self.euler = True
         self.differentiated: set[str] = set()
         self.arguments: dict[str, set[str]] = {}
@@ -77,6 +81,10 @@ class DocumentLetters:
                 order = _ORDER.fullmatch(side.text)
                 if order is not None and not k and not statement.continues:
                     self._primed.add(order["name"])
+                self._bare.update(m["name"] for m in _BARE.finditer(side.text))
+                defined = _DEFINED.fullmatch(side.text)
+                if defined is not None and statement.relations and not k and not statement.continues:
+                    self._heads.add(defined["name"])
                 self._applied.update(m["name"] for m in _APPLIED.finditer(side.text))
                 text = side.text if k or statement.continues else _FIRST_WORD.sub("", side.text)
                 self._values.update(m["name"] for m in _VALUE.finditer(text))
@@ -118,6 +126,14 @@ class DocumentLetters:
     def is_applied(self, name: str) -> bool:
         """Tell whether a name has arguments, or a prime, somewhere in the document."""
         return name in self._applied
+
+    def is_bare(self, name: str) -> bool:
+        """Tell whether a name stands somewhere without arguments."""
+        return name in self._bare
+
+    def is_defined(self, name: str) -> bool:
+        """Tell whether the document defines a function of a name, perhaps below."""
+        return name in self._heads
 
     def is_primed(self, name: str) -> bool:
         """Tell whether the document has a derivative of a name with its order in brackets, y^(4) = ..., on its own."""
