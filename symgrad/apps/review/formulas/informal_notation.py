@@ -102,7 +102,6 @@ class _Rewriter(TypedRow):
         self._document = letters
         self._arrays = any(t.kind == "name" and rank(t.text) for t in tokens)
         self._signs = array_signs(tokens, rank, is_own) if self._arrays else {}
-        # What is put behind a token, and what stands in its place.
         self._behind = [""] * len(tokens)
         self._shown = [program_name(t.text) if t.kind == "name" else t.text for t in tokens]
         self._behind_function: dict[int, str] = {}
@@ -145,6 +144,8 @@ class _Rewriter(TypedRow):
                 doubt = divides or (attached and self._last_power(k - 1) >= 0)
                 start = self._operand_before(first - 2) if divides else first
                 self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
+        for k, shown in (self._squared_norms() if self._arrays else {}).items():
+            self._shown[k] = shown
         changed = self._spots or any(
             shown != self._text[t.start : t.end] for shown, t in zip(self._shown, self._tokens, strict=True)
         )
