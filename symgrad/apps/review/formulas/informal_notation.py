@@ -275,7 +275,7 @@ class _Rewriter(TypedRow):
                 return False
             if left.kind == "name":
                 letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
-                apart = left.end < right.start and self._document.is_bare(left.text)
+                apart = left.end < right.start and self._document.is_bare(left.text) and self._has_sum(k)
                 if self._is_own(left.text):  # a φ (x - c) beside y = a φ
                     return apart
                 greek = (left.text in GREEK or letter) and not self._document.is_defined(left.text)
@@ -391,9 +391,8 @@ class _Rewriter(TypedRow):
         apart = self._tokens[k].end < self._tokens[k + 1].start
         if self._exponent_of(k) or (apart and self._is_quotient(k - 2)):
             return True
-        name, end = self._text_at(k), self._pairs.get(k + 1, k + 2)
-        sums = any(self._text_at(j) in ("+", "-") for j in range(k + 3, end))
-        return self._document.is_value(name) or (apart and sums and not self._document.is_applied(name))
+        name, sums = self._text_at(k), apart and self._has_sum(k + 1)
+        return self._document.is_value(name) or (sums and not self._document.is_applied(name))
 
     def _may_be_value(self, k: int) -> bool:
         name = self._text_at(k)

@@ -204,7 +204,7 @@ def array_signs(
         {}
         {}
     """
-    return _ArrayProducts(tokens, rank, is_own).found()
+    return _ArrayProducts(tokens, rank, is_own).signs()
 
 
 class _ArrayProducts:
@@ -217,7 +217,7 @@ class _ArrayProducts:
         self._at, self._unsaid = 0, ""
         self._signs: dict[int, str] = {}
 
-    def found(self) -> dict[int, str]:
+    def signs(self) -> dict[int, str]:
         while self._at < len(self._tokens):
             self._sum()
             self._at += 1  # a relation, a comma, a bracket that closes nothing

@@ -384,6 +384,10 @@ class TypedRow:
                 found[stack.pop()] = k
         return found
 
+    def _has_sum(self, k: int) -> bool:
+        """Tell whether the brackets that begin with a token have a sum in them."""
+        return any(self._text_at(j) in ("+", "-") for j in range(k + 2, self._pairs.get(k, k)))
+
     def _squared_norms(self) -> dict[int, str]:
         """Return what is put for the tokens of squares of norms: a sum of squares, which is smooth at zero, too."""
         found: dict[int, str] = {}
