@@ -102,7 +102,6 @@ class _Rewriter(TypedRow):
         self._document = letters
         self._arrays = any(t.kind == "name" and rank(t.text) for t in tokens)
         self._signs = array_signs(tokens, rank, is_own) if self._arrays else {}
-        # What is put behind a token, and what stands in its place.
         self._behind = [""] * len(tokens)
         self._shown = [program_name(t.text) if t.kind == "name" else t.text for t in tokens]
         self._behind_function: dict[int, str] = {}
@@ -145,6 +144,8 @@ class _Rewriter(TypedRow):
                 doubt = divides or (attached and self._last_power(k - 1) >= 0)
                 start = self._operand_before(first - 2) if divides else first
                 self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
+        for k, shown in (self._squared_norms() if self._arrays else {}).items():
+            self._shown[k] = shown
         changed = self._spots or any(
             shown != self._text[t.start : t.end] for shown, t in zip(self._shown, self._tokens, strict=True)
         )
@@ -274,8 +275,10 @@ class _Rewriter(TypedRow):
                 return False
             if left.kind == "name":
                 letter = "α" <= left.text <= "ω" and left.text not in ("ζ", "ψ")  # two functions
-                greek = (left.text in GREEK or letter) and not self._is_own(left.text)
-                greek = greek and not self._document.is_head(left.text)
+                apart = left.end < right.start and self._document.is_bare(left.text) and self._has_sum(k)
+                if self._is_own(left.text):  # a φ (x - c) beside y = a φ
+                    return apart
+                greek = (left.text in GREEK or letter) and not self._document.is_defined(left.text)
                 return greek or self._is_value(left.text) or self._ends_factor(k - 1)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False
@@ -388,9 +391,8 @@ class _Rewriter(TypedRow):
         apart = self._tokens[k].end < self._tokens[k + 1].start
         if self._exponent_of(k) or (apart and self._is_quotient(k - 2)):
             return True
-        name, end = self._text_at(k), self._pairs.get(k + 1, k + 2)
-        sums = any(self._text_at(j) in ("+", "-") for j in range(k + 3, end))
-        return self._document.is_value(name) or (apart and sums and not self._document.is_applied(name))
+        name, sums = self._text_at(k), apart and self._has_sum(k + 1)
+        return self._document.is_value(name) or (sums and not self._document.is_applied(name))
 
     def _may_be_value(self, k: int) -> bool:
         name = self._text_at(k)

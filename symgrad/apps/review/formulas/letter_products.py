@@ -28,6 +28,8 @@ _DIFFERENTIATED = re.compile(
 )
 _FACTORS = 4  # letters of a product without signs
 _VALUE = re.compile(r"(?:^\s*|[-+*/=(|·×⋅⊙]\s*)(?P<name>[^\W\d]\w*)(?!\s*\(|[\w'.])")
+_BARE = re.compile(r"(?P<name>[^\W\d]\w*)(?=\s*(?:$|[-+*/),=]))")
+_DEFINED = re.compile(r"\s*(?P<name>[^\W\d]\w*)\s*\(\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\)\s*")
 _APPLIED = re.compile(r"(?P<name>[^\W\d]\w*)(?:\s*\(\s*[-+]?[\w.]+\s*[,)]|')")
 _ORDER = re.compile(r"\s*(?P<name>[^\W\d]\w*)\^(?:\([3-9]\)|\{\([3-9]\)\})\s*")
 _FIRST_WORD = re.compile(r"^\s*[^\W\d]\w*\s+(?=[\w(])")  # which may be one of the language
@@ -62,8 +64,8 @@ class DocumentLetters:
         self._values: set[str] = set()
         self._applied: set[str] = set()
         self._primed: set[str] = set()
+        self._bare: set[str] = set()
         self.euler = True
-        self._heads: set[str] = set()
         self.differentiated: set[str] = set()
         self.arguments: dict[str, set[str]] = {}
         alone_on_left: list[tuple[str, list[str]]] = []
@@ -78,6 +80,10 @@ class DocumentLetters:
                 order = _ORDER.fullmatch(side.text)
                 if order is not None and not k and not statement.continues:
                     self._primed.add(order["name"])
+                self._bare.update(m["name"] for m in _BARE.finditer(side.text))
+                defined = _DEFINED.fullmatch(side.text)
+                if defined is not None and statement.relations and not k and not statement.continues:
+                    self._heads.add(defined["name"])
                 self._applied.update(m["name"] for m in _APPLIED.finditer(side.text))
                 text = side.text if k or statement.continues else _FIRST_WORD.sub("", side.text)
                 self._values.update(m["name"] for m in _VALUE.finditer(text))
@@ -90,8 +96,6 @@ class DocumentLetters:
                 if k == 0 and not statement.continues:
                     head = _HEAD.fullmatch(side.text)
                     if head is not None:
-                        if head[1].strip().isalpha():
-                            self._heads.add(side.text.strip().partition("(")[0].strip())
                         names = [n.strip() for n in head[1].split(",")]
                         self._letters.update(n for n in names if len(n) == 1)
                     elif len(side.text.replace(",", " ").split()) == len(names):
@@ -118,13 +122,17 @@ class DocumentLetters:
         """
         return name in self._values and name not in self.arguments and not is_word(name)
 
-    def is_head(self, name: str) -> bool:
-        """Tell whether an equation of the document begins with a name and a letter in brackets, as s(z) = ... does."""
-        return name in self._heads
-
     def is_applied(self, name: str) -> bool:
         """Tell whether a name has arguments, or a prime, somewhere in the document."""
         return name in self._applied
+
+    def is_bare(self, name: str) -> bool:
+        """Tell whether a name stands somewhere without arguments."""
+        return name in self._bare
+
+    def is_defined(self, name: str) -> bool:
+        """Tell whether the document defines a function of a name, perhaps below."""
+        return name in self._heads
 
     def is_primed(self, name: str) -> bool:
         """Tell whether the document has a derivative of a name with its order in brackets, y^(4) = ..., on its own."""
@@ -195,7 +203,7 @@ def array_signs(
         {}
         {}
     """
-    return _ArrayProducts(tokens, rank, is_own).found()
+    return _ArrayProducts(tokens, rank, is_own).signs()
 
 
 class _ArrayProducts:
@@ -208,7 +216,7 @@ class _ArrayProducts:
         self._at, self._unsaid = 0, ""
         self._signs: dict[int, str] = {}
 
-    def found(self) -> dict[int, str]:
+    def signs(self) -> dict[int, str]:
         while self._at < len(self._tokens):
             self._sum()
             self._at += 1  # a relation, a comma, a bracket that closes nothing

@@ -45,6 +45,7 @@ NAME = re.compile(r"[^\W\d]\w*")
 """A name in the notation of programs."""
 
 _OF_ARRAYS = re.compile(r"[^\W\d]\w*\s*\.T\b|\([^()]*\)\s*\.T\b|\b(?:norm|trace|det)\([^()]*\)")
+_INVERSE = re.compile(r"\)\s*\*\*\s*\(?\s*-\s*1(?!\d)")
 _IDENTITY = re.compile(r"(?<!\w)[^\W\d_]?I(?!\w)")
 _MATRIX_FUNCTIONS = ("norm", "trace", "det")
 _CALLED = re.compile(r"\s*['(]")
@@ -167,6 +168,13 @@ class NotationReader:
             for n in self._names.known_in(text)
             if self._names.is_array(n)
         )
+        inverse = _INVERSE.search(text) if matrix else None
+        if inverse is not None:
+            raise UnknownNameError(
+                "this power of a bracket may be an inverse matrix",
+                at=Location(Source(text), Span(*inverse.span())),
+                expected="inv(...) for the inverse matrix",
+            )
         identity = _IDENTITY.search(text) if matrix else None
         if identity is not None and self._names.is_unknown(identity[0]):
             raise UnknownNameError(

@@ -384,6 +384,20 @@ class TypedRow:
                 found[stack.pop()] = k
         return found
 
+    def _has_sum(self, k: int) -> bool:
+        """Tell whether the brackets that begin with a token have a sum in them."""
+        return any(self._text_at(j) in ("+", "-") for j in range(k + 2, self._pairs.get(k, k)))
+
+    def _squared_norms(self) -> dict[int, str]:
+        """Return what is put for the tokens of squares of norms: a sum of squares, which is smooth at zero, too."""
+        found: dict[int, str] = {}
+        for close, k in self._pairs.items():
+            behind = close + 1 if self._kind(close + 1) == "square" else close + 2
+            squared = self._text_at(behind) in ("²", "2") and self._kind(close + 1) in ("square", "power")
+            if self._text_at(k) == "norm(" and squared:
+                found |= {k: "sum((", close: ")**2)", **dict.fromkeys(range(close + 1, behind + 1), "")}
+        return found
+
     def _text_at(self, k: int) -> str:
         return self._tokens[k].text if 0 <= k < len(self._tokens) else ""
 

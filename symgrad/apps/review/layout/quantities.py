@@ -38,14 +38,14 @@ _SET = re.compile(
 # 9.8t m/s and pi r^2 cm², behind a formula: units that are hardly names.
 _CLEAR = r"(?:[mckdMG]m|[kmM]g|[kM]N|[kM]J|[kM]W|[km]V|mA|[kMG]?Hz|[kMGh]?Pa|m[Ll])"
 _TAIL = re.compile(
-    r"(?<==)[^=\n,;]*[\w)}²³⁴'][ \t]+"
+    r"(?<==)[^=\n,;\\$]*[\w)}²³⁴'][ \t]+"
     rf"(?P<units>{_CLEAR}(?:(?:\^|\*\*)\d|[²³])?(?![\w/*])|{_UNIT}\s?/\s?{_UNIT}){_ENDS}",
     re.MULTILINE,
 )
 # What stands before t = 18/9.8 = 1.84s: two sides, and the last of them is of numbers.
 _COMPUTED = re.compile(r"[=≈]\s*(?:sqrt|ln|log|exp|sin|cos|tan|pi|[-\d.+−*/()^×·√ ])*\d[\d) ]*[=≈]\s*\Z")
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d+(?![\w.,]*\d)(?!,)")
-_SURE_COMMA = re.compile(r"(?<![\w.,])(?:0,\d+|\d+,\d\d|\d+,\d{4,})(?![\d,.])")
+_SURE_COMMA = re.compile(r"(?<![\w.,])(?:0,\d+|\d+,\d\d|\d+,\d{4,}|\d+,\d(?=\s*[·×*/]))(?![\d,.])")
 _POINT = re.compile(r"\d\.\d")
 _BRACED_COMMA = re.compile(r"(?<![\w.,}])(?P<whole>\d+)(?P<comma>\{,\})(?P<rest>\d+)(?![\d{])")
 _NUMBERS = re.compile(r"\s*[-+−]?\d+\s*(?:,\s*[-+−]?\d+\s*)+")
@@ -60,7 +60,7 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 """A number alone, in any notation."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_²³]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
 from symgrad.apps.review.layout.quantities import is_unit
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
 __all__ = ["Vocabulary", "without_mark", "without_remarks"]
 
@@ -96,6 +97,7 @@ _BEHIND = re.compile(r"(?<=\S)\s+(?:--+|–|—|//|<--?|←|\|)\s+(?=[^\W\d])")
 _DIGITS = re.compile(
     r"\s*(?:to\s+)?\d+\s*(?:d\.?\s?p|s\.?\s?f|sig\.?\s?figs?|sig\.?|decimals?)\.?\s*", re.IGNORECASE
 )
+_LONE_WORD = re.compile(r"[a-z]{5,}")  # F = -k x (attractive)
 _LABEL = re.compile(r"\s*(?:[A-Z]{1,3}\d{1,2}|[^\W\d]{3,}(?:[- ][^\W\d]+)*|\d+(?:\s*marks?)?)\s*")
 _AT_END = re.compile(r"\((\d{1,3})\)[ \t]*[.,;]?[ \t]*$", re.MULTILINE)
 
@@ -137,6 +139,8 @@ def without_remarks(code: str, words: Vocabulary, *, numbered: bool = False) -> 
         apart = code[len(before) : start] not in ("", " ")
         labelled = code[start] == "[" and _is_label(inner, words)
         labelled = labelled or any(p.fullmatch(inner) is not None for p in (_DIGITS, _STARS))
+        lone = inner.strip()
+        labelled = labelled or (_LONE_WORD.fullmatch(lone) is not None and lone not in {*words.names, *GREEK})
         counted = (numbered or apart) and _NUMBER.fullmatch(inner) is not None
         if _is_remark(inner, words) or (last and (labelled or counted)):
             shown = shown[:start] + " " * (end - start) + shown[end:]

@@ -80,6 +80,9 @@ def stated_shapes(text: str) -> Iterator[StatedShape]:
     text = _DOLLARS.sub(lambda m: " " if m[0] == "$" else "×".ljust(len(m[0])), text)
     found: list[StatedShape] = []
     for pattern in _PATTERNS:
+        for shape in found:
+            start, end = shape.span.start, shape.span.end
+            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
         for match in pattern.finditer(text):
             groups = match.groupdict()
             rows = groups.get("rows") or groups.get("first") or groups.get("alone")

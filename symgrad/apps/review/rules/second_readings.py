@@ -37,7 +37,6 @@ _REASON = re.compile(
     r"[\s,.$()]*\b(?:since|because|as|using|by|where|with|for|note that|recall)\b(?:\s+that)?[\s$(]*",
     re.IGNORECASE,
 )
-_APART = re.compile(r"(?<!\w)(?P<name>[^\W\d]\w*) \(")
 _CALLED_AT = re.compile(r"\s*(?P<name>[^\W\d]\w*)\((?P<argument>[^()]*)\)\s*")
 _NEAR = 160  # characters around a definition
 _MOST_INPUTS = 3  # inputs that numbers are put in for
@@ -67,7 +66,6 @@ class SecondReadings(HypothesisRules):
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
         yield self._with_restated(left, right)
-        yield self._with_products(left, right)
         yield self._as_call(left, right)
         yield self._with_constants(left, right)
         yield self._with_reason(left, right)
@@ -151,24 +149,6 @@ class SecondReadings(HypothesisRules):
                     found = replace(found, verdict=Verdict("undecided", why))
                 return replace(found, message=f"with {forms[0]}, as it is written above")
         return None
-
-    def _with_products(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
-        """Judge a step where a name and a bracket with a blank between them are factors: a φ (x - c), of a φ(x)."""
-        text = right.text.text
-        names = [m for m in _APART.finditer(text) if m["name"] in self.names.functions]
-        if not names or right.text.notation == "latex":
-            return None
-        for match in reversed(names):
-            text = f"{text[: match.end('name')]}*{text[match.end() - 1 :]}"
-        try:
-            other = self._reader.side(replace(right.text, text=text))
-        except SymgradError:
-            return None
-        found = self._judge.judged(left, other)
-        if found.verdict.status not in _CERTAIN:
-            return None
-        why = f"it is right where {names[0]['name']} and the bracket behind it are factors"
-        return replace(found, verdict=Verdict("undecided", why))
 
     def _as_call(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a value at an argument that is a formula: A(r/2), of an A = 2*x*(r - x)."""
