@@ -65,6 +65,7 @@ class DocumentLetters:
         self._applied: set[str] = set()
         self._primed: set[str] = set()
         self._bare: set[str] = set()
+        self._heads: set[str] = set()
         self.euler = True
         self.differentiated: set[str] = set()
         self.arguments: dict[str, set[str]] = {}

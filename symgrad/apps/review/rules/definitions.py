@@ -184,7 +184,7 @@ class DefinitionRules(DocumentDeclarations):
             return False, None
         if asked:
             return self._solution(symbol, side, equation, asked)
-        if self._is_chosen_anew(symbol, side):
+        if self._has_another_number(symbol, side):
             self._fix(symbol, side, equation)
             self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
             return True, side
@@ -222,7 +222,7 @@ class DefinitionRules(DocumentDeclarations):
             return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
-    def _is_chosen_anew(self, symbol: Node, side: ReadSide) -> bool:
+    def _has_another_number(self, symbol: Node, side: ReadSide) -> bool:
         """Tell whether a number takes the place of another one that was chosen for an input: n = 3, and then n = 4."""
         before = self.names.fixed.get(symbol)
         if (
