@@ -49,7 +49,7 @@ def doubt_about(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
         head, _, tail = s.name.partition("_")
         base = names.values.get(head)
         base = names.fixed.get(base, base) if base is not None else None
-        inputs = set() if base is None or not base.args else {i.name for i in inputs_of(base)}
+        inputs: set[str] = set() if base is None or not base.args else {i.name for i in inputs_of(base)}
         if tail and (set(tail) <= inputs or set(tail.split("_")) <= inputs):
             return f"the sides differ, but {s.name} may be a derivative of {head}, and is read as an input"
         if s.name == "i" and s.dtype == "real" and names.is_unknown(s.name):

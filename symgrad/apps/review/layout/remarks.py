@@ -160,15 +160,10 @@ def _is_label(inner: str, words: Vocabulary) -> bool:
     return _LABEL.fullmatch(inner) is not None or is_unit(inner.strip())
 
 
-_LONE_WORD = re.compile(r"[a-z]{7,}")
-
-
 def _is_remark(inner: str, words: Vocabulary) -> bool:
     """Tell whether a text in brackets has words in it, beside those that conditions of choices are made of."""
     if _CUE.match(inner) is not None:
         return True
-    if _LONE_WORD.fullmatch(inner) is not None and inner not in words.names:
-        return True  # (attractive)
     found = [m[0] for m in _NAME.finditer(inner) if words.is_prose(m[0], inner[m.end() :])]
     return any(w not in {"if", "else", "and", "or", "not", "in", "for"} for w in found)
 
