@@ -311,19 +311,15 @@ class HypothesisRules(LawRules):
             return False
         if not right.expr.node.is_number():
             return self._is_equation(left, right)
-        plain = left.slope is None and not left.values and left.text is self._first_side
-        if (
-            right.expr.node.is_number(0)
-            and plain
-            and not self._has_one_solution(set(symbols_of([left.expr.node])))
-        ):
-            return True  # y = 0, or x**2 - 2*x - 3 = 0
         if right.expr.node.is_number(0) and left.slope is None and left.claimed is not None:
             return True  # a derivative written out, and set to zero
         reads = set(symbols_of([left.expr.node]))
         plain = left.slope is None and not left.values
         if plain and any(c.asked and c.unknowns and reads <= c.reads for c in self.names.conditions):
             return False  # the derivative that is set to zero, written out: a claim
+        is_first = left.text is self._first_side
+        if right.expr.node.is_number(0) and plain and is_first and not self._has_one_solution(reads):
+            return True  # y = 0, or x**2 - 2*x - 3 = 0
         if self._has_one_solution(reads):
             return False  # it follows from equations above, or is a mistake
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
