@@ -50,7 +50,8 @@ def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
     r"""Read several formula arguments as Exprs; texts may use the names of the other arguments.
 
     Args:
-        values: as for `formula`. A text beside expressions or programs is a single formula in their names.
+        values: as for `formula`. A text without declarations may use the names of the other values. It must then be a
+            single formula.
         beside: more expressions whose names texts may use.
 
     Raises:

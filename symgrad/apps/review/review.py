@@ -1,4 +1,4 @@
-"""`review`: a document in, what became of each of its steps out."""
+"""`review` takes a document and returns a verdict on each of its steps."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Review(ReviewRecord, Reported):
     """
 
     def text(self) -> str:
-        """Return the document with a mark on each line that has a step, and what is to be said below it."""
+        """Return the document with a mark on each line that has a step; remarks on the step stand below its line."""
         from symgrad.apps.review.formatting import review_text
 
         return review_text(self)
@@ -82,13 +82,13 @@ def review(
 ) -> Review:
     r"""Check a hand derivation, step by step: which line is right, and which is the first that is not.
 
-    What stands between formulas is left alone. A first equation for a name defines it; every other one is a claim, and
-    so is each step of a chain ``a = b = c``, over as many lines as it takes.
+    What stands between formulas is left alone. The first equation for a name defines it. All further equations are
+    claims, and so are the steps of a chain ``a = b = c``, which may extend over several lines.
 
     Args:
-        text: a document: Markdown, LaTeX or plain text. Formulas are those in fenced blocks marked ``symgrad``, in code
-            spans and in dollars; in plain text, what is an equation.
-        name: what messages call it; the ending of a file's name says what it is.
+        text: a document: Markdown, LaTeX or plain text. Formulas are read from fenced blocks marked ``symgrad``, code
+            spans and dollars; in plain text, every equation is read.
+        name: the name of the document in messages. If it is a file name, its ending (.md, .tex) determines the form.
         form: ``"markdown"``, ``"latex"`` or ``"text"``; by default what its name or its text says.
         time_limit: seconds for one step.
         options: how LaTeX is read where it is ambiguous, as `docs/latex.md` tells: ``slash="product"``.
@@ -98,7 +98,7 @@ def review(
 
     Raises:
         ProgramSyntaxError: if there is no formula in it.
-        UsageError: if it is no text, or for an option that there is not.
+        UsageError: if the document is not a str, or an option does not exist.
 
     Example:
         >>> import symgrad as sg
@@ -158,7 +158,7 @@ def _read(
     chosen: Mapping[str, Any],
     units: Mapping[int, str],
 ) -> Review:
-    """Return what becomes of the statements of a document in one reading of what is ambiguous."""
+    """Review the statements of a document, with one choice of options for ambiguous LaTeX."""
     order, facts = list(range(len(found))), facts_in(source.text)
     reviewer = _reviewed(source, found, order, facts, seconds, chosen, units)
     for _ in range(_READINGS):

@@ -1,6 +1,6 @@
 r"""Tell what a text in the box is: a program, a formula as people write it, or a derivation.
 
-The readers decide: that of programs first, then that of documents, for which a formula alone gets a left side.
+The text is tried as a program first, then as a document; for this, a formula without a left side gets one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class BoxText:
     Args:
         kind: ``formula``, ``program`` or ``derivation``.
         program: what the text declares and defines.
-        review: what became of the steps of a derivation; of a formula as people write it, how it was read; else None.
+        review: for a derivation, the verdicts on its steps; for an informal formula, how it was read; else None.
     """
 
     kind: BoxKind

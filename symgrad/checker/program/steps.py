@@ -36,7 +36,7 @@ class Symbol:
     Args:
         name: the name.
         kind: ``"real"``, ``"int"``, ``"bool"`` or ``"complex"``.
-        low, high: the ends of the interval of values, which are excluded; None is infinite.
+        low, high: the bounds of the open interval of values; None for an infinite bound.
         ends: for an integer, excluded ends that are lengths; then ``low`` or ``high`` is None.
         shape: the shape.
         symmetric: whether the variable is a symmetric matrix.

@@ -54,7 +54,7 @@ class Shapes:
         """Match the shapes of inputs, with a fast path for the shapes of the last call.
 
         Raises:
-            ShapeError: if shapes disagree, with the inputs that have them.
+            ShapeError: if shapes disagree; the message names the inputs.
         """
         shapes = [a.shape if type(a) is np.ndarray else np.shape(a) for a in arrays]
         found = self._fitted

@@ -45,7 +45,8 @@ class DeclarationRules(Intervals):
     def _begin(self) -> None:
         """Begin a definition.
 
-        The text is then a program, so that a name which it used undeclared is an unknown name.
+        With a definition, the text is a program and no longer a bare formula. So names in it that were used without a
+        declaration are errors.
         """
         self._only_last()
         self.strict = True

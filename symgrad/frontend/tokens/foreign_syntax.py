@@ -147,8 +147,8 @@ def argument_names(arguments: str) -> str:
 def sum_over(text: str, start: int) -> str | None:
     """Translate a sum over a loop whose "for" is at a place; return None for other loops.
 
-    An index in a subscript runs over the axis of the array; other values come from a range or an array; a few numbers
-    are written out.
+    If the index is a subscript, the result is a sum over the index, `sum(x[i]*i, i)`. Otherwise the index is replaced
+    by an array (the one that the loop runs over, or `arange`); a sum over at most eight known numbers is written out.
 
     Example:
         >>> sum_over("y = sum(x[i]*i for i in range(n))", 15)

@@ -64,7 +64,7 @@ class Callee:
         self._ranks = tuple(len(e.shape) for e in self.inputs)
 
     def kernel(self, dtype: object = "float64") -> Kernel:
-        """Return the kernel for a dtype, which all real numbers have; it is compiled only once."""
+        """Return the kernel whose real inputs and outputs have this dtype; each is compiled only once."""
         name = np.dtype(cast("Any", dtype)).name
         found = self._kernels.get(name)
         if found is None:

@@ -57,7 +57,7 @@ class KeyedProgram:
         return program_of(f"{self.key}/vjp{_bits(wanted)}")
 
     def jvp(self, moving: Sequence[bool]) -> KeyedProgram:
-        """Return the program for tangents, if some inputs have tangents."""
+        """Return the program that computes the tangents of the outputs, where only some inputs have tangents."""
         return program_of(f"{self.key}/jvp{_bits(moving)}")
 
 

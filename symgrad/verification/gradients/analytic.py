@@ -1,6 +1,7 @@
 """Tell where a formula is real-analytic: no kink, no jump, no end of a domain, for all values of its inputs.
 
-The records of ops decide, with facts about the arguments of ops: the argument of `sqrt(1 + x**2)` is positive. Two
+The record of each op lists its kinks and domain, and inferred facts about its argument exclude them: sqrt(1 + x**2)
+is analytic because 1 + x**2 is positive. Two
 functions that are analytic on an interval, and differ at one point of it, differ at each of its points in the value or
 in a derivative of some order.
 """
@@ -67,7 +68,7 @@ def is_away_from_kinks(n: Node, known: Conditions) -> bool:
     """Tell whether the arguments of an op never take values at which its slope is undefined, or defined by convention.
 
     Args:
-        n: a real-valued op that has such arguments.
+        n: a real-valued op whose slope is undefined, or a convention, at some arguments.
         known: facts about the arguments.
     """
     conditions = conditions_off_kinks(n)
@@ -77,7 +78,7 @@ def is_away_from_kinks(n: Node, known: Conditions) -> bool:
 def conditions_off_kinks(n: Node) -> list[Node] | None:
     """Return comparisons that hold exactly where an op has no kink; None if they are not known.
 
-    Where a comparison fails its sides are equal, or the op has no value, or an end of `clip` has no effect.
+    Where a comparison is false, its sides are equal, or the op has no value, or an end of `clip` has no effect.
     """
     args = n.args
     if n.op.name in ("minimum", "maximum"):

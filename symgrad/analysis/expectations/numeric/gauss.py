@@ -22,11 +22,11 @@ class GaussRule:
     """The quadrature rule of a family.
 
     Args:
-        points: a function that returns points and weights; it takes the order, and as floats the parameters that change
-            the rule.
+        points: a function that returns points and weights; it takes the order, then those parameters on which the
+            standard points and weights depend, as floats.
         place: a function that returns the input; it takes the parameters and a standard point.
-        density: a function of the parameters that change the rule, which returns the density of the standard points;
-            None for integers.
+        density: a function that returns the density at a standard point; it takes the point, then those parameters.
+            None for a discrete distribution.
         low: the lower bound of standard points.
         high: the upper bound of standard points.
         shapes: the positions of those parameters that change the rule.

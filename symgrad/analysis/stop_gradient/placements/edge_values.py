@@ -26,7 +26,7 @@ class ExactSums:
 
     Attributes:
         matrices: the local derivative of each edge; None for the output.
-        ends: the direction, by input.
+        ends: for each input, the components of the direction in which the program is differentiated.
         seed: the weights of the entries of the output.
         scales: for each node, the sum of the absolute values of the summands of its tangent.
         unit: the same sum for the derivative along the direction.

@@ -1,4 +1,4 @@
-"""Products without signs: xy, where x and y are names and nothing is called xy; A x of a matrix and a vector."""
+"""Products without a multiplication sign: ...."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DocumentLetters:
     """The letters that stand alone in the formulas of a document, and what is called something there.
 
     Args:
-        statements: all of the document.
+        statements: all statements of the document.
 
     Attributes:
         euler: whether e is Euler's number: nothing defines it or differentiates by it.
@@ -132,7 +132,7 @@ class DocumentLetters:
         return name in self._bare
 
     def is_defined(self, name: str) -> bool:
-        """Tell whether the document defines a function of a name, perhaps below."""
+        """Tell whether the document defines a function with this name, perhaps later than its use."""
         return name in self._heads
 
     def is_primed(self, name: str) -> bool:
@@ -152,7 +152,7 @@ class DocumentLetters:
         Args:
             name: it.
             known: tells whether a name means something already.
-            is_factor: tells of a letter that means something whether it is a number.
+            is_factor: tells whether a letter that already has a meaning is a scalar.
 
         Example:
             >>> from symgrad.apps.review.layout.passages import passages
@@ -186,11 +186,12 @@ def array_signs(
 ) -> dict[int, str]:
     """Return the signs of products without one in a formula of arrays: for each token before which one is put, it.
 
-    Two vectors side by side have a sign only where the first is transposed; what has no known rank has none.
+    Two adjacent vectors get a sign only if the first is transposed and the second is not; a product with a factor of
+    unknown rank gets none.
 
     Args:
         tokens: of the formula.
-        rank: of a name; 0 for a number, None for a name that nothing declares.
+        rank: a function that returns the number of axes of a name: 0 for a number, None for an undeclared name.
         is_own: tells whether a name is a function of the document.
 
     Example:
@@ -339,7 +340,7 @@ class _ArrayProducts:
         return found, transposed
 
     def _inside(self) -> int | None:
-        """Return how many axes a part in brackets has, whose opening one is read."""
+        """Return the number of axes of a bracketed part; its opening bracket has already been read."""
         found = self._sum()
         while self._at < len(self._tokens) and self._tokens[self._at].kind != "close":
             self._at += 1

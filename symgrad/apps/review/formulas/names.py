@@ -42,27 +42,29 @@ class DocumentNames(DocumentEquations):
     Attributes:
         facts: likewise.
         lost: names whose definitions were not understood, with the lines of these.
-        unread: by name the line of the last formula with it that was not understood.
+        unread: for each name, the line of the last formula that contains it and was not understood.
         values: each name with its node.
         functions: names of functions with their parameters; their values are formulas of these.
         implied: for each unknown that an equation defines, that equation.
         fixed: symbols that the document gives a value from some line on.
-        moving: those of them that it found, and did not choose: they follow what their values read.
-        followed: names that the document differentiates and never defines, with what by.
+        moving: the symbols among `fixed` whose values are results (not chosen numbers): they vary with the variables
+            in these values.
+        followed: for each name that the document differentiates but never defines, the variable of differentiation.
         primed: names that have a prime somewhere in the document, and that it never defines.
-        conditions: equations that it takes to hold, the last one last.
-        solved: for each symbol that was found by such equations, these.
-        marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
+        conditions: equations that the document takes to hold, or asks for, in the order in which they were read.
+        solved: for each symbol whose value was found by solving equations, these equations.
+        marked: if the document defines D_star as the solution for D: the value of D_star, by the symbol D.
         reading: the number of the statement that is read.
         line: its line.
-        varied: the names whose differentials it has.
-        ever_varied: these of all statements so far.
+        varied: the names whose differentials (dx) are in the current statement.
+        ever_varied: the names whose differentials are in any statement so far.
         has_random_inputs: whether an input has a distribution.
-        variables: the names that derivatives in the document are by, or hold constant.
+        variables: the names by which the document differentiates, and those that a derivative holds constant, such as
+            T in (∂p/∂V)_T.
         arrays: the names that it uses as arrays.
         arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
-        assumptions: what was declared, and what was not and is taken to hold.
+        assumptions: what the document declares, and what is assumed without a declaration.
     """
 
     def __init__(self, facts: DocumentFacts | None = None) -> None:
@@ -97,7 +99,7 @@ class DocumentNames(DocumentEquations):
         return name in self.values or name in self._sizes
 
     def is_input(self, name: str) -> bool:
-        """Tell whether a name is a symbol that the document declares, or that it uses without that."""
+        """Tell whether a name stands for a symbol, declared or not."""
         return name in self.values and self.values[name].op is SYMBOL
 
     def is_unknown(self, name: str) -> bool:
@@ -118,7 +120,7 @@ class DocumentNames(DocumentEquations):
         )
 
     def is_defined(self, name: str) -> bool:
-        """Tell whether an equation of the document defines a name, perhaps as another name of an input."""
+        """Tell whether an equation defines a name (also if it only gives an input a second name)."""
         return name in self.values and not (self.is_input(name) and self.values[name].name == name)
 
     def is_array(self, name: str) -> bool:
@@ -149,7 +151,7 @@ class DocumentNames(DocumentEquations):
         self.saw(found)
 
     def was_missed(self, name: str) -> bool:
-        """Tell whether a formula above has a name that could not be read."""
+        """Tell whether a formula above that could not be read contains this name."""
         return name in self._missed and self.first_read[name] < self.reading
 
     def partial_of(self, name: str) -> tuple[str, tuple[str, ...]] | None:
@@ -172,10 +174,10 @@ class DocumentNames(DocumentEquations):
         return rest if is_one and self.values[rest].dtype == "real" else None
 
     def differential(self, node: Node) -> Node:
-        """Return the differential of a value: of an input a symbol, else the total one.
+        """Return the differential of a value: a symbol if the value is an input, otherwise the total differential.
 
-        It is by the inputs whose differentials the statement has, and by the arguments of functions; others are held
-        fixed.
+        In the total differential, the inputs whose differentials are in the statement vary, and the arguments of
+        functions; all other inputs are held fixed.
         """
         if node.op is SYMBOL:
             name = f"d{node.name}"
@@ -234,7 +236,7 @@ class DocumentNames(DocumentEquations):
         """Return those of some nodes that are named and read no other that is, each with a variable for it.
 
         Args:
-            nodes: arguments before what reads them.
+            nodes: the nodes in topological order: each one comes after its arguments.
         """
         names = {node: name for name, node in self.values.items() if node.args and node.dtype == "real"}
         found, above = dict[Node, Node](), set[Node]()
@@ -252,7 +254,7 @@ class DocumentNames(DocumentEquations):
         return len(self._order)
 
     def newest(self, since: int) -> Sequence[str]:
-        """Return the names that were taken in since there were so many."""
+        """Return the names that were added when `count` was already at least `since`."""
         return self._order[since:]
 
     def _set(self, name: str, node: Node) -> None:
@@ -270,7 +272,7 @@ class DocumentNames(DocumentEquations):
             The names that formulas above took for values of another shape.
 
         Raises:
-            SymgradError: if it is none, or contradicts one before.
+            SymgradError: if the text is not a declaration, or contradicts an earlier one.
         """
         known = {n: node for n, node in self.known_in(text).items() if n in self.values}
         known = {n: node for n, node in known.items() if n not in self._undeclared}
@@ -360,7 +362,7 @@ class DocumentNames(DocumentEquations):
             )
 
     def _is_unknown(self, y: Node, x: Node) -> bool:
-        """Tell whether nothing says what an input is as a function of another: its derivative is not 0 for that."""
+        """Tell whether the document does not say how an input y depends on x. Its derivative is then unknown, not 0."""
         follows = y in self.implied or bool(self.moved_by(y, x))
         return y.name in self._undeclared and not y.shape and not follows
 
@@ -394,7 +396,7 @@ class DocumentNames(DocumentEquations):
         self._take_sizes([node])
 
     def plain_name(self, name: str) -> str | None:
-        """Return the name of an input that another one marks as its solution: w for w_hat, D for D_star.
+        """If a name is that of an input with a mark for solutions, return the input: w for w_hat, D for D_star.
 
         Example:
             >>> names = DocumentNames()

@@ -77,7 +77,7 @@ def save(
     cpu: str = "host",
     triple: str | None = None,
 ) -> tuple[Path, ...]:
-    """Write a kernel in the format that the suffix of a path names: `Kernel.save` without Python source.
+    """Write a kernel in the format that the suffix of a path names, as `Kernel.save` does, but not as Python source.
 
     Raises:
         FileError, KernelError, UnsupportedError, UsageError: as in `Kernel.save`.
@@ -242,7 +242,7 @@ def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
 
 
 def _number_of(prototypes: Sequence[str]) -> int:
-    """Return a number that is different for another set of declarations."""
+    """Return a hash of the declarations."""
     return int.from_bytes(sha256("\n".join(prototypes).encode()).digest()[:7], "little")
 
 

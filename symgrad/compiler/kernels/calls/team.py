@@ -1,7 +1,7 @@
 """Worker threads of this process, which run pieces of calls in native code.
 
-They are daemon threads that never return from native code. So a call does not need the lock of the interpreter, and
-neither a signal nor the end of the process affects these threads.
+They are daemon threads that never return from native code. So a call needs no GIL; signal handlers do not run in
+these threads, and the interpreter does not wait for them when it exits.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Team:
     """The workers and their code; `team` returns the only instance.
 
     Attributes:
-        loop: address of the loop that cuts calls.
+        loop: address of the inner-loop function that splits a call into pieces for the threads.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Team:
         self._at.value = start
 
     def share(self, loop: int, cell: int, nargs: int, least: int, helpers: int) -> Any:
-        """Return the record of a kernel for the loop that cuts calls."""
+        """Return the record (`SHARE`) through which the splitting loop finds a kernel's inner loop and limits."""
         values = {
             "loop": loop,
             "cell": cell,

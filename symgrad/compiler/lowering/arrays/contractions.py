@@ -50,7 +50,7 @@ def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool
 
 
 def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) -> Node:
-    """Return an einsum in the smaller vocabulary.
+    """Rewrite an einsum in the smaller set of ops that `normal_form.py` produces.
 
     Args:
         node: the einsum.

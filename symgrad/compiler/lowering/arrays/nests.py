@@ -32,7 +32,7 @@ class Member:
 
     Args:
         task: the task.
-        factors: the operands and their places, in the loops of the nest.
+        factors: the operands, each with its index as a function of the loop counters of the nest.
         place: the place of the value in the target.
         indices: for a scatter, the arrays of positions and their places.
         reduced: the loops of the nest over which the result is reduced.

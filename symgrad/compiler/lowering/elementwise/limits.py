@@ -1,4 +1,4 @@
-"""Find the limit of an elementwise loop: its longest chain, the number of its operations, or memory.
+"""Find the bottleneck of an elementwise loop: its longest dependency chain, its number of operations, or memory.
 
 A processor starts an operation when its operands are ready, some cycles after the operations that compute them have
 started. Meanwhile it finds other work in the next few hundred instructions. In a short loop these include the next
@@ -54,7 +54,7 @@ quick code."""
 
 
 def better_pays_from(plan: Schedule) -> int:
-    """Return the number of elements after which quick code has lost the compile time of better code.
+    """Return the number of elements after which quick code's extra run time equals the compile time of better code.
 
     If better code is compiled at that point, the total time is at most twice the time of the best decision, whatever
     calls follow. No rule that does not know the later calls can guarantee a smaller factor.
@@ -63,7 +63,8 @@ def better_pays_from(plan: Schedule) -> int:
         plan: the equations of an elementwise loop.
 
     Returns:
-        The number of elements; 0 if repetition leaves so little code that better code compiles as fast.
+        The number of elements; 0 if the repeated parts are rolled into loops and so little code is left that better
+        code compiles as fast as quick code.
     """
     copies = {chunk.group: len(chunk.nodes) for chunk in plan.chunks if chunk.group is not None}
     equations = sum(copies.values()) + sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)

@@ -1,7 +1,7 @@
 """Read the equations of a jaxpr in order, as expressions; the module is imported on demand.
 
-Values that depend only on shapes (positions, sizes, masks) stay NumPy arrays, and JAX computes them. A value that
-broadcasts keeps its small shape.
+Values that depend only on shapes (positions, sizes, masks) stay NumPy arrays, and JAX computes them. A broadcast is
+not carried out: the value keeps the shape that it has before the broadcast until a full shape is needed.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _named_sizes(equation: Any) -> list[str]:
 
 
 def _check(name: str, value: Value, aval: Any) -> None:
-    """Check that a value broadcasts to its shape in JAX: a wrong reader must stop."""
+    """Check that a value broadcasts to its shape in JAX; if not, there is a bug in this reader, which is reported."""
     if not isinstance(value, Expr):
         return
     shape = shape_of(aval)
@@ -273,7 +273,7 @@ def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
 
 
 def _selected(which: Value, *cases: Value) -> Expr:
-    """Return the chosen cases; if NaN is a case, it is the difference of two infinite numbers."""
+    """Select among the cases; a NaN case is written as inf - inf, because a formula cannot contain NaN."""
     missing = [not isinstance(v, Expr) and v.dtype.kind == "f" and bool(np.isnan(v).all()) for v in cases]
     if any(missing) and not all(missing):
         far: list[Value] = [np.asarray(np.inf) if m else v for m, v in zip(missing, cases, strict=True)]

@@ -91,7 +91,7 @@ def broadcastable(value: Value) -> Expr:
 
 
 def restore_booleans(found: Expr, aval: Any) -> Expr:
-    """Restore truth values, which were turned into numbers in order to be moved."""
+    """Turn numbers back into truth values: they had become numbers so that they could be broadcast or rearranged."""
     return found > 0 if kind_of(aval) == "b" and found.dtype != "bool" else found
 
 

@@ -69,7 +69,7 @@ def _cumsum(op: Any, x: Value, axis: Value) -> Expr:
 
 
 def _moved_on(e: Expr, axis: int, unit: float, back: bool) -> Expr:
-    """Return entries shifted by one place along an axis, forwards or backwards; a number takes the first place."""
+    """Return entries shifted by one place along an axis, forwards or backwards; a number takes the free place."""
     lead = (slice(None),) * axis
     parts = [
         full((*e.shape[:axis], 1, *e.shape[axis + 1 :]), unit),
