@@ -339,8 +339,16 @@ S = sg.symbols("s")
         (ShapeError, r"input 'b' has shape", lambda: sg.train(LEAST, {**START, "b": [1, 2]}, DATA)),
         (ShapeError, "no rows", lambda: sg.train(LEAST, START, {"X": np.ones((0, 3)), "y": []}, batch=2)),
         (ArrayTypeError, "'w' has nan", lambda: sg.train(LEAST, {**START, "w": [0, 0, np.nan]}, DATA)),
-        (UsageError, "nothing: stopped", lambda: sg.train(sg.stop_gradient(B) * S, {"b": 1, "s": 2})),
-        (UsageError, "nothing: zero", lambda: sg.train(sg.floor(B) * S, {"b": 1, "s": 2})),
+        (
+            UsageError,
+            "no gradient with respect to 'b': stopped",
+            lambda: sg.train(sg.stop_gradient(B) * S, {"b": 1, "s": 2}),
+        ),
+        (
+            UsageError,
+            "no gradient with respect to 'b': zero",
+            lambda: sg.train(sg.floor(B) * S, {"b": 1, "s": 2}),
+        ),
         (UsageError, "outside its domain", lambda: sg.train(Q**2, {"q": -1})),
         (
             UnsupportedError,

@@ -44,7 +44,7 @@ def test_noise_of_an_array() -> None:
 
 
 def test_noise_is_a_random_input() -> None:
-    with pytest.raises(UsageError, match="no random input"):
+    with pytest.raises(UsageError, match="is not a random input"):
         sg.lint(HEAD + "z = y*u", noise="x")
     with pytest.raises(UsageError, match="the gradient with respect to it would be noise, too"):
         sg.lint(HEAD + "z = y*u", wrt="u", noise="u")

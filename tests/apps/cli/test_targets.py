@@ -35,7 +35,7 @@ def test_entries(tmp_path: Path) -> None:
         (("derive", "--of", "y", "--wrt", "scal"), "did you mean 'scale'?"),
         (("derive", "--of", "y", "--wrt", "q[2]"), "one of its inputs, such as 'x'"),
         (("derive", "--of", "y", "--wrt", "scale[2]"), "declare an array"),
-        (("explain", "--of", "y", "--wrt", "x[2]"), "differentiate by 'x'"),
+        (("explain", "--of", "y", "--wrt", "x[2]"), "differentiate with respect to 'x'"),
         (("explain", "--of", "z"), "sum(y), or one of its entries, y[0]"),
     ],
 )

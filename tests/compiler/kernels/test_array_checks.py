@@ -98,7 +98,7 @@ def test_right_calls(loss):
 
 
 def test_size_names_must_be_bound():
-    with pytest.raises(MissingInputError, match="the size n, and no input has an axis of this size"):
+    with pytest.raises(MissingInputError, match="the size n, but no input has an axis of this size"):
         compile_nodes([number(2) * size_node("n") + w], [w])
     with pytest.raises(MissingInputError, match="the size m"):
         compile_nodes([op_with("iota", ("m",))], [y])

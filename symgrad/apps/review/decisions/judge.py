@@ -318,6 +318,8 @@ class Judge(CurveBranches):
                 compared with the right derivative.
         """
         verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        if "subscripts for an array of shape ()" in error.what:  # a list beside a number is no subscript
+            return StepVerdict("rewriting" if left is None else _kind(left), Verdict("undecided", error.what))
         if _INFERRED_SIZE.search(error.what) is not None:
             why = f"lengths that nothing states may be equal: {error.what}"
             return StepVerdict("rewriting" if left is None else _kind(left), Verdict("undecided", why))

@@ -148,7 +148,7 @@ class SideReader:
             if found is None or self._names.partial_of(found[0]) is not None:
                 return None
             return DefinedTarget(found[0], alone=found[1])
-        spelled = spelled_out(text.text)
+        spelled = spelled_out(text.text).replace("²", "^2").replace("³", "^3")
         name, head = _LONE_NAME.fullmatch(spelled), _HEAD.fullmatch(spelled)
         if head is not None and self._is_new_function(head[1]):
             return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))

@@ -161,6 +161,7 @@ _UNIT_NAMES = re.compile(r"[a-z]{3,}(?:\s*/\s*[a-z]+(?:\^?[23]|[²³])?)+")
 _POINT = re.compile(r"(?:(?<!\w)[A-Z]\s?)?\(\s*[-−\d./π ]+(?:,\s*[-−\d./π ]+)+\)")  # passes through P(3, 4)
 _LONG_ARROW = re.compile(r"(?:--+|==+)>|⟶|⇝")
 _LATEX_SIGN = re.compile(r"\\[a-zA-Z]+|[\w)|]_\{|∑")
+_DOTS = re.compile(r"(?<=[-+*=,])\s*\.\.\.(?=\s*(?:[-+*=,]|$))", re.MULTILINE)
 _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
 # A matrix of that name: its inverse, its definition, the covariance of a distribution.
 _SIGMA = re.compile(r"Σ\s*(?:\^|⁻|:?=|:|')|,\s*Σ\s*\)|[|(]\s*Σ\s*[|)]")
@@ -267,6 +268,9 @@ def with_sums(text: str) -> str:
         >>> with_sums("L = Σ_i x_i"), with_sums("L = sum_i x_i"), with_sums("Σ = A, L = Σ (x)")
         ('L = ∑_i x_i', 'L = ∑  _i x_i', 'Σ = A, L = Σ (x)')
     """
+    text = _DOTS.sub(
+        lambda m: m[0].replace("...", "…  "), text
+    )  # which no reader takes for the end of a sentence
     if _SIGMA.search(text) is not None:
         return text
     return _SUM.sub(lambda m: "∑".ljust(len(m[0])), text)

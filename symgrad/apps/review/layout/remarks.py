@@ -77,6 +77,8 @@ def without_mark(line: str, indent: int | None) -> str:
         ['f = 2', 'f = 2', 'f = 2', 'T 2 = f']
     """
     line = _TICKS.sub(lambda m: " " * len(m[0]), line)
+    if line.lstrip().startswith("> "):  # of a quotation
+        line = line.replace(">", " ", 1)
     sign = _SIGN.match(line)
     if sign is not None:
         deeper = indent is not None and len(line) - len(line.lstrip()) > indent

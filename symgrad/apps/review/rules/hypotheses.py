@@ -44,6 +44,7 @@ from symgrad.support.traversal import walk
 __all__ = ["HypothesisRules"]
 
 _DOTTED = re.compile(r"\\d?dot(?![a-z])")
+_LINES = 3  # up to an equation, in which words ask for it
 _NEAR = 120  # characters before a definition that may say that a name is fixed
 
 
@@ -322,7 +323,8 @@ class HypothesisRules(LawRules):
             return True  # y = 0, or x**2 - 2*x - 3 = 0
         if self._has_one_solution(reads):
             return False  # it follows from equations above, or is a mistake
-        if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
+        sentence = re.split(r"[.!?;](?:\s|$)", self._before)[-1]
+        if reads and SOUGHT_CUES.search("\n".join(sentence.split("\n")[-_LINES:])) is not None:
             return True
         return any(self._gives(statement) in reads for statement in self._behind_it)
 

@@ -16,6 +16,7 @@ from symgrad.apps.review.decisions.rounding import numbers_in
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.layout.quantities import is_unit
 from symgrad.apps.review.rules.hypotheses import HypothesisRules
 from symgrad.apps.review.rules.state import one_line
 from symgrad.frontend.latex.meaning.inputs import input_of
@@ -37,6 +38,7 @@ _REASON = re.compile(
     r"[\s,.$()]*\b(?:since|because|as|using|by|where|with|for|note that|recall)\b(?:\s+that)?[\s$(]*",
     re.IGNORECASE,
 )
+_UNIT_BEHIND = re.compile(r"(?P<number>.*\d)\s+(?P<unit>[^\W\d][\w/^*·² ]*?)\s*")
 _CALLED_AT = re.compile(r"\s*(?P<name>[^\W\d]\w*)\((?P<argument>[^()]*)\)\s*")
 _NEAR = 160  # characters around a definition
 _MOST_INPUTS = 3  # inputs that numbers are put in for
@@ -65,6 +67,7 @@ class SecondReadings(HypothesisRules):
         yield self._for_all_values(left, right)
         yield self._along_others(left, right)
         yield self._as_restated(left, right)
+        yield self._without_unit(left, right)
         yield self._with_restated(left, right)
         yield self._as_call(left, right)
         yield self._with_constants(left, right)
@@ -133,6 +136,21 @@ class SecondReadings(HypothesisRules):
                     )
                 return replace(found, kind="derivative", message=f"of {form}, as it is written above")
         return None
+
+    def _without_unit(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
+        """Return that a step is undecided which holds if letters behind its number are a unit: 1 + 2 = 3 m, m = 2."""
+        match = _UNIT_BEHIND.fullmatch(right.text.text)
+        if match is None or not is_unit(match["unit"]):
+            return None
+        try:
+            other = self._reader.side(replace(right.text, text=match["number"]))
+        except SymgradError:
+            return None
+        found = self._judge.judged(left, other)
+        if found.verdict.status not in _CERTAIN:
+            return None
+        why = f"it holds if {match['unit']} is a unit, and {match['unit']} is a name here"
+        return replace(found, verdict=Verdict("undecided", why))
 
     def _with_restated(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Judge a step with another formula that the document has for a value in it, by equations above."""
