@@ -32,7 +32,9 @@ _STATED = re.compile(
     r"|\b(?:for|when|if)\s*[$(]*$",
     re.IGNORECASE,
 )
-_VALUES = re.compile(r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*(?:,|\band)\s*[$(]*$", re.IGNORECASE)
+_VALUES = re.compile(
+    r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*(?:,|\band)\s*[$(]*$", re.IGNORECASE
+)
 _SYSTEM = re.compile(
     r"\bboth (?:vanish|hold|are|equations|conditions)\b|\bsystem of\b|\bsimultaneous", re.IGNORECASE
 )
