@@ -32,9 +32,7 @@ _STATED = re.compile(
     r"|\b(?:for|when|if)\s*[$(]*$",
     re.IGNORECASE,
 )
-_VALUES = re.compile(
-    r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*(?:,|\band)\s*[$(]*$", re.IGNORECASE
-)
+_VALUES = re.compile(r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*\band\s*[$(]*$", re.IGNORECASE)
 _SYSTEM = re.compile(
     r"\bboth (?:vanish|hold|are|equations|conditions)\b|\bsystem of\b|\bsimultaneous", re.IGNORECASE
 )
@@ -76,11 +74,11 @@ class RestartRules(SecondReadings):
         has_inputs = bool(symbols_of([left.expr.node, right.expr.node]))
         if has_inputs and _STATED.search(re.split(r"[.!?;](?:\s|$)|\n", self._before)[-1]) is not None:
             return True
-        if has_inputs and right.expr.node.is_number() and _VALUES.search(self._before) is not None:
+        plain = left.slope is None and not left.values and not right.values
+        if has_inputs and plain and right.expr.node.is_number() and _VALUES.search(self._before) is not None:
             return True  # for k = 0.2 and tau = 15, where tau = V/F
         if not has_inputs:
             return False  # 2 + 2 = 5 is a claim
-        plain = left.slope is None and not left.values and not right.values
         if plain and (_SYSTEM.search(self._before) is not None or self._is_in_a_system()):
             return True
         inputs = symbols_of([left.expr.node, right.expr.node])
