@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,7 @@ _TAIL = re.compile(
     rf"(?P<units>{_CLEAR}(?:(?:\^|\*\*)\d|[²³])?(?![\w/*])|{_UNIT}\s?/\s?{_UNIT}){_ENDS}",
     re.MULTILINE,
 )
+_EQUALS = re.compile("[=≈]")
 # What stands before t = 18/9.8 = 1.84s: two sides, and the last of them is of numbers.
 _COMPUTED = re.compile(r"[=≈]\s*(?:sqrt|ln|log|exp|sin|cos|tan|pi|[-\d.+−*/()^×·√ ])*\d[\d) ]*[=≈]\s*\Z")
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d+(?![\w.,]*\d)(?!,)")
@@ -95,15 +97,16 @@ def plain_numbers(text: str) -> PlainNumbers:
         ('t = 1.84 and x = 2.5', 'P = (1,2), g = 9.81')
     """
     shown = _ungrouped(_with_points(_PRIME.sub("'", text)))
+    equals = [m.start() for m in _EQUALS.finditer(shown)]
     found = [(*m.span("set"), m["units"]) for m in _SET.finditer(shown)]
     found += [
         (*m.span("units"), m["units"])
         for m in _PLAIN.finditer(shown)
         if (not _letters_of(m["units"]) or (m["space"] and _is_of_numbers(shown, m.start())))
-        or _COMPUTED.search(shown, 0, m.start()) is not None
+        or _is_computed(shown, m.start(), equals)
     ]
     tails = [(*m.span("units"), m["units"]) for m in _TAIL.finditer(shown)]
-    tails = [t for t in tails if _COMMAND_END.search(shown, 0, t[0]) is None]  # \frac km
+    tails = [t for t in tails if _COMMAND_END.search(_line_up_to(shown, t[0])) is None]  # \frac km
     tails = [t for t in tails if not any(start <= t[0] < end for start, end, _ in found)]
     rest = list(shown)
     for start, end, _ in [*found, *tails]:
@@ -111,9 +114,9 @@ def plain_numbers(text: str) -> PlainNumbers:
     named = set(_variables(_ROUNDED.sub(" ", "".join(rest))))
     names = set(_WORD.findall("".join(rest)))
     found += [t for t in tails if names.isdisjoint(_WORD.findall(t[2]))]
-    sure = [f for f in found if not named.issuperset(_letters_of(f[2])) or not _letters_of(f[2])]
-    sure += [f for f in found if f[2].startswith("1")]  # 10.54 1/m is no product
-    circular = {f[2].strip() for f in found if sure and _is_circular(shown, f[0], f[2].strip())}
+    sure = {f for f in found if not named.issuperset(_letters_of(f[2])) or not _letters_of(f[2])}
+    sure |= {f for f in found if f[2].startswith("1")}  # 10.54 1/m is no product
+    circular = _circular(shown, found) if sure else set[str]()
     characters, units = list(shown), dict[int, str]()
     for start, end, said in sorted(set(found)):
         if (start, end, said) not in sure and said.strip() not in circular:
@@ -121,7 +124,8 @@ def plain_numbers(text: str) -> PlainNumbers:
         characters[start:end] = " " * (end - start)
         if shown[end : end + 1] == "$":  # which ends no formula behind a blank
             characters[end - 1] = "~"
-        units[len(shown[:start].rstrip(" \t~\\,;:!"))] = " ".join(said.split())
+        before = _line_up_to(shown, start)
+        units[start - len(before) + len(before.rstrip(" \t~\\,;:!"))] = " ".join(said.split())
     return PlainNumbers("".join(characters), units)
 
 
@@ -159,13 +163,24 @@ def _ungrouped(text: str) -> str:
     """Return a text with 720000 for 720,000, and a blank before it; arguments in brackets stay apart."""
     shown = list(text)
     for match in _GROUPED.finditer(text):
-        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        line = _line_up_to(text, match.start())
         if line.count("(") > line.count(")") or line.count("[") > line.count("]"):
             continue
         number = match[0].replace(",", "") + (match["rest"] or "")
         end = match.end() + len(match["rest"] or "")
         shown[match.start() : end] = number.rjust(end - match.start())
     return "".join(shown)
+
+
+def _line_up_to(text: str, place: int) -> str:
+    """Return what stands before a place on its line."""
+    return text[text.rfind("\n", 0, place) + 1 : place]
+
+
+def _is_computed(text: str, start: int, equals: Sequence[int]) -> bool:
+    """Tell whether a number stands behind a side of numbers, behind another side; `equals` says where = and ≈ are."""
+    count = bisect_left(equals, start)
+    return count >= 2 and _COMPUTED.match(text, equals[count - 2], start) is not None
 
 
 def _letters_of(units: str) -> Sequence[str]:
@@ -184,18 +199,25 @@ def _variables(text: str) -> Iterator[str]:
 
 def _is_of_numbers(text: str, start: int) -> bool:
     """Tell whether a side has numbers alone up to a place: a letter behind 2*3 may be a unit, one behind 2*x not."""
-    line = text[text.rfind("\n", 0, start) + 1 : start]
     side = re.split(
-        r"[=≈<>:,;$]|\b(?:is|of|at|with|and|for|when|by|about|to|from|after|in)\b|\\\w+eq?\b", line
+        r"[=≈<>:,;$]|\b(?:is|of|at|with|and|for|when|by|about|to|from|after|in)\b|\\\w+eq?\b",
+        _line_up_to(text, start),
     )[-1]
     return re.search(r"(?!(?:pi|sqrt|e)\b)[^\W\d_]+", re.sub(r"\d[eE][-+]?\d|\\\w+", "", side)) is None
 
 
-def _is_circular(text: str, start: int, letter: str) -> bool:
-    """Tell whether a letter behind a number cannot be a name: D = 0.005 m beside m = sqrt(a*D)."""
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    side = re.search(r"(?P<name>[^\W\d]\w*)\s*[=≈]\s*[-−]?[\d.eE+-]+\s*$", before)
-    if side is None:
-        return False
-    meant = re.search(rf"(?<![\w.]){re.escape(letter)}\s*=\s*(?P<formula>[^=,;\n]*)", text)
-    return meant is not None and re.search(rf"(?<!\w){side['name']}(?!\w)", meant["formula"]) is not None
+def _circular(text: str, found: Sequence[tuple[int, int, str]]) -> set[str]:
+    """Return the letters behind numbers that cannot be names: m of D = 0.005 m beside m = sqrt(a*D)."""
+    circular: set[str] = set()
+    formulas: dict[str, str] = {}  # of letters, each the first that the text has
+    for start, _, said in found:
+        side = re.search(r"(?P<name>[^\W\d]\w*)\s*[=≈]\s*[-−]?[\d.eE+-]+\s*$", _line_up_to(text, start))
+        if side is None:
+            continue
+        letter = said.strip()
+        if letter not in formulas:
+            meant = re.search(rf"(?<![\w.]){re.escape(letter)}\s*=\s*(?P<formula>[^=,;\n]*)", text)
+            formulas[letter] = "" if meant is None else meant["formula"]
+        if re.search(rf"(?<!\w){side['name']}(?!\w)", formulas[letter]) is not None:
+            circular.add(letter)
+    return circular

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from symgrad.support.source import Span
 
-__all__ = ["StatedShape", "stated_shapes"]
+__all__ = ["StatedShape", "blank_spans", "stated_shapes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,7 @@ _PATTERNS = (
 )
 _SYMMETRIC = re.compile(r"\s*,?\s*\b(?:symmetric|positive[- ](?:semi-?)?definite|SPD|PSD|spd|psd)\b")
 _SEPARATOR = re.compile(r"\s*(?:,\s*and\b|,|and\b|&)\s*")
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", "0123456789abcdeghijklmnoprstuvwxyz")
-_RAISED_RUN = re.compile(rf"(?<=ℝ)[{''.join(map(chr, _RAISED))}×]+")
+_RAISED = re.compile(r"(?<=ℝ)[⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ×]+")
 _DOLLARS = re.compile(r"\$|\\times(?![a-zA-Z])")
 
 
@@ -76,13 +76,11 @@ def stated_shapes(text: str) -> Iterator[StatedShape]:
         ('u', 'v') ('d',)
         ('X',) ('n', 'p')
     """
-    text = _RAISED_RUN.sub(lambda m: m[0].translate(_RAISED), text)
+    text = _RAISED.sub(lambda m: normalize("NFKC", m[0]), text)
     text = _DOLLARS.sub(lambda m: " " if m[0] == "$" else "×".ljust(len(m[0])), text)
     found: list[StatedShape] = []
     for pattern in _PATTERNS:
-        for shape in found:
-            start, end = shape.span.start, shape.span.end
-            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+        text = blank_spans(text, (shape.span for shape in found))
         for match in pattern.finditer(text):
             groups = match.groupdict()
             rows = groups.get("rows") or groups.get("first") or groups.get("alone")
@@ -96,3 +94,11 @@ def stated_shapes(text: str) -> Iterator[StatedShape]:
             if not any(f.span.start < span.end and span.start < f.span.end for f in found):
                 found.append(StatedShape(span, names, sizes, symmetric))
     return iter(sorted(found, key=lambda f: f.span.start))
+
+
+def blank_spans(text: str, spans: Iterable[Span]) -> str:
+    """Return a text with blanks in the place of some of it."""
+    shown = list(text)
+    for span in spans:
+        shown[span.start : span.end] = " " * (span.end - span.start)
+    return "".join(shown)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
 from symgrad.apps.review.layout.prose import FAMILIES, blank_words, has_indices, is_latex, with_sums
-from symgrad.apps.review.layout.stated_shapes import StatedShape, stated_shapes
+from symgrad.apps.review.layout.stated_shapes import StatedShape, blank_spans, stated_shapes
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -144,10 +144,9 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
         ['z', 'x**2'] ['=']
         ['d/dx z', 'x + x', '2*x'] ['=', '=']
     """
-    shapes, shown = list(stated_shapes(text)), text
-    for span in (shape.span for shape in shapes):
-        if "\n" not in text[span.start : span.end]:
-            shown = f"{shown[: span.start]}{' ' * (span.end - span.start)}{shown[span.end :]}"
+    shapes = list(stated_shapes(text))
+    spans = [shape.span for shape in shapes]
+    shown = blank_spans(text, (s for s in spans if "\n" not in text[s.start : s.end]))
     written = [s for passage in found for s in _of_passage(text, shown, passage)]
     declared = {
         name
