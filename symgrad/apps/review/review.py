@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import validate_seconds
@@ -127,13 +127,14 @@ def review(
             expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
             cure="write a step such as dL/dw = 2*w",
         )
-    first = _read(source, known, found, seconds, chosen, plain.units)
+    document = _Document(source, known, found, plain.units)
+    first = _read(document, seconds, chosen)
     if first.status != "refuted":
         return first
     doubts = (_OTHERWISE.search(a.text) for a in first.assumptions)
     others = dict.fromkeys((m[1], m[2]) for m in doubts if m is not None and m[1] not in options)
     for option, value in others:
-        other = _read(source, known, found, seconds, {**chosen, option: value}, plain.units)
+        other = _read(document, seconds, {**chosen, option: value})
         first = _unless_otherwise(first, other, _OTHER_READING + _BOTH[option])
     return first
 
@@ -150,45 +151,48 @@ def _unless_otherwise(review: Review, other: Review, message: str) -> Review:
     return Review(review.source, review.form, steps, review.assumptions, review.defined)
 
 
-def _read(
-    source: Source,
-    form: DocumentForm,
-    found: Sequence[ChainText],
-    seconds: float,
-    chosen: Mapping[str, Any],
-    units: Mapping[int, str],
-) -> Review:
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """What is read once, whatever its formulas mean."""
+
+    source: Source
+    form: DocumentForm
+    statements: Sequence[ChainText]
+    units: Mapping[int, str]
+
+
+def _read(document: _Document, seconds: float, options: Mapping[str, Any]) -> Review:
     """Review the statements of a document, with one choice of options for ambiguous LaTeX."""
+    source, found, units = document.source, document.statements, document.units
     order, facts = list(range(len(found))), facts_in(source.text)
-    reviewer = _reviewed(source, found, order, facts, seconds, chosen, units)
+    reviewer = _reviewed(document, order, facts, seconds, options)
     for _ in range(_READINGS):
         if not (reviewer.late or reviewer.again):
             break
         order = order_definitions(order, reviewer.late, found)
         before = reviewer.names.unread
-        reviewer = _reviewed(source, found, order, facts, seconds, chosen, units, before)
+        reviewer = _reviewed(document, order, facts, seconds, options, before)
     if units:
         line, _ = source.line_column(min(units))
         said = ", ".join(dict.fromkeys(units[at] for at in sorted(units)))
         reviewer.names.assume(f"units behind numbers are left out: {said}", line, stated=False)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
-    return Review(source, form, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
+    return Review(source, document.form, tuple(steps), reviewer.names.told(), _listing(reviewer.names))
 
 
 def _reviewed(
-    source: Source,
-    found: Sequence[ChainText],
+    document: _Document,
     order: Sequence[int],
     facts: DocumentFacts,
     seconds: float,
     options: Mapping[str, Any],
-    units: Mapping[int, str],
     unread: Mapping[str, int] | None = None,
 ) -> Reviewer:
     """Return what became of statements that are read in an order."""
-    reviewer = Reviewer(source, facts, seconds, options)
+    found = document.statements
+    reviewer = Reviewer(document.source, facts, seconds, options)
     reviewer.names.unread.update(unread or {})
-    reviewer.expect(found, units)
+    reviewer.expect(found, document.units)
     for k in steps("documents", "reviewing", order):
         reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
     return reviewer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 from symgrad.apps.review.formulas.latex_declarations import varied_in
@@ -73,7 +74,8 @@ class Reviewer(DefinitionRules):
         left, self._first_side = self._last, sides[0]
         if self._case is not None and self._case[1] is not None:
             self._carried = self._case[1]
-            self._in_a_case = _CASE.search(self._source.text[: self._case[0].span.start][-40:]) is not None
+            start = self._case[0].span.start
+            self._in_a_case = _CASE.search(self._source.text[max(0, start - 40) : start]) is not None
         self._judge.unread_before = statement.continues and self._judge.unread_before
         if statement.continues:
             self._judge.case = self._general_case(self._judge.case)
@@ -142,19 +144,16 @@ class Reviewer(DefinitionRules):
         stated = ends and CONDITION_CUES.search(self._before) is not None
         if stated and self._says_curve(left, right, equation):
             return right
-        if relation.kind == "require" or (ends and CONDITION_CUES.search(self._before)):
+        if relation.kind == "require" or stated:
             asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
             self._hold(left, right, equation, asked=asked)
             return right
         if self._says_symmetric(left, right, equation):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
-        sentence = re.split(r"[.!?;](?:\s|$)", self._before)[-1]
-        values, conditions = self.names.fixed, self.names.conditions
-        if _GENERAL.search(sentence) is not None:  # of all values, whatever some lines above were about
-            self.names.fixed, self.names.conditions = {}, []
-        judged = self._judge.judged(left, right, about=relation.text in _ABOUT)
-        self.names.fixed, self.names.conditions = values, conditions
+        general = _GENERAL.search(self._sentence()) is not None  # whatever some lines above were about
+        with self.names.for_all_values(everywhere=True) if general else nullcontext():
+            judged = self._judge.judged(left, right, about=relation.text in _ABOUT)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
         if judged.verdict.status == "refuted":
@@ -169,34 +168,11 @@ class Reviewer(DefinitionRules):
         if doubtful and (self._is_known_rate(left, right) or self._moves(left, right)):
             self._hold(left, right, equation, asked=False)
             return right
-        at_a_value = bool(self._judge.places.here)
-        sought = (
-            ends and not at_a_value and (self._is_sought(left, right) or self._is_equilibrium(left, right))
-        )
-        if judged.verdict.status == "refuted" and sought:
-            self._hold(left, right, equation, asked=True)
-            return right
-        if judged.verdict.status == "refuted" and self._stands_above_definition(left, right):
-            self._hold(left, right, equation, asked=False)
-            return right
-        if judged.verdict.status == "refuted" and ends and self._names_a_rate(left, right):
-            self._hold(left, right, equation, asked=False)  # m*dv/dt = m*a, of an a that nothing above reads
-            return right
-        is_new = is_first and judged.verdict.status == "refuted" and self._has_new_name(left, right)
-        if is_new and self._is_law(left, right):
-            self._hold(left, right, equation, asked=False)
-            return right
-        if judged.verdict.status == "refuted" and self._is_stated(left, right):
-            self._hold(left, right, equation, asked=False)
-            return right
-        if (
-            judged.verdict.status == "refuted"
-            and ends
-            and (self._is_fact(left, right) or self._is_motion(left, right) or self._is_law(left, right))
-        ):
-            self._hold(left, right, equation, asked=False)
-            return right
         if judged.verdict.status == "refuted":
+            asked = ends and self._is_question(left, right)
+            if asked or self._is_hypothesis(left, right, ends=ends, is_first=is_first):
+                self._hold(left, right, equation, asked=asked)
+                return right
             if self._right is None:
                 self._right = left
             elif (again := self._judge.judged(self._right, right)).verdict.status == "proved":
@@ -211,6 +187,26 @@ class Reviewer(DefinitionRules):
                 self._doubtful.append(right.expr)
         self._add_judged(text, equation, judged)
         return right
+
+    def _is_question(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation that does not hold everywhere asks where it does."""
+        if self._judge.places.here:
+            return False
+        return self._is_sought(left, right) or self._is_equilibrium(left, right)
+
+    def _is_hypothesis(self, left: ReadSide, right: ReadSide, *, ends: bool, is_first: bool) -> bool:
+        """Tell whether an equation that does not follow from what stands above is one that the document starts from."""
+        if self._stands_above_definition(left, right):
+            return True
+        if ends and self._names_a_rate(left, right):  # m*dv/dt = m*a, of an a that nothing above reads
+            return True
+        if is_first and self._has_new_name(left, right) and self._is_law(left, right):
+            return True
+        if self._is_stated(left, right):
+            return True
+        return ends and (
+            self._is_fact(left, right) or self._is_motion(left, right) or self._is_law(left, right)
+        )
 
     def _restate(self, left: ReadSide, right: ReadSide) -> None:
         """Remember another formula of a name, by equations above: its derivative may be meant of that."""

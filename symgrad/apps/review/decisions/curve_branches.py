@@ -10,9 +10,10 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.decisions.implicit_curves import Branch, branches
+from symgrad.apps.review.decisions.solving import known_values, solve_for
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["QUICK", "CurveBranches"]
@@ -46,6 +47,40 @@ class CurveBranches:
             right, wrong = both if found.status == "proved" else reversed(both)
             return Verdict("undecided", f"it holds where {right}, and not where {wrong}")
         return max(found, other, key=lambda v: _WORSE.index(v.status))
+
+    def _given(self, nodes: Sequence[Node], branch: int = 0) -> tuple[list[Node] | None, str | None]:
+        """Return the sides where the document's equations hold, None where it has none about them.
+
+        Args:
+            nodes: the sides.
+            branch: which of two values an input has for which a curve is solved.
+
+        Returns:
+            The sides, and why a difference of the two proves nothing, where it does not.
+        """
+        names = self._names
+        read = set(symbols_of(nodes))
+        if not (read & names.fixed.keys() or read & names.implied.keys()):
+            return None, None
+        found = substitute(nodes, names.fixed)
+        for equation in names.implied.values():
+            if equation.curve is not None:
+                known = self._solved(equation.curve)
+                if not known:
+                    name = equation.unknown.name
+                    return found, f"the sides differ, but perhaps not where {name} solves its equation"
+                chosen = known[min(branch, len(known) - 1)]
+                found = substitute(found, {chosen.unknown: chosen.value})
+                continue
+            if equation.unknown not in set(symbols_of(found)):
+                continue
+            found = substitute(found, known_values(equation.unknown, equation.value))
+            solution = solve_for(equation.unknown, equation.value)
+            if solution is None:
+                name = equation.unknown.name
+                return found, f"the sides differ, but perhaps not where {name} solves its equation"
+            found = substitute(found, dict([solution]))
+        return found, None
 
     def _on_the_curve(self, verdict: Verdict, a: Expr, b: Expr, branch: int) -> Verdict:
         """Return a verdict on sides in which a curve is solved, whose difference is one where it has points."""

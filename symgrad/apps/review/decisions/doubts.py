@@ -15,8 +15,9 @@ __all__ = ["doubt_about", "read_as_number", "symmetric_cases", "unread_about", "
 
 def read_as_number(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
     """Return why formulas are not judged that read as a number what the document uses as an array."""
-    for s in topological(nodes):
-        if s.op is SYMBOL and not s.shape and s.name in names.arrays and names.is_unknown(s.name):
+    arrays = names.facts.arrays
+    for s in topological(nodes) if arrays else ():
+        if s.op is SYMBOL and not s.shape and s.name in arrays and names.is_unknown(s.name):
             return f"{s.name} is used as an array, and nothing declares it: it is read as a number"
     return None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
@@ -20,9 +21,8 @@ from symgrad.apps.review.decisions.doubts import (
     unread_name,
 )
 from symgrad.apps.review.decisions.point_claims import PointClaims
-from symgrad.apps.review.decisions.rounding import DecimalReadings, decimals_in, unit_factor
+from symgrad.apps.review.decisions.rounding import DecimalReadings, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
-from symgrad.apps.review.decisions.solving import known_values, solve_for
 from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
@@ -89,6 +89,15 @@ class Judge(CurveBranches):
         self._diagnosis = StepDiagnosis(names, self._given)
         self._rounding = DecimalReadings()
 
+    @contextmanager
+    def in_another_case(self, case: Node | None) -> Generator[None]:
+        """Decide what is said of a case, within a with statement."""
+        before, self.case = self.case, case
+        try:
+            yield
+        finally:
+            self.case = before
+
     def judged(self, left: ReadSide, right: ReadSide, *, about: bool = False) -> StepVerdict:
         """Decide whether a side is equal to the one before; ``about`` as much, where that is written."""
         kind = _kind(left, right)
@@ -97,7 +106,8 @@ class Judge(CurveBranches):
         self._differentiated.update(x.node for s in (left.slope, right.slope) if s is not None for x in s.by)
         if self._has_empty_case():
             return StepVerdict(
-                kind, Verdict("undecided", "there are no values in the case that it is said of")
+                kind,
+                Verdict("undecided", "there are no values in the case that it is said of"),
             )
         try:
             verdict = self._verdict(left, right)
@@ -134,8 +144,7 @@ class Judge(CurveBranches):
 
     def _rounded(self, left: ReadSide, right: ReadSide, about: bool) -> tuple[Verdict, str | None] | None:
         """Return the verdict on a step whose decimals are read as rounded; None where that explains nothing."""
-        values = {**self._names.fixed, **self.places.of(right)}
-        nodes = substitute([left.expr.node, right.expr.node], values)
+        nodes = substitute([left.expr.node, right.expr.node], self.places.values_in(right))
         nodes = self._given(nodes)[0] or nodes
         found = self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
         factor = unit_factor(*nodes) if found is None and self.units else None
@@ -143,17 +152,6 @@ class Judge(CurveBranches):
             why = f"the sides differ by a factor of {factor}, perhaps since their units differ, which are not read"
             return Verdict("undecided", why), None
         return found
-
-    def agree_in_floats(self, sides: Sequence[Node], text: str) -> bool:
-        """Tell whether numbers are equal in floats, but for what rounding the decimals of a text may change."""
-        if symbols_of(sides) or any(side.shape for side in sides):
-            return False
-        try:
-            one, other = (float(self._names.expr(side)) for side in sides)
-        except SymgradError:
-            return False
-        digits = min((d.digits for d in decimals_in(text)), default=9)
-        return abs(one - other) <= 10.0 ** (2 - digits) * max(abs(one), abs(other))
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> StepVerdict:
         """Decide whether a value solves equations that are asked for.
@@ -284,7 +282,7 @@ class Judge(CurveBranches):
         conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
         if not conditions:
             return verdict, None
-        fixed = {**self._names.fixed, **self.places.of(right)}
+        fixed = self.places.values_in(right)
         conditions = [c for c in (c.where(fixed) for c in conditions) if c.reads]
         marked = self._names.unmarked(substitute([left.expr.node, right.expr.node], fixed))
         a, b = match_shapes(*map(Expr, marked))
@@ -301,8 +299,8 @@ class Judge(CurveBranches):
                 (other, f"where {condition.said}") if missing is None else (_undecided(other, missing), None)
             )
         if other.status == "proved" and condition.asked and _CALL.fullmatch(left.text.text) is not None:
-            arguments = self._names.arguments.union(*self._names.functions.values())
-            asked = {s for s in condition.reads if s.name in arguments}
+            parameters = self._names.parameters
+            asked = {s for s in condition.reads if s.name in parameters}
             if not asked.isdisjoint(symbols_of([right.expr.node])):
                 why = f"it holds where {condition.said}, and reads as a claim for all values"
                 return _undecided(other, why), None
@@ -398,40 +396,6 @@ class Judge(CurveBranches):
         first, second = (Expr(n) for n in substitute([a.node, b.node], named))
         general = equal(first, second, time_limit=self._seconds, values_only=True)
         return general if general.status == "proved" else verdict
-
-    def _given(self, nodes: Sequence[Node], branch: int = 0) -> tuple[list[Node] | None, str | None]:
-        """Return the sides where the document's equations hold, None where it has none about them.
-
-        Args:
-            nodes: the sides.
-            branch: which of two values an input has for which a curve is solved.
-
-        Returns:
-            The sides, and why a difference of the two proves nothing, where it does not.
-        """
-        names = self._names
-        read = set(symbols_of(nodes))
-        if not (read & names.fixed.keys() or read & names.implied.keys()):
-            return None, None
-        found = substitute(nodes, names.fixed)
-        for equation in names.implied.values():
-            if equation.curve is not None:
-                known = self._solved(equation.curve)
-                if not known:
-                    name = equation.unknown.name
-                    return found, f"the sides differ, but perhaps not where {name} solves its equation"
-                chosen = known[min(branch, len(known) - 1)]
-                found = substitute(found, {chosen.unknown: chosen.value})
-                continue
-            if equation.unknown not in set(symbols_of(found)):
-                continue
-            found = substitute(found, known_values(equation.unknown, equation.value))
-            solution = solve_for(equation.unknown, equation.value)
-            if solution is None:
-                name = equation.unknown.name
-                return found, f"the sides differ, but perhaps not where {name} solves its equation"
-            found = substitute(found, dict([solution]))
-        return found, None
 
 
 def _undecided(verdict: Verdict, why: str) -> Verdict:

@@ -68,6 +68,10 @@ class PointClaims:
         read = set(symbols_of([right.expr.node]))
         return {s: v for s, v in self.at.items() if s in self.here or s not in read}
 
+    def values_in(self, right: ReadSide) -> dict[Node, Node]:
+        """Return the values of inputs in a step: those of lines above, and those that it may be meant for."""
+        return {**self._names.fixed, **self.of(right)}
+
     def unless_there_alone(
         self, left: ReadSide, right: ReadSide, verdict: Verdict, in_case: Callable[[Expr, Expr], Expr]
     ) -> Verdict:
@@ -78,12 +82,12 @@ class PointClaims:
         names = self._names
         sides = [left.expr.node, right.expr.node]
         one, other = (set(symbols_of([side])) for side in sides)
-        arguments = names.arguments.union(*names.functions.values())
+        parameters = names.parameters
         by = {x.node for s in (left.slope, left.claimed, right.slope) if s is not None for x in s.by}
         values = {
             s: v
             for s, v in names.fixed.items()
-            if s in other and (s in by or s.name in arguments or (s in one and self._is_substituted(s, v)))
+            if s in other and (s in by or s.name in parameters or (s in one and self._is_substituted(s, v)))
         }
         if not values:
             return verdict

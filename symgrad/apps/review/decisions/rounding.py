@@ -23,7 +23,15 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Decimal", "DecimalReadings", "decimals_in", "numbers_in", "unit_factor"]
+__all__ = [
+    "Decimal",
+    "DecimalReadings",
+    "agree_in_floats",
+    "decimals_in",
+    "number_text",
+    "numbers_in",
+    "unit_factor",
+]
 
 # A letter may follow at once, as in 0.333x. Digits that a comma parts are not read here.
 _DECIMAL = re.compile(r"(?<![\w.,])(?P<digits>\d+\.\d*|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?(?![.\d])")
@@ -96,6 +104,16 @@ def numbers_in(text: str) -> list[Fraction]:
         for m in _NUMBER.finditer(text)
         if abs(int(m["exponent"] or 0)) < 400
     ]
+
+
+def number_text(value: Fraction) -> str:
+    """Return a number as a decimal of twelve digits at most.
+
+    Example:
+        >>> number_text(Fraction(1, 50)), number_text(Fraction(2, 3))
+        ('0.02', '0.666666666667')
+    """
+    return f"{float(value):.12g}"
 
 
 class DecimalReadings:
@@ -221,17 +239,36 @@ def unit_factor(left: Node, right: Node) -> str | None:
         >>> unit_factor(number(Fraction(1, 200)), number(5)), unit_factor(number(2), number(3))
         ('1000', None)
     """
-    if symbols_of([left, right]) or left.shape or right.shape:
+    sizes = [abs(value) for value in _floats([left, right])]
+    if not sizes or not all(size and isfinite(size) for size in sizes):
         return None
-    try:
-        one, other = abs(float(Expr(left))), abs(float(Expr(right)))
-    except SymgradError:
-        return None
-    if not (one and other and isfinite(one) and isfinite(other)):
-        return None
-    ratio = max(one, other) / min(one, other)
+    ratio = max(sizes) / min(sizes)
     found = [f for f in _FACTORS if abs(ratio / f - 1) < _CLOSE]
     return f"{found[0]:.0f}" if found else None
+
+
+def agree_in_floats(sides: Sequence[Node], text: str) -> bool:
+    """Tell whether numbers are equal in floats, but for what rounding the decimals of a text may change.
+
+    Example:
+        >>> agree_in_floats([number(Fraction(1, 3)), number(Fraction("0.333"))], "0.333")
+        True
+    """
+    values = _floats(sides)
+    if not values:
+        return False
+    digits = min((d.digits for d in decimals_in(text)), default=9)
+    return abs(values[0] - values[1]) <= 10.0 ** (2 - digits) * max(map(abs, values))
+
+
+def _floats(sides: Sequence[Node]) -> list[float]:
+    """Return sides as floats; none where one is no number."""
+    if symbols_of(sides) or any(side.shape for side in sides):
+        return []
+    try:
+        return [float(Expr(side)) for side in sides]
+    except SymgradError:
+        return []
 
 
 def _others(conditions: Sequence[Condition], unknown: Node) -> set[Node]:
@@ -249,7 +286,7 @@ def _root_near(
             return None
     except SymgradError:
         return None
-    said = f"between {_plain(ends[0])} and {_plain(ends[1])} the sides of {condition.said} change their order"
+    said = f"between {number_text(ends[0])} and {number_text(ends[1])} the sides of {condition.said} change their order"
     return Verdict("supported", said, points=2), "a solution, rounded"
 
 
@@ -355,7 +392,3 @@ def _decimal_text(decimal: Decimal) -> str:
     if -1 <= places <= 12 and decimal.value < 10**12:
         return f"{float(decimal.value):.{max(places, 0)}f}"
     return f"{float(decimal.value):.{decimal.digits - 1}e}"
-
-
-def _plain(value: Fraction) -> str:
-    return f"{float(value):.12g}"

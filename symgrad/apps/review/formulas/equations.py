@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 
 from symgrad.apps.review.assumptions import Assumption, Condition
 from symgrad.ir.graph import Node
@@ -37,6 +38,20 @@ class DocumentEquations:
         (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
         self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
         self.fixed[symbol] = value
+
+    @contextmanager
+    def for_all_values(self, *, everywhere: bool = False) -> Generator[None]:
+        """Read and judge without the values of inputs, within a with statement; everywhere: without equations, too."""
+        values, conditions = self.fixed, self.conditions
+        self.fixed = {}
+        if everywhere:
+            self.conditions = []
+        try:
+            yield
+        finally:
+            self.fixed = values
+            if everywhere:
+                self.conditions = conditions
 
     def line_of_value(self, symbol: Node) -> int:
         """Return the line that gives an input its value."""

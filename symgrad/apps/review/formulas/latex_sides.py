@@ -438,7 +438,7 @@ class LatexSideReader:
         heads = {"", *_WORD.findall(text), *self._bodies}
         heads |= {"varpi"} if "pi" in heads else set()  # where pi is a name
         if not heads.isdisjoint(("nabla", "Delta")):  # by the arguments of the function behind it
-            heads |= {"x", "y", "z"}.union(*names.functions.values(), names.arguments)
+            heads |= {"x", "y", "z"} | names.parameters
         heads |= {letter for head in heads for letter in head}
         heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}

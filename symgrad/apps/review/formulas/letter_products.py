@@ -1,4 +1,4 @@
-"""Products without a multiplication sign: ...."""
+"""Products without a multiplication sign: xy, where x and y are names and nothing is called xy."""
 
 from __future__ import annotations
 

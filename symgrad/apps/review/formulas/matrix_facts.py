@@ -79,12 +79,17 @@ class DocumentFacts:
 
     Args:
         found: each name with what is said of it.
+        arrays: the names that formulas use as arrays.
 
     Attributes:
+        arrays: likewise.
         held: names that keep their values while others move, with the lines that say it.
     """
 
-    def __init__(self, found: Sequence[tuple[str, StatedFact]] = ()) -> None:
+    def __init__(
+        self, found: Sequence[tuple[str, StatedFact]] = (), arrays: frozenset[str] = frozenset()
+    ) -> None:
+        self.arrays = arrays
         self.held: dict[str, int] = {}
         self._facts: dict[str, list[StatedFact]] = {}
         for name, fact in found:
@@ -131,7 +136,7 @@ def facts_in(text: str) -> DocumentFacts:
             named = [] if article else _named(before, reverse=True)
             named = named or _named(behind, reverse=False) or _named(before, reverse=True)
             found += [(name, StatedFact(word, text.count("\n", 0, start) + 1, case)) for name in named]
-    return DocumentFacts(found)
+    return DocumentFacts(found, array_names(text))
 
 
 def _named(text: str, *, reverse: bool) -> list[str]:

@@ -61,7 +61,6 @@ class DocumentNames(DocumentEquations):
         has_random_inputs: whether an input has a distribution.
         variables: the names by which the document differentiates, and those that a derivative holds constant, such as
             T in (∂p/∂V)_T.
-        arrays: the names that it uses as arrays.
         arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what the document declares, and what is assumed without a declaration.
@@ -75,7 +74,6 @@ class DocumentNames(DocumentEquations):
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, ImplicitEquation] = {}
-        self.arrays: frozenset[str] = frozenset()
         self.followed: Mapping[str, str | None] = {}
         self.primed: frozenset[str] = frozenset()
         self.marked: dict[Node, Node] = {}
@@ -105,6 +103,11 @@ class DocumentNames(DocumentEquations):
     def is_unknown(self, name: str) -> bool:
         """Tell whether formulas read a name as a number, and nothing says more of it."""
         return name in self._undeclared and not self.values[name].shape
+
+    @property
+    def parameters(self) -> set[str]:
+        """The arguments of the functions that the document defines, in LaTeX and in other notations."""
+        return self.arguments.union(*self.functions.values())
 
     @property
     def unsure(self) -> Mapping[Node, int]:
@@ -182,9 +185,8 @@ class DocumentNames(DocumentEquations):
         if node.op is SYMBOL:
             name = f"d{node.name}"
             return self._differentials.setdefault(node, symbol(Declaration(name, shape=node.shape)))
-        arguments = self.arguments.union(*self.functions.values())
-        inputs = inputs_of(node)
-        moved = [s for s in inputs if s.name in self.varied or s.name in arguments]
+        inputs, parameters = inputs_of(node), self.parameters
+        moved = [s for s in inputs if s.name in self.varied or s.name in parameters]
         held = [s.name for s in inputs if s not in moved]
         if held:
             self.assume(f"{', '.join(held)} held fixed in differentials", self.line, stated=False)

@@ -76,6 +76,11 @@ class ReadSide:
     values: bool = False
     claimed: WrittenDerivative | None = None
 
+    @property
+    def varies(self) -> bool:
+        """Whether it reads real inputs, and so is more than a number."""
+        return any(s.dtype == "real" for s in symbols_of([self.expr.node]))
+
 
 @dataclass(frozen=True, slots=True)
 class DefinedTarget:

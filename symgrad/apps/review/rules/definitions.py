@@ -190,7 +190,7 @@ class DefinitionRules(DocumentDeclarations):
             return True, side
         if self._is_related(symbol, side) and self._derived_value(symbol, side, equation):
             return True, side
-        if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
+        if unused and side.expr.shape == symbol.shape and side.varies:  # declared, and now defined
             self.names.define(name, side.expr.node, side.names)
             self._add("definition", equation.right, equation)
             return True, side
@@ -213,7 +213,7 @@ class DefinitionRules(DocumentDeclarations):
             return False
         if self._is_solved_for_time(name, side):
             return True
-        if not _varies(side) or self._is_related(self.names.values[name], side):
+        if not side.varies or self._is_related(self.names.values[name], side):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
             return True
@@ -269,9 +269,8 @@ class DefinitionRules(DocumentDeclarations):
     ) -> tuple[bool, ReadSide | None]:
         judged = self._judge.solution(symbol, side, asked)
         if judged.verdict.status == "refuted" and self._carried is not None:
-            before, self._judge.case = self._judge.case, self._carried
-            there = self._judge.solution(symbol, side, asked)
-            self._judge.case = before
+            with self._judge.in_another_case(self._carried):
+                there = self._judge.solution(symbol, side, asked)
             judged = (
                 replace(there, message="in the case above") if there.verdict.status == "proved" else judged
             )
@@ -303,8 +302,3 @@ class DefinitionRules(DocumentDeclarations):
         message = f"{name} is what solves this equation; d{name} follows it, ∂ holds {name} fixed"
         self._add("condition", equation.right, equation, message=message)
         return side
-
-
-def _varies(side: ReadSide) -> bool:
-    """Tell whether a side reads real inputs, and so is more than a number."""
-    return any(s.dtype == "real" for s in symbols_of([side.expr.node]))

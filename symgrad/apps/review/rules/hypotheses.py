@@ -43,7 +43,6 @@ from symgrad.support.traversal import walk
 
 __all__ = ["HypothesisRules"]
 
-_DOTTED = re.compile(r"\\d?dot(?![a-z])")
 _LINES = 3  # up to an equation, in which words ask for it
 _NEAR = 120  # characters before a definition that may say that a name is fixed
 
@@ -174,7 +173,8 @@ class HypothesisRules(LawRules):
         start, end = statement.sides[0].span.start, statement.sides[-1].span.end
         text = self._source.text
         before = self._prose(start)
-        values = point_near(before, text[end : text.find("\n", end) if "\n" in text[end:] else None])
+        line_end = text.find("\n", end)
+        values = point_near(before, text[end : line_end if line_end >= 0 else None])
         pair = self._coordinates() if values else []
         time = time_near(before)
         if time is not None and not values:
@@ -323,8 +323,7 @@ class HypothesisRules(LawRules):
             return True  # y = 0, or x**2 - 2*x - 3 = 0
         if self._has_one_solution(reads):
             return False  # it follows from equations above, or is a mistake
-        sentence = re.split(r"[.!?;](?:\s|$)", self._before)[-1]
-        if reads and SOUGHT_CUES.search("\n".join(sentence.split("\n")[-_LINES:])) is not None:
+        if reads and SOUGHT_CUES.search("\n".join(self._sentence().split("\n")[-_LINES:])) is not None:
             return True
         return any(self._gives(statement) in reads for statement in self._behind_it)
 

@@ -72,7 +72,7 @@ class RestartRules(SecondReadings):
     def _is_stated(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether words say that an equation holds: by symmetry, in equilibrium; or of what its inputs are."""
         has_inputs = bool(symbols_of([left.expr.node, right.expr.node]))
-        if has_inputs and _STATED.search(re.split(r"[.!?;](?:\s|$)|\n", self._before)[-1]) is not None:
+        if has_inputs and _STATED.search(self._sentence().rpartition("\n")[2]) is not None:
             return True
         plain = left.slope is None and not left.values and not right.values
         if has_inputs and plain and right.expr.node.is_number() and _VALUES.search(self._before) is not None:
@@ -99,8 +99,7 @@ class RestartRules(SecondReadings):
 
     def _is_solved_for_time(self, name: str, side: ReadSide) -> bool:
         """Tell whether a formula is a solution of a differential equation above, which is judged with it."""
-        varies = any(s.dtype == "real" for s in symbols_of([side.expr.node]))
-        return varies and any(self._has_rates(name, c) for c in self.names.conditions)
+        return side.varies and any(self._has_rates(name, c) for c in self.names.conditions)
 
     def _stands_above_definition(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a derivative stands above the formula of a name in it: it is given, then."""

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import solution
 from symgrad.apps.review.decisions.judge import StepVerdict
-from symgrad.apps.review.decisions.rounding import numbers_in
+from symgrad.apps.review.decisions.rounding import agree_in_floats, number_text, numbers_in
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
@@ -45,7 +46,7 @@ _MOST_INPUTS = 3  # inputs that numbers are put in for
 _MOST_ASSIGNMENTS = 200  # of numbers to inputs
 _EQUATION = re.compile(r"(?<![<>!])==|(?<![<>!=])= ")
 _WHEN = re.compile(r"\b(?:when|while|whenever|once|provided|inactive|active)\b", re.IGNORECASE)
-_RATE = re.compile(r"d\w+_d\w+")
+_SLOPE_NAME = re.compile(r"d\w+_d\w+")
 _KINKS = ("maximum", "minimum", "abs", "sign", "where", "heaviside", "relu", "clip")
 _PARTIAL_DOMAIN = ("sqrt", "log", "cbrt")
 
@@ -82,13 +83,11 @@ class SecondReadings(HypothesisRules):
         """Judge a step without the values that inputs have by the lines above: what holds for all of them is right."""
         if not self.names.fixed or not (left.slope is not None or left.values):
             return None
-        kept, self.names.fixed = self.names.fixed, {}
         try:
-            found = self._judge.judged(self._reader.side(left.text), right)
+            with self.names.for_all_values():
+                found = self._judge.judged(self._reader.side(left.text), right)
         except SymgradError:
             return None
-        finally:
-            self.names.fixed = kept
         if found.verdict.status != "proved":
             return None
         return replace(found, message="for all values of the inputs")
@@ -233,9 +232,8 @@ class SecondReadings(HypothesisRules):
         """Judge a step in the case that a line above is about."""
         if self._carried is None or self._judge.case is not None:
             return None
-        self._judge.case = self._carried
-        found = self._judge.judged(left, right)
-        self._judge.case = None
+        with self._judge.in_another_case(self._carried):
+            found = self._judge.judged(left, right)
         if found.verdict.status not in _CERTAIN:
             return None
         if self._in_a_case:
@@ -245,7 +243,7 @@ class SecondReadings(HypothesisRules):
 
     def _with_numbers(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Judge a step whose right side has numbers in the place of inputs: pi*0.02**2/4 for pi*d**2/4."""
-        fixed = {**self.names.fixed, **self._judge.places.of(right)}
+        fixed = self._judge.places.values_in(right)
         node, other = substitute([left.expr.node, right.expr.node], fixed)
         free = [s for s in symbols_of([node]) if s not in symbols_of([other])]
         written = list(dict.fromkeys(numbers_in(right.text.text)))
@@ -274,10 +272,9 @@ class SecondReadings(HypothesisRules):
     def _at_numbers(
         self, left: ReadSide, right: ReadSide, values: dict[Node, Fraction]
     ) -> StepVerdict | None:
-        fixed = {**self.names.fixed, **self._judge.places.of(right)}
-        put = {**fixed, **{s: number(v) for s, v in values.items()}}
+        put = {**self._judge.places.values_in(right), **{s: number(v) for s, v in values.items()}}
         sides = substitute([left.expr.node, right.expr.node], put)
-        if not self._judge.agree_in_floats(sides, right.text.text):
+        if not agree_in_floats(sides, right.text.text):
             return None
         places, before = self._judge.places, (dict(self._judge.places.at), self._judge.places.here)
         places.at.update({s: number(v) for s, v in values.items()})
@@ -287,14 +284,14 @@ class SecondReadings(HypothesisRules):
             places.at, places.here = before
             return None
         places.here = before[1]
-        said = ", ".join(f"{s.name} = {_text(v)}" for s, v in values.items())
+        said = ", ".join(f"{s.name} = {number_text(v)}" for s, v in values.items())
         return replace(found, message=f"with {said} put in", corrected=None)
 
     def _at_a_rate(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Take in how fast something moves that words alone may say: dx/dt is 0.2 where 3*x**2*dx/dt is 3*x**2*0.2."""
         sides = (left.expr.node, right.expr.node)
         new = [s for s in symbols_of([sides[0]]) if s not in symbols_of([sides[1]])]
-        rates = [s for s in new if _RATE.fullmatch(s.name) and s.name not in self.names]
+        rates = [s for s in new if _SLOPE_NAME.fullmatch(s.name) and s.name not in self.names]
         value = solution(sides, rates[0]) if len(rates) == 1 and left.slope is None else None
         if value is None or not value.is_number() or Fraction(value.value) not in numbers_in(right.text.text):
             return None
@@ -319,19 +316,14 @@ class SecondReadings(HypothesisRules):
         """Return that a step with roots or logarithms on its right is undecided that holds for positive inputs."""
         nodes = [left.expr.node, right.expr.node]
         inputs = [s for s in symbols_of(nodes) if self.names.is_unknown(s.name)]
-        variables = self.names.arguments.union(self.names.variables, *self.names.functions.values())
+        variables = self.names.parameters | self.names.variables
         if not _has_partial_domain(nodes[1]):
             inputs = [s for s in inputs if s.name not in variables] if _has_partial_domain(nodes[0]) else []
         declared = self._carried is not None or self.names.declares_signs()
         if not inputs or declared or self._judge.case is not None:
             return None
-        conditions = [OPS["lt"](number(0), s) for s in inputs]
-        case = conditions[0]
-        for more in conditions[1:]:
-            case = OPS["and_"](case, more)
-        self._judge.case = case
-        found = self._judge.judged(left, right)
-        self._judge.case = None
+        with self._judge.in_another_case(reduce(OPS["and_"], (OPS["lt"](number(0), s) for s in inputs))):
+            found = self._judge.judged(left, right)
         if found.verdict.status not in _CERTAIN:
             return None
         said = ", ".join(s.name for s in inputs)
@@ -362,7 +354,3 @@ def _has_partial_domain(node: Node) -> bool:
         )
         for n in topological([node])
     )
-
-
-def _text(value: Fraction) -> str:
-    return f"{float(value):.12g}"

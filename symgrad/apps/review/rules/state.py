@@ -11,7 +11,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.decisions.implicit_curves import dependent_names, variables_in
 from symgrad.apps.review.decisions.judge import Judge, StepVerdict
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
-from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, array_names
+from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import WrittenDerivative
 from symgrad.apps.review.formulas.side_reader import ReadSide, SideReader
@@ -26,6 +26,7 @@ __all__ = ["WrittenEquation", "ReviewState", "one_line"]
 
 _OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^}]*\}")
+_SENTENCE_END = re.compile(r"[.!?;](?:\s|$)")
 _PROSE = 200  # characters before an equation that may say what it is
 
 
@@ -105,7 +106,6 @@ class ReviewState:
         self._followed = dependent_names(expected)
         self.names.followed = self._followed
         self.names.variables = variables_in(expected)
-        self.names.arrays = array_names(self._source.text)
         self.names.primed = frozenset(name for name, by in self._followed.items() if by is None)
         self._reader.letters.release(self._followed)
         self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]
@@ -114,6 +114,10 @@ class ReviewState:
         """Return the words before a place, of its paragraph."""
         text = _OPENING.sub("", self._source.text[max(0, before - _PROSE) : before])
         return re.split(r"\n[ \t]*\n", _ENVIRONMENT.sub(" ", text))[-1]
+
+    def _sentence(self) -> str:
+        """Return the words before the statement that is read, of its sentence."""
+        return _SENTENCE_END.split(self._before)[-1]
 
     def _read(self, text: SideText) -> ReadSide | None:
         try:

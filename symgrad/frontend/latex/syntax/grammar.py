@@ -25,7 +25,6 @@ from symgrad.support.source import Source
 __all__ = ["LatexParser", "statements"]
 
 _LOGIC = (("or_", ("vee", "lor")), ("xor", ("veebar", "oplus")), ("and_", ("wedge", "land")))
-_SYMMETRIC = ("|", "‖")
 _BETWEEN_STATEMENTS = (
     "where",
     "with",
