@@ -233,6 +233,26 @@ def test_a_case_narrows_what_its_sentence_claims(text: str, expected: list[str])
     assert any("x > 0" in a.text for a in sg.review(text).assumptions)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f = x + 1\nFor x**2 < 0, f = 7.", ["undecided"]),
+        ("f = x + 1\nFor x > 5 and x < 3, f = 7.", ["undecided"]),
+        ("f = x + 1\nFor x > 3 and x < 5, f = 7.", ["refuted"]),
+        ("f = x + y\nFor x**2 + y**2 <= 0, f = 7.", ["undecided"]),
+        ("a = 3\nf = x + a\nFor a < 0, f = 7.", ["undecided"]),
+        ("x : positive\nf = x + 1\nFor x < 0, f = 7.", ["undecided"]),
+        ("f = x**2 - 4\nFor x < 0, f = 0 gives x = -2.", ["proved"]),
+        ("f = (x - 1)*(x + 3)\nFor x > 0, setting f = 0 gives x = -3 = 7.", ["undecided", "refuted"]),
+        ("f = x**2 - 4\nAssume x > 0. Set f = 0. Then\n  x = -2\n    = 9", ["undecided", "refuted"]),
+        ("g = x + 5\nFor x > 0, g = 0 gives x = -7.", ["refuted"]),
+        ("g = x + 5\nFor x > 0, abs(x) = x.\nThe solution of g = 0 is x = -7.", ["proved", "refuted"]),
+    ],
+)
+def test_a_case_without_values_proves_nothing(text: str, expected: list[str]) -> None:
+    assert verdicts(text) == expected
+
+
 # ------------------------------------------------------------------------------------------- documents
 
 SPRING = """A mass on a spring, with m, k, A : positive.

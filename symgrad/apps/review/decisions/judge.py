@@ -28,8 +28,9 @@ from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.steps import StepKind
-from symgrad.ir.graph import SYMBOL, Node, number
+from symgrad.ir.graph import SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
 from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.verification.diagnosis import Diagnoses
 from symgrad.verification.verdict import Verdict
@@ -104,10 +105,10 @@ class Judge(CurveBranches):
         if self.idle:
             return StepVerdict(kind, _IDLE)
         self._differentiated.update(x.node for s in (left.slope, right.slope) if s is not None for x in s.by)
-        if self._has_empty_case():
+        if self.case is not None and self._is_empty(self.case):
             return StepVerdict(
                 kind,
-                Verdict("undecided", "there are no values in the case that it is said of"),
+                Verdict("undecided", "the case that it is said of has no values, or isolated ones at most"),
             )
         try:
             verdict = self._verdict(left, right)
@@ -166,9 +167,25 @@ class Judge(CurveBranches):
         names = self._names
         others = {s: v for s, v in {**names.marked, **names.fixed}.items() if s is not unknown}
         (node,) = substitute([value.expr.node], others)
-        if self.case is not None:
-            (self.case,) = substitute([self.case], {unknown: node})
-        at = [c.where(others) for c in conditions]
+        case = None if self.case is None else substitute([self.case], {unknown: node})[0]
+        outside = case is not None and self._is_empty(case)
+        with self.in_another_case(None if outside else case):
+            found = self._solved_by(unknown, node, value, conditions, others)
+        if outside and found.verdict.status in ("proved", "supported"):
+            why = f"{unknown.name} does not have this value in the case that it is said of"
+            return StepVerdict("solution", Verdict("undecided", why))
+        return found
+
+    def _solved_by(
+        self,
+        unknown: Node,
+        node: Node,
+        value: ReadSide,
+        conditions: Sequence[Condition],
+        others: Mapping[Node, Node],
+    ) -> StepVerdict:
+        """Decide whether a value, with what is known of others put in, solves equations in a case."""
+        names, at = self._names, [c.where(others) for c in conditions]
         try:
             condition, verdict = check_solution(at, unknown, node, self._equation)
         except ShapeError as error:
@@ -257,14 +274,16 @@ class Judge(CurveBranches):
         free = undetermined(verdict.witness or (), self._names.sought(), self._names.fixed)
         return None if free is None else f"the sides differ, but the equations above determine {free}"
 
-    def _has_empty_case(self) -> bool:
-        """Tell whether no values are in the case: x > 0 from the definition on, and x < 0 in its sentence."""
-        case = self.case
-        if case is None or case.op.name != "and_":
-            return False
+    def _is_empty(self, case: Node) -> bool:
+        """Tell whether a case holds for no values: x > 0 from the definition on, and x < 0 in its sentence."""
         if case not in self._empty:
-            inside, nowhere = where(Expr(case), 1, 0), Expr(number(0))
-            self._empty[case] = equal(inside, nowhere, time_limit=QUICK, values_only=True).status == "proved"
+            anything, nothing = Expr(symbol(Declaration("anything"))), Expr(number(0))
+            inside = where(Expr(case), anything, nothing)
+            try:
+                claim = equal(inside, nothing, time_limit=QUICK, values_only=True)
+                self._empty[case] = claim.status == "proved"
+            except SymgradError:
+                self._empty[case] = False
         return self._empty[case]
 
     def _in_case(self, a: Expr, b: Expr) -> Expr:
