@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from symgrad.compiler.c.identifiers import c_identifiers
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["Abi", "ArrayAbi", "entries"]
+__all__ = ["Abi", "ArrayAbi", "array_entry", "entries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +144,38 @@ def entries(abi: Abi, real: FloatType, *, single: bool, directly: bool) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def array_entry(abi: ArrayAbi, counts: Sequence[int], real: FloatType, *, single: bool) -> str:
+    """Return the function of a program of small arrays, which passes their entries to the equations.
+
+    Args:
+        abi: the names and types.
+        counts: the number of entries of each argument.
+        real: the format of all numbers.
+        single: whether the equations are one function.
+    """
+    nin = len(abi.inputs)
+    at = "" if single else "[0]"
+    sides = [sum(counts[:nin]), sum(counts[nin:])]
+    dimensions = "" if single else "[BLOCK]"
+    lines = [
+        abi.prototype(),
+        "{",
+        f"    {real.c} in[{max(sides[0], 1)}]{dimensions}, out[{sides[1]}]{dimensions};",
+        "    int i;",
+    ]
+    first = 0
+    moves: list[str] = []
+    for k, (name, count, kind) in enumerate(zip((*abi.inputs, *abi.outputs), counts, abi.types, strict=True)):
+        first = 0 if k == nin else first
+        place = f"[{first} + i]" if first else "[i]"
+        flag = kind == "unsigned char"
+        moves += [f"    for (i = 0; i < {count}; i++)"]
+        if k < nin:
+            moves += [f"        in{place}{at} = {name}[i]{' != 0' if flag else ''};"]
+        else:
+            moves += [f"        {name}[i] = {'(unsigned char)' if flag else ''}out{place}{at};"]
+        first += count
+    called = f"    {abi.name}_{'one(in' if single else 'block(1, in'}, out);"
+    return "\n".join([*lines, *moves[: 2 * nin], called, *moves[2 * nin :], "    return 0;", "}", ""])

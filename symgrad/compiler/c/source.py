@@ -15,13 +15,14 @@ are the same.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from symgrad.compiler.c.abi import Abi, entries
+from symgrad.compiler.c.abi import Abi, ArrayAbi, array_entry, entries
 from symgrad.compiler.c.chunks import Chunks
 from symgrad.compiler.c.common import (
     BITS,
@@ -45,7 +46,7 @@ from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.ir.garbage_collection import gc_paused
 
-__all__ = ["c_source"]
+__all__ = ["c_source", "entry_source"]
 
 _BLOCK = 64
 """Points of a block: enough for any vector, and few enough for buffers in the first-level cache."""
@@ -90,7 +91,38 @@ def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
         NumberTooLargeError: if a constant is too large for the format.
         UnsupportedError: if an equation calls a function that C99 lacks.
     """
-    abi = _inside(abi)
+    return _source(plan, real, _inside(abi))
+
+
+def entry_source(plan: Schedule, real: FloatType, abi: ArrayAbi, shapes: Sequence[tuple[int, ...]]) -> str:
+    """Write the scalar equations of a program of small arrays as C.
+
+    Args:
+        plan: the equations of all entries.
+        real: the format of all numbers.
+        abi: the names and types of the arrays.
+        shapes: their shapes.
+
+    Raises:
+        NumberTooLargeError: if a constant is too large for the format.
+        UnsupportedError: if an equation calls a function that C99 lacks.
+    """
+    arrays = argument_names([*abi.inputs, *abi.outputs], _TAKEN, abi.name)
+    named = [
+        f"{array}_{'_'.join(map(str, at))}" if at else array
+        for array, shape in zip(arrays, shapes, strict=True)
+        for at in np.ndindex(*shape)
+    ]
+    nin = len(plan.inputs)
+    types = [t for t, shape in zip(abi.types, shapes, strict=True) for _ in np.ndindex(*shape)]
+    inner = _inside(Abi(abi.name, "", "", named[:nin], named[nin:], types, "n"))
+    abi = replace(abi, inputs=arrays[: len(abi.inputs)], outputs=arrays[len(abi.inputs) :])
+    counts = [math.prod(shape) for shape in shapes]
+    return _source(plan, real, inner, array_entry(abi, counts, real, single=len(plan.chunks) < 2))
+
+
+def _source(plan: Schedule, real: FloatType, abi: Abi, functions: str | None = None) -> str:
+    """Return the file: with these functions, or with those of elementwise kernels."""
     with np.errstate(all="ignore"), gc_paused():  # constants are folded
         with_fma, without = (_Writer(plan, real, abi, fused=fused).code() for fused in (True, False))
     code = select_fused(with_fma, without, real)
@@ -102,7 +134,7 @@ def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
         "head": HEAD,
         "block": str(_block(plan, real)),
         "code": (BITS if "bits_of(" in code or "of_bits(" in code else "") + code,
-        "entries": entries(abi, real, single=single, directly=directly),
+        "entries": entries(abi, real, single=single, directly=directly) if functions is None else functions,
     }
     return fill_template(_FILE, parts)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, cast, final
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from symgrad.compiler.kernels.kernel import Kernel, KernelOptions, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
-from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
 from symgrad.compiler.llvm.arrays.cached_code import RunnableArrays
+from symgrad.compiler.llvm.elementwise.entry_code import EntryCode
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
@@ -38,10 +37,12 @@ from symgrad.support.errors import (
     SymgradError,
 )
 
+if TYPE_CHECKING:
+    from symgrad.compiler.lowering.entries import ScalarProgram
+
 __all__ = ["ArrayKernel"]
 
 _FLOAT64 = np.dtype(np.float64)
-_SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _MANY = 2**13
 """If an input has more elements than this, outputs may be so large that a pool of outputs pays."""
 
@@ -76,15 +77,17 @@ class ArrayKernel(Kernel):
 
     def __init__(
         self,
-        code: RunnableArrays,
+        code: RunnableArrays | EntryCode,
         outputs: Sequence[Node],
         inputs: Sequence[Node],
         real: FloatType,
         options: KernelOptions,
         compile_indices: Compile,
+        *,
+        fusable: Collection[Node] = (),
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
-        super().__init__(outputs, inputs, kinds, real, options)
+        super().__init__(outputs, inputs, kinds, real, options, fusable)
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])
         itemsizes = [kind.itemsize for kind in self.kinds]
@@ -93,7 +96,7 @@ class ArrayKernel(Kernel):
         self._core = found.sizes
         self._found = found
         self.sizes = code.names
-        self._loop = ArrayLoop(code, found.sizes, found.axes, itemsizes, nin)
+        self._loop = code.loop_of(found.sizes, found.axes, itemsizes, nin)
         self._shapes = Shapes(inputs, outputs)
         self._guards = guards_of(outputs, inputs)
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
@@ -105,9 +108,17 @@ class ArrayKernel(Kernel):
         self._spares = OutputPool(self.kinds[nin:])
 
     @property
-    def code(self) -> RunnableArrays:
+    def code(self) -> RunnableArrays | EntryCode:
         """The code of the program, with the shapes of its arrays."""
         return self._code
+
+    def scalars(self) -> ScalarProgram | None:
+        """Return the scalar equations that the kernel computes, if it computes the entries of small arrays so."""
+        if not isinstance(self._code, EntryCode):
+            return None
+        from symgrad.compiler.lowering.entries import scalar_program  # most kernels are never written
+
+        return scalar_program(self.outputs, self.symbols, self.fusable)
 
     @property
     def llvm_ir(self) -> str:
@@ -143,9 +154,7 @@ class ArrayKernel(Kernel):
         check_lengths((*self.sizes, *self._code.lengths), sizes)
         check_arrays(self._code.arrays, sizes)
         check_products(self._code.computed, sizes)
-        count = len(self.sizes)
-        table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
-        found = int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
+        found = self._code.scratch_bytes([sizes[name] for name in self.sizes])
         if found < 0:  # the total overflowed, although no array is too large
             raise out_of_memory(f"a call of kernel '{self.name}'", LARGEST)
         return found

@@ -19,15 +19,16 @@ from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import names_of
-from symgrad.ir.traverse import all_pointwise, symbols_of, topological
+from symgrad.ir.traverse import all_pointwise, is_elementwise, symbols_of, topological
 from symgrad.ops.control import as_computed
-from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
+from symgrad.support.errors import InternalError, MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.support.logs import info
 from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
     from symgrad.compiler.kernels.array_kernel import ArrayKernel
+    from symgrad.compiler.lowering.entries import ScalarProgram
 
 __all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
 
@@ -36,6 +37,9 @@ Keeper: TypeAlias = "Callable[[bytes], None]"
 
 _ARRAYS = b"arrays\n"
 """The first line of cached code of an array program; the first line for an elementwise program begins with a number."""
+
+_ENTRIES = b"entries\n"
+"""The first line of cached code of a program of small arrays."""
 
 
 def compile_nodes(
@@ -56,6 +60,7 @@ def compile_nodes(
 
     Elementwise equations become a NumPy ufunc, if their outputs have the shape to which all inputs broadcast. All other
     equations (a matrix product, a sum, a size as a number, outputs of different shapes) become a generalised ufunc.
+    Small arrays of known size are computed entry by entry, as scalars; loops compute all others.
 
     Args:
         outputs: the nodes to compute, at least one.
@@ -103,7 +108,12 @@ def compile_nodes(
     real = float_type(dtype)
     options = KernelOptions(name, checked_threads(threads), compile_nodes, save or save_native, fast, effort)
     # Elementwise programs have a single loop, and code generators of their own.
-    if _elementwise(outputs, inputs, order):
+    elementwise = _elementwise(outputs, inputs, order)
+    scalars = None if elementwise else _scalars(outputs, inputs, fusable)
+    if scalars is not None and scalars.inputs == inputs and not any(node.shape for node in outputs):
+        elementwise, outputs, fusable = True, scalars.outputs, scalars.fusable
+        order = topological(outputs)
+    if elementwise:
         with gc_paused(), reports_progress("lower", "ordering equations"):
             # Quick and optimised code have the same schedule, in functions of bounded size.
             plan = schedule(outputs, inputs, fusable=fusable, fast=fast, order=order)
@@ -120,6 +130,8 @@ def compile_nodes(
         )
         return ElementwiseKernel(code, outputs, inputs, options, fusable=fusable, measure=measure)
     _check_sizes(outputs, inputs, declared)
+    if scalars is not None:
+        return _entry_kernel(scalars, outputs, inputs, real, options, fusable, keep)
     info("kernel", "'%s' computes with whole arrays: %d equations", name, len(order))
     return _array_kernel(outputs, inputs, real, options, keep=keep and _of_arrays(keep))
 
@@ -164,6 +176,8 @@ def kept_kernel(
     """
     options = KernelOptions(name, checked_threads(threads), compile_nodes, save, fast, effort)
     real = float_type(dtype)
+    if kept.startswith(_ENTRIES):
+        return _kept_entry_kernel(kept[len(_ENTRIES) :], inputs, real, options)
     if kept.startswith(_ARRAYS):
         return _array_kernel((), inputs, real, options, kept=kept[len(_ARRAYS) :])
     head, _, code = kept.partition(b"\n")
@@ -171,7 +185,9 @@ def kept_kernel(
 
     def computed() -> tuple[Sequence[Node], Collection[Node]]:
         nodes, fusable = forms()
-        return as_computed(nodes), fusable
+        nodes = as_computed(nodes)
+        scalars = None if is_elementwise(nodes) else _scalars(nodes, inputs, fusable)
+        return (nodes, fusable) if scalars is None else (scalars.outputs, scalars.fusable)
 
     def plan() -> Schedule:
         return schedule(kernel.outputs, inputs, fusable=kernel.fusable, fast=fast)
@@ -199,7 +215,12 @@ def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any
     inputs = tuple(inputs)
     _check_inputs(inputs, symbols_of(outputs))
     outputs = tuple(as_computed(outputs))
-    if not _elementwise(outputs, inputs, topological(outputs)):
+    elementwise = _elementwise(outputs, inputs, topological(outputs))
+    scalars = None if elementwise else _scalars(outputs, inputs, how.get("fusable", ()))
+    if scalars is not None and scalars.inputs == inputs and not any(node.shape for node in outputs):
+        how["fusable"] = scalars.fusable
+        return CudaKernel(scalars.outputs, inputs, **how)
+    if not elementwise:
         raise UnsupportedError(
             "the program computes with arrays as wholes, for which there is no code on a GPU yet",
             expected="equations that compute each element by itself",
@@ -240,9 +261,74 @@ def _array_kernel(
 
         # Loop nests and memory (`plan_arrays`), LLVM IR, and its machine code (`Engine`).
         code = ArrayCode(outputs, inputs, real, fast=options.fast, keep=keep)
+    return ArrayKernel(code, outputs, inputs, real, options, _indices_of(real, options))
+
+
+def _scalars(
+    outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node]
+) -> ScalarProgram | None:
+    """Return the scalar equations of a program of small arrays; None if it is none."""
+    from symgrad.compiler.lowering.entries import scalar_program  # elementwise programs do not need it
+
+    with gc_paused(), reports_progress("lower", "writing entries"):
+        return scalar_program(outputs, inputs, fusable)
+
+
+def _entry_kernel(
+    found: ScalarProgram,
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    real: FloatType,
+    options: KernelOptions,
+    fusable: Collection[Node],
+    keep: Keeper | None,
+) -> ArrayKernel:
+    """Compile the scalar equations of a program of small arrays."""
+    from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as below
+    from symgrad.compiler.llvm.elementwise.entry_code import EntryCode, serialize_entry_code
+
+    arrays = tuple(dict.fromkeys(n.shape for n in (*inputs, *topological(outputs))))
+    plan = found.plan(fast=options.fast)
+
+    def caching(code: bytes) -> None:
+        if keep is not None:
+            keep(_ENTRIES + serialize_entry_code(outputs, fusable, arrays, code))
+
+    equations = ElementwiseCode(plan, real, keep=keep and caching)
+    info(
+        "kernel",
+        "'%s' computes the entries of its arrays as scalars: %d equations for %d inputs and %d outputs",
+        options.name,
+        sum(len(chunk.nodes) for chunk in plan.chunks),
+        len(found.inputs),
+        len(found.outputs),
+    )
+    code = EntryCode(equations, inputs, outputs, arrays)
+    return ArrayKernel(code, outputs, inputs, real, options, _indices_of(real, options), fusable=fusable)
+
+
+def _kept_entry_kernel(
+    kept: bytes, inputs: Sequence[Node], real: FloatType, options: KernelOptions
+) -> ArrayKernel:
+    from symgrad.compiler.kernels.array_kernel import ArrayKernel
+    from symgrad.compiler.llvm.elementwise.entry_code import EntryCode, deserialize_entry_code
+
+    outputs, fusable, arrays, code = deserialize_entry_code(kept, inputs)
+
+    def plan() -> Schedule:
+        found = _scalars(outputs, inputs, fusable)
+        if found is None:
+            raise InternalError("the code of a program of small arrays is that of a large one")
+        return found.plan(fast=options.fast)
+
+    code = EntryCode(ElementwiseCode.of(code, real, plan), inputs, outputs, arrays)
+    return ArrayKernel(code, outputs, inputs, real, options, _indices_of(real, options), fusable=fusable)
+
+
+def _indices_of(real: FloatType, options: KernelOptions) -> Callable[..., ArrayKernel]:
+    """Return the function that compiles the computed positions of a program, to check them."""
     of_indices = options._replace(name=f"{options.name}.indices", threads=1)
-    compile_indices = partial(_array_kernel, real=real, options=of_indices)
-    return ArrayKernel(code, outputs, inputs, real, options, compile_indices)
+    return partial(_array_kernel, real=real, options=of_indices)
 
 
 def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from ctypes import addressof, c_int64
 from typing import TYPE_CHECKING, Any, final
 
 from symgrad.compiler.kernels.artefacts.plain_sizes import as_size
@@ -17,6 +18,8 @@ from symgrad.compiler.kernels.shapes import Shapes
 from symgrad.compiler.kernels.signature import signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
+from symgrad.compiler.llvm.elementwise.entry_code import EntryLoop
+from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.loader.base import Loaded, as_tuple
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL
@@ -69,6 +72,7 @@ class LoadedArrayKernel(Loaded):
 
     __slots__ = (
         "_arrays",
+        "_cell",
         "_checks",
         "_computed_sizes",
         "_core",
@@ -87,7 +91,12 @@ class LoadedArrayKernel(Loaded):
         found = signature_of([n.shape for n in nodes[:nin]], [n.shape for n in nodes[nin:]])
         program = _LoadedProgram(plain, self._addresses)
         self.signature, self.sizes, self._core = found.text, program.names, found.sizes
-        loop = ArrayLoop(program, found.sizes, found.axes, [kind.itemsize for kind in self.kinds], nin)
+        if plain["scalar"]:
+            self._cell = (c_int64 * 2)(self._addresses[1], 0)
+            real = float_type(self.dtype)
+            loop = EntryLoop(addressof(self._cell), [n.shape for n in nodes], nin, real, self._cell)
+        else:
+            loop = ArrayLoop(program, found.sizes, found.axes, [kind.itemsize for kind in self.kinds], nin)
         self._loop = loop
         self._shapes = Shapes(self.symbols, self.outputs)
         self._arrays: tuple[Shape, ...] = tuple(tuple(map(as_size, shape)) for shape in plain["arrays"])

@@ -16,6 +16,7 @@ import numpy as np
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.kernels.kernel import Kernel, as_tuple
 from symgrad.ops.array import linalg
+from symgrad.ops.array.contraction import sum_over
 from tests.compiler.kernels.formulas import EXACT, flag, op, same_bits, u, x
 from tests.compiler.kernels.programs import PROGRAMS, X, array, draw, ids, op_with, r, y
 
@@ -98,6 +99,19 @@ def arrays() -> None:
                     run(kernel, given, ("C", "F", "reversed", "wide"))
 
 
+def entries() -> None:
+    """Small arrays, whose loop moves tiles of points and entries."""
+    rng = np.random.default_rng(0)
+    for dtype in ("float64", "float32"):
+        for count in (1, 2, 3, 5, 8, 9, 16):
+            v, c = array("v", count), array("c")
+            outputs = [op("exp", v), op("mul", v, c), sum_over(v, (0,))]
+            kernel = compile_nodes(outputs, [v, c], dtype=dtype)
+            for n in (1, 7, 8, 16, 33):
+                given = [rng.normal(size=(n, *s.shape)).astype(dtype) for s in (v, c)]
+                run(kernel, given, ("C", "F", "reversed", "wide"))
+
+
 def factors() -> None:
     """Matrices that LAPACK reads and writes."""
     rng = np.random.default_rng(0)
@@ -151,6 +165,6 @@ def overrun() -> None:
 
 
 if __name__ == "__main__":
-    what = (elementwise, arrays, factors, positions, overrun)
+    what = (elementwise, arrays, entries, factors, positions, overrun)
     {f.__name__: f for f in what}[sys.argv[1]]()
     print("done")

@@ -21,7 +21,7 @@ def start(what: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("what", ["elementwise", "arrays", "factors", "positions"])
+@pytest.mark.parametrize("what", ["elementwise", "arrays", "entries", "factors", "positions"])
 def test_nothing_outside(what):
     done = start(what)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

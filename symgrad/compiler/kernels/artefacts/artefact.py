@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from itertools import islice
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from symgrad.compiler.c.abi import Abi, ArrayAbi
 from symgrad.compiler.c.arrays.program import array_source
 from symgrad.compiler.c.identifiers import c_function, c_identifiers
 from symgrad.compiler.c.linker import shared_library
-from symgrad.compiler.c.source import c_source
+from symgrad.compiler.c.source import c_source, entry_source
 from symgrad.compiler.gpu.codegen.artefacts import ptx_text, wasm_bytes
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
 from symgrad.compiler.kernels.artefacts.metadata import sealed, sealed_text
@@ -23,7 +24,7 @@ from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.arrays.array_code import array_module
 from symgrad.compiler.llvm.arrays.c_function import add_c_function
 from symgrad.compiler.llvm.call_stubs.file_query import ARGUMENT_QUERY
-from symgrad.compiler.llvm.elementwise.c_entry import Entry
+from symgrad.compiler.llvm.elementwise.c_entry import ArrayEntry, Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
 from symgrad.compiler.llvm.engine.blas import routines
 from symgrad.compiler.llvm.engine.jit import emit_assembly, emit_bitcode, emit_object_and_needs
@@ -285,6 +286,11 @@ def _check(kernel: Kernel, what: str) -> None:
 
 
 def _c_source(kernel: Kernel, names: _Names) -> str:
+    scalars = kernel.scalars() if isinstance(kernel, ArrayKernel) else None
+    if isinstance(kernel, ArrayKernel) and scalars is not None:
+        plan = scalars.plan(fast=kernel.fast, rolled=False)
+        shapes = [cast("tuple[int, ...]", node.shape) for node in (*kernel.symbols, *kernel.outputs)]
+        return entry_source(plan, float_type(kernel.dtype), _array_abi(kernel, names), shapes)
     if isinstance(kernel, ArrayKernel):
         return array_source(
             kernel.outputs,
@@ -324,6 +330,12 @@ def _from_scipy(kernel: Kernel) -> list[str]:
 
 def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
     real = float_type(kernel.dtype)
+    scalars = kernel.scalars() if isinstance(kernel, ArrayKernel) else None
+    if scalars is not None:
+        nodes = (*kernel.symbols, *kernel.outputs)
+        counts = [prod(cast("Any", node.shape)) for node in nodes]
+        entry = ArrayEntry(functions.contiguous, counts, functions.about, functions.arguments)
+        return emit(scalars.plan(fast=kernel.fast), real, target, entry=entry).ir
     if isinstance(kernel, ArrayKernel):
         module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
         return str(

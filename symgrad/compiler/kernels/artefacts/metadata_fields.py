@@ -13,6 +13,7 @@ from symgrad.compiler.kernels.artefacts.plain_sizes import plain_shape, plain_si
 from symgrad.compiler.kernels.calls.guards import guards_of, has_ends
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
+from symgrad.compiler.llvm.elementwise.entry_code import EntryCode
 from symgrad.compiler.llvm.engine.target import Platform
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Extent
@@ -120,6 +121,7 @@ def _of_arrays(kernel: ArrayKernel) -> dict[str, Any]:
         "arrays": [plain_shape(shape) for shape in code.arrays],
         "computed": [plain_size(size) for size in code.computed if isinstance(size, Extent)],
         "read": list(code.read),
+        "scalar": isinstance(code, EntryCode),
         "checked": {
             "lengths": [plain_size(size) for size in guards.lengths],
             "filled": [(name, plain_size(size)) for name, size in guards.filled],

@@ -18,14 +18,20 @@ from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
 
-__all__ = ["ArrayLoop", "RunnableProgram", "register_driver"]
+__all__ = ["ArrayLoop", "RunnableProgram", "register_driver", "register_python_functions"]
+
+
+@locked_cache
+def register_python_functions() -> None:
+    """Register the functions of Python that drivers call."""
+    for name in PYTHON_FUNCTIONS:  # a search of libraries does not find Python on every platform
+        add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
 
 
 @locked_cache
 def _driver() -> Engine:
     """Return the driver that all kernels share; it lives as long as the process."""
-    for name in PYTHON_FUNCTIONS:  # a search of libraries does not find Python on every platform
-        add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
+    register_python_functions()
     return load_or_compile(driver_text())
 
 

@@ -7,12 +7,13 @@ beside it: the disk cache (`symgrad/compiler/llvm/engine/disk_cache.py`) has ver
 
 from __future__ import annotations
 
+import ctypes
 import pickle
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from symgrad.compiler.llvm.arrays.array_loop import register_driver
+from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, register_driver
 from symgrad.compiler.llvm.arrays.symbol_names import RUN, SCRATCH, STOPPED
 from symgrad.compiler.llvm.engine import blas, scipy_functions
 from symgrad.compiler.llvm.engine.jit import Engine, ObjectCode
@@ -22,6 +23,8 @@ from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
 __all__ = ["ArrayFacts", "CachedArrayCode", "RunnableArrays", "serialize_array_code"]
+
+_SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 class ArrayFacts(NamedTuple):
@@ -99,6 +102,17 @@ class RunnableArrays:
         self.run = engine.address(RUN)
         self.scratch = engine.address(SCRATCH)
         self._written = written
+
+    def loop_of(
+        self, sizes: Sequence[Size], axes: Sequence[Sequence[int]], itemsizes: Sequence[int], nin: int
+    ) -> ArrayLoop:
+        """Return the loop around the code, for the arguments of `ArrayLoop`."""
+        return ArrayLoop(self, sizes, axes, itemsizes, nin)
+
+    def scratch_bytes(self, sizes: Sequence[int]) -> int:
+        """Return the bytes of scratch memory of a call, negative if they exceed 2**63."""
+        table = (ctypes.c_int64 * max(len(sizes), 1))(*sizes)
+        return int(_SCRATCH(self.scratch)(ctypes.addressof(table)))
 
     @property
     def llvm_ir(self) -> str:

@@ -1,4 +1,4 @@
-"""The C functions of an elementwise kernel, which call its inner loop: on contiguous or strided arrays, or a point."""
+"""The C functions of scalar equations, which call their inner loop: on many points, a point, or small arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symgrad.compiler.llvm.call_stubs.file_query import about_function
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.text.module import Function
 
-__all__ = ["Entry"]
+__all__ = ["ArrayEntry", "Entry"]
 
 _INNER = "entry.loop"
 """The name of the loop as NumPy calls it, with its plan built in."""
@@ -69,12 +69,63 @@ class Entry(NamedTuple):
             _function(self.strided, strided, steps, "%n", "%steps", n),
             _function(self.point, numbers, placed, "1", "@ufunc.sizes", n),
         ]
-        if self.about:
-            given = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %unused")
-            call = f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr %steps, ptr @{loop.PLAN})"
-            found.append(Function(_INNER, "void", given, [call, "  ret void"]))
-            found.append(about_function(self.about, (_INNER, loop.PLAN), self.arguments))
-        return found
+        return found + (_about(self.about, self.arguments) if self.about else [])
+
+
+class ArrayEntry(NamedTuple):
+    """The C function of a program of small arrays, ``int name(in..., out...)`` on contiguous arrays.
+
+    Args:
+        name: its name.
+        counts: the number of entries of each argument, inputs first.
+        about: the name of the function that returns the addresses of the loop and the plan; empty for no such function.
+        arguments: the answer of that function about the arguments.
+    """
+
+    name: str
+    counts: Sequence[int]
+    about: str = ""
+    arguments: int = 0
+
+    def functions(self, kinds: Sequence[str], itemsizes: Sequence[int], nin: int) -> list[Function]:
+        """Return the code of the function, and of the function that describes it.
+
+        Args:
+            kinds: the types of entries: inputs, then outputs.
+            itemsizes: the bytes of entries.
+            nin: the number of entries of inputs.
+        """
+        del itemsizes, nin
+        n = len(kinds)
+        entries = [(k, e) for k, count in enumerate(self.counts) for e in range(count)]
+        lines = [
+            f"  %args = alloca [{n} x ptr]",
+            "  %dimensions = alloca i64",
+            "  store i64 1, ptr %dimensions",
+        ]
+        for i, (k, e) in enumerate(entries):
+            lines += [
+                f"  %e{i} = getelementptr {kinds[i]}, ptr %a{k}, i64 {e}",
+                f"  %p{i} = getelementptr ptr, ptr %args, i64 {i}",
+                f"  store ptr %e{i}, ptr %p{i}",
+            ]
+        lines += [
+            f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{loop.PLAN})",
+            "  ret i32 0",
+        ]
+        parameters = [f"ptr %a{k}" for k in range(len(self.counts))]
+        found = [Function(self.name, "i32", parameters, lines, linkage="external")]
+        return found + (_about(self.about, self.arguments) if self.about else [])
+
+
+def _about(name: str, arguments: int) -> list[Function]:
+    """Return the function that describes the kernel to its loader, and the loop whose address it returns."""
+    given = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %unused")
+    call = f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr %steps, ptr @{loop.PLAN})"
+    return [
+        Function(_INNER, "void", given, [call, "  ret void"]),
+        about_function(name, (_INNER, loop.PLAN), arguments),
+    ]
 
 
 def _function(

@@ -22,7 +22,7 @@ import numpy as np
 
 from symgrad.compiler.llvm.call_stubs.point_functions import POINT
 from symgrad.compiler.llvm.elementwise import loop
-from symgrad.compiler.llvm.elementwise.c_entry import Entry
+from symgrad.compiler.llvm.elementwise.c_entry import ArrayEntry, Entry
 from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, NodeFacts, lower_node
 from symgrad.compiler.llvm.elementwise.rerolled_loop import RerolledLoopWriter
 from symgrad.compiler.llvm.engine.target import Target
@@ -80,7 +80,7 @@ def emit(
     real: FloatType,
     target: Target,
     *,
-    entry: Entry | None = None,
+    entry: Entry | ArrayEntry | None = None,
     quick: bool = False,
     places: DebugLocations | None = None,
 ) -> Emitted:

@@ -1,0 +1,164 @@
+"""Machine code of a program of small arrays, whose entries are scalar equations: its record, and the loop around it."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import pickle
+from collections.abc import Collection, Sequence
+from typing import cast
+
+from symgrad.compiler.llvm.arrays.array_loop import register_python_functions
+from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
+from symgrad.compiler.llvm.elementwise.entry_driver import RECORD, driver_text
+from symgrad.compiler.llvm.engine.binding import locked_cache
+from symgrad.compiler.llvm.engine.jit import Engine
+from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
+from symgrad.compiler.llvm.engine.target import host
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.traverse import flatten, rebuild, symbols_of
+
+__all__ = ["EntryCode", "EntryLoop", "deserialize_entry_code", "serialize_entry_code"]
+
+_BATCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
+
+
+@locked_cache
+def _driver(real: FloatType) -> Engine:
+    register_python_functions()
+    return load_or_compile(driver_text(real, max(host().target.vector_bytes // real.itemsize, 2)))
+
+
+def serialize_entry_code(
+    outputs: Sequence[Node], fusable: Collection[Node], arrays: Sequence[Shape], code: bytes
+) -> bytes:
+    """Serialize the code of a program, with the graph from which the checks of inputs are derived.
+
+    Args:
+        outputs: the outputs of the lowered program.
+        fusable: the nodes that may be fused.
+        arrays: the shapes of all arrays of the program.
+        code: the code of the equations, as `ElementwiseCode` passes it to ``keep``.
+    """
+    return pickle.dumps((len(outputs), flatten([*outputs, *fusable]), tuple(arrays), code), protocol=5)
+
+
+def deserialize_entry_code(
+    kept: bytes, inputs: Sequence[Node]
+) -> tuple[tuple[Node, ...], frozenset[Node], tuple[Shape, ...], bytes]:
+    """Return the arguments with which `serialize_entry_code` was called.
+
+    Raises:
+        ValueError: if the data are not the code of a program with these inputs.
+    """
+    try:
+        count, graph, arrays, code = pickle.loads(kept)
+        nodes = rebuild(graph)
+    except Exception as error:
+        raise ValueError(f"this is no program of small arrays: {error}") from error
+    outputs = tuple(nodes[:count])
+    if not set(symbols_of(outputs)) <= set(inputs):
+        raise ValueError("this is another program of small arrays")
+    return outputs, frozenset(nodes[count:]), arrays, code
+
+
+class EntryLoop:
+    """The inner loop of a program of small arrays, as `ArrayLoop` is that of others.
+
+    Args:
+        cell: the address of the cell of the equations.
+        shapes: the shapes of all arguments.
+        nin: how many arguments are inputs.
+        real: the format of all numbers.
+        code: the owner of the machine code; the loop keeps it alive.
+
+    Attributes:
+        loop, batch, plan, stopped, process: as in `ArrayLoop`.
+    """
+
+    __slots__ = ("__weakref__", "_code", "_record", "_tables", "batch", "loop", "plan")
+
+    stopped = 0
+    process = 0
+
+    def __init__(self, cell: int, shapes: Sequence[Shape], nin: int, real: FloatType, code: object) -> None:
+        self._code = code
+        known = [cast("tuple[int, ...]", shape) for shape in shapes]
+        numbers = [
+            [math.prod(shape) for shape in known],
+            list(map(len, known)),
+            [n for shape in known for n in shape],
+        ]
+        self._tables = [(ctypes.c_int64 * max(len(table), 1))(*table) for table in numbers]
+        fields = (cell, len(shapes), nin, *map(ctypes.addressof, self._tables))
+        self._record = (ctypes.c_int64 * len(RECORD))(*fields)
+        self.plan = ctypes.addressof(self._record)
+        shared = _driver(real)
+        self.loop = shared.address("entries.loop")
+        self.batch = shared.address("entries.batch")
+
+    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None:
+        """Run the code once: see `ArrayLoop.call`."""
+        del sizes  # they are known
+        count = len(addresses)
+        steps = (ctypes.c_int64 * (count + len(strides)))(*[0] * count, *strides)
+        table = (ctypes.c_void_p * count)(*addresses)
+        if _BATCH(self.batch)(table, (ctypes.c_int64 * 1)(1), steps, self.plan):
+            raise MemoryError
+
+
+class EntryCode:
+    """Machine code of the entries of small arrays, as `RunnableArrays` is that of other programs.
+
+    Args:
+        equations: the code of the equations of all entries.
+        inputs: the symbols of the arrays, in the order of the arguments.
+        outputs: the arrays to compute.
+        arrays: the shapes of all arrays of the program.
+
+    Attributes:
+        equations: the code of the equations.
+        kinds, shapes, names, lengths, arrays, computed, read: as in `RunnableArrays`.
+    """
+
+    __slots__ = ("__weakref__", "arrays", "equations", "kinds", "read", "shapes")
+
+    names: tuple[str, ...] = ()
+    lengths: tuple[Size, ...] = ()
+    computed: tuple[Size, ...] = ()
+
+    def __init__(
+        self,
+        equations: ElementwiseCode,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        arrays: Sequence[Shape],
+    ) -> None:
+        arguments = (*inputs, *outputs)
+        self.equations = equations
+        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
+        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
+        self.arrays = tuple(arrays)
+        self.read = (True,) * len(inputs)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The functions that the module calls but does not define."""
+        return self.equations.module.needs
+
+    @property
+    def llvm_ir(self) -> str:
+        """The LLVM module, as text."""
+        return self.equations.module.ir
+
+    def loop_of(self, *_signature: object) -> EntryLoop:
+        """Return the loop around the code."""
+        return EntryLoop(
+            self.equations.cell, self.shapes, len(self.read), self.equations.real, self.equations
+        )
+
+    def scratch_bytes(self, _sizes: Sequence[int]) -> int:
+        """Return 0: the memory of a call does not depend on sizes."""
+        return 0

@@ -1,0 +1,497 @@
+"""NumPy's inner loop around scalar equations for the entries of small arrays, and the record of one kernel.
+
+    entries.loop   the inner loop of a generalised ufunc
+    entries.batch  the same without Python; returns 1 if memory is exhausted
+
+The equations compute W points at a time, and read each entry of W points from a vector. So for every block of points
+the loop transposes the inputs to buffers, calls the equations, and transposes the results back: tiles of T points and T
+entries in registers where the entries of a point are contiguous, else element by element. If an output begins where an
+input does, a block has one point, because NumPy assumes that a loop reads before it writes.
+
+The last tile of an argument begins early enough to end with the last entry. Only an argument with fewer entries than a
+tile has needs masks.
+"""
+
+from __future__ import annotations
+
+from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
+from symgrad.compiler.llvm.text.copy_loops import copy_function
+from symgrad.compiler.llvm.text.module import ATTRIBUTES
+from symgrad.compiler.llvm.text.templates import fill_template, load_fields
+from symgrad.compiler.llvm.text.types import FloatType
+
+__all__ = ["RECORD", "driver_text"]
+
+RECORD = (
+    ("cell", "ptr"),  # the cell of the equations, which begins with the address of their plan
+    ("arguments", "i64"),
+    ("inputs", "i64"),
+    ("counts", "ptr"),  # the number of entries of each argument
+    ("ranks", "ptr"),
+    ("lengths", "ptr"),  # of the axes of all arguments
+)
+"""The fields of the record of a kernel, the last argument of the loop."""
+
+_BUFFERS = 24_576
+"""The bytes that the buffers should have, about half of a first-level cache."""
+
+_ON_STACK = 49_152
+"""Larger memory is on the heap."""
+
+_BATCH = """\
+define i32 @entries.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %record) #0 {
+entry:
+  %n = load i64, ptr %dimensions
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %start, label %nothing
+nothing:
+  ret i32 0
+exhausted:
+  ret i32 1
+start:
+${record}
+  %plan = load ptr, ptr %cell
+${fields}
+  %core = getelementptr i64, ptr %steps, i64 %arguments
+  %row.size = mul i64 %nargs, ${itemsize}
+  %rough = udiv i64 ${buffers}, %row.size
+  %minus.width = sub i64 0, %width
+  %whole.rows = and i64 %rough, %minus.width
+  %few.rows = icmp slt i64 %whole.rows, %width
+  %most = select i1 %few.rows, i64 %width, i64 %whole.rows
+  %n.up = add i64 %n, %width
+  %n.less = sub i64 %n.up, 1
+  %n.whole = and i64 %n.less, %minus.width
+  %all.fit = icmp slt i64 %n.whole, %most
+  %rows = select i1 %all.fit, i64 %n.whole, i64 %most
+  %row = mul i64 %rows, ${itemsize}
+  %table = mul i64 %nargs, 8
+  %tables = mul i64 %table, 3
+  %dense.size = mul i64 %arguments, 8
+  %head = add i64 %tables, %dense.size
+  %head.up = add i64 %head, 63
+  %buffers.at = and i64 %head.up, -64
+  %padded.nargs = add i64 %nargs, ${tile}
+  %buffers.size = mul i64 %padded.nargs, %row
+  %spill.at = add i64 %buffers.at, %buffers.size
+  %memory.size = add i64 %spill.at, %spill.size
+  %small = icmp sle i64 %memory.size, ${stack}
+  br i1 %small, label %stack, label %allocate
+stack:
+  %on.stack = alloca i8, i64 %memory.size, align 64
+  br label %ready
+allocate:
+  %heap.size = add i64 %memory.size, 64
+  %on.heap = call ptr @malloc(i64 %heap.size)
+  %none = icmp eq ptr %on.heap, null
+  br i1 %none, label %exhausted, label %align
+align:
+  %address = ptrtoint ptr %on.heap to i64
+  %above = add i64 %address, 63
+  %aligned = and i64 %above, -64
+  %in.heap = inttoptr i64 %aligned to ptr
+  br label %ready
+ready:
+  %heap = phi ptr [ null, %stack ], [ %on.heap, %align ]
+  %bases = phi ptr [ %on.stack, %stack ], [ %in.heap, %align ]
+  %masks = getelementptr i8, ptr %bases, i64 %table
+  %offsets = getelementptr i8, ptr %masks, i64 %table
+  %denses = getelementptr i8, ptr %offsets, i64 %table
+  %buffers = getelementptr i8, ptr %bases, i64 %buffers.at
+  %spill = getelementptr i8, ptr %bases, i64 %spill.at
+  br label %argument
+
+argument:
+  %k = phi i64 [ 0, %ready ], [ %k.next, %argument.done ]
+  %first = phi i64 [ 0, %ready ], [ %first.next, %argument.done ]
+  %axis = phi i64 [ 0, %ready ], [ %axis.next, %argument.done ]
+  %shared = phi i1 [ false, %ready ], [ %shared.next, %argument.done ]
+  %count.at = getelementptr i64, ptr %counts, i64 %k
+  %count = load i64, ptr %count.at
+  %rank.at = getelementptr i64, ptr %ranks, i64 %k
+  %rank = load i64, ptr %rank.at
+  %axis.next = add i64 %axis, %rank
+  %first.next = add i64 %first, %count
+  %own = getelementptr i64, ptr %offsets, i64 %first
+  %itemsize.at = getelementptr i64, ptr %sizes, i64 %first
+  store i64 0, ptr %own
+  br label %expand
+expand:
+  %d = phi i64 [ %axis, %argument ], [ %d.next, %expanded ]
+  %made = phi i64 [ 1, %argument ], [ %made.next, %expanded ]
+  %d.more = icmp slt i64 %d, %axis.next
+  br i1 %d.more, label %axes, label %entry.start
+axes:
+  %length.at = getelementptr i64, ptr %lengths, i64 %d
+  %length = load i64, ptr %length.at
+  %stride.at = getelementptr i64, ptr %core, i64 %d
+  %stride.d = load i64, ptr %stride.at
+  %made.next = mul i64 %made, %length
+  br label %each
+each:
+  %e = phi i64 [ %made, %axes ], [ %e.less, %each.done ]
+  %e.less = sub i64 %e, 1
+  %before.at = getelementptr i64, ptr %own, i64 %e.less
+  %before = load i64, ptr %before.at
+  %row.start = mul i64 %e.less, %length
+  br label %along
+along:
+  %i = phi i64 [ %length, %each ], [ %i.less, %along ]
+  %i.less = sub i64 %i, 1
+  %along.offset = mul i64 %i.less, %stride.d
+  %offset = add i64 %before, %along.offset
+  %to = add i64 %row.start, %i.less
+  %to.at = getelementptr i64, ptr %own, i64 %to
+  store i64 %offset, ptr %to.at
+  %i.more = icmp sgt i64 %i.less, 0
+  br i1 %i.more, label %along, label %each.done
+each.done:
+  %e.more = icmp sgt i64 %e.less, 0
+  br i1 %e.more, label %each, label %expanded
+expanded:
+  %d.next = add i64 %d, 1
+  br label %expand
+entry.start:
+  %arg.at = getelementptr ptr, ptr %args, i64 %k
+  %arg = load ptr, ptr %arg.at
+  %step.at = getelementptr i64, ptr %steps, i64 %k
+  %step = load i64, ptr %step.at
+  %itemsize = load i64, ptr %itemsize.at
+  %is.input = icmp slt i64 %k, %inputs
+  %still = icmp eq i64 %step, 0
+  %repeated = and i1 %is.input, %still
+  %mask = select i1 %repeated, i64 0, i64 -1
+  %wide = icmp eq i64 %itemsize, ${itemsize}
+  %many = icmp sge i64 %count, 3
+  %tiled = and i1 %wide, %many
+  br label %entries
+entries:
+  %x = phi i64 [ 0, %entry.start ], [ %x.next, %entries.done ]
+  %dense = phi i1 [ %tiled, %entry.start ], [ %dense.next, %entries.done ]
+  %x.all = add i64 %first, %x
+  %x.offset.at = getelementptr i64, ptr %own, i64 %x
+  %x.offset = load i64, ptr %x.offset.at
+  %x.dense = mul i64 %x, ${itemsize}
+  %x.fits = icmp eq i64 %x.offset, %x.dense
+  %dense.next = and i1 %dense, %x.fits
+  %x.buffer.offset = mul i64 %x.all, %row
+  %x.buffer = getelementptr i8, ptr %buffers, i64 %x.buffer.offset
+  %x.base.at = getelementptr ptr, ptr %bases, i64 %x.all
+  store ptr %x.buffer, ptr %x.base.at
+  %x.mask.at = getelementptr i64, ptr %masks, i64 %x.all
+  store i64 %mask, ptr %x.mask.at
+  br i1 %repeated, label %repeat, label %entries.done
+repeat:
+  %x.from = getelementptr i8, ptr %arg, i64 %x.offset
+  %last.lane = sub i64 %width, 1
+  call void @ufunc.copy(ptr %x.from, i64 0, ptr %x.buffer, i64 %itemsize, i64 %width, i64 %last.lane, i64 %itemsize)
+  br label %entries.done
+entries.done:
+  %x.next = add i64 %x, 1
+  %x.more = icmp slt i64 %x.next, %count
+  br i1 %x.more, label %entries, label %overlap
+overlap:
+  %j = phi i64 [ 0, %entries.done ], [ %j.next, %compare ]
+  %shared.now = phi i1 [ %shared, %entries.done ], [ %shared.with, %compare ]
+  %j.more = icmp slt i64 %j, %inputs
+  %is.output = xor i1 %is.input, true
+  %look = and i1 %j.more, %is.output
+  br i1 %look, label %compare, label %argument.done
+compare:
+  %j.at = getelementptr ptr, ptr %args, i64 %j
+  %j.arg = load ptr, ptr %j.at
+  %same = icmp eq ptr %j.arg, %arg
+  %shared.with = or i1 %shared.now, %same
+  %j.next = add i64 %j, 1
+  br label %overlap
+argument.done:
+  %shared.next = phi i1 [ %shared.now, %overlap ]
+  %dense.word = zext i1 %dense.next to i64
+  %dense.at = getelementptr i64, ptr %denses, i64 %k
+  store i64 %dense.word, ptr %dense.at
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %arguments
+  br i1 %k.more, label %argument, label %blocks
+
+blocks:
+  %block = select i1 %shared.next, i64 1, i64 %rows
+  br label %turn
+turn:
+  %t = phi i64 [ 0, %blocks ], [ %t.next, %turn.done ]
+  %left = sub i64 %n, %t
+  %short = icmp slt i64 %left, %block
+  %m = select i1 %short, i64 %left, i64 %block
+  %m.up = add i64 %m, %width
+  %m.less = sub i64 %m.up, 1
+  %padded = and i64 %m.less, %minus.width
+  br label %move.in
+move.in:
+  %ik = phi i64 [ 0, %turn ], [ %ik.next, %moved.in ]
+  %ifirst = phi i64 [ 0, %turn ], [ %ifirst.next, %moved.in ]
+  %i.any = icmp slt i64 %ik, %inputs
+  br i1 %i.any, label %fetch, label %compute
+fetch:
+  %icount.at = getelementptr i64, ptr %counts, i64 %ik
+  %icount = load i64, ptr %icount.at
+  %ifirst.next = add i64 %ifirst, %icount
+  %istep.at = getelementptr i64, ptr %steps, i64 %ik
+  %istep = load i64, ptr %istep.at
+  %istill = icmp eq i64 %istep, 0
+  br i1 %istill, label %moved.in, label %gather
+gather:
+  %iarg.at = getelementptr ptr, ptr %args, i64 %ik
+  %iarg = load ptr, ptr %iarg.at
+  %iskip = mul i64 %t, %istep
+  %isrc = getelementptr i8, ptr %iarg, i64 %iskip
+  %idense.at = getelementptr i64, ptr %denses, i64 %ik
+  %idense = load i64, ptr %idense.at
+  %ioffsets = getelementptr i64, ptr %offsets, i64 %ifirst
+  %ibase = mul i64 %ifirst, %row
+  %ibuffer = getelementptr i8, ptr %buffers, i64 %ibase
+  %isize.at = getelementptr i64, ptr %sizes, i64 %ifirst
+  %isize = load i64, ptr %isize.at
+  call void @entries.in(ptr %isrc, i64 %istep, ptr %ibuffer, i64 %row, i64 %icount, i64 %m, i64 %padded,
+    i64 %idense, ptr %ioffsets, i64 %isize)
+  br label %moved.in
+moved.in:
+  %ik.next = add i64 %ik, 1
+  br label %move.in
+compute:
+  call void %body(ptr %bases, ptr %masks, i64 %padded, ptr %spill)
+  br label %move.out
+move.out:
+  %ok = phi i64 [ %inputs, %compute ], [ %ok.next, %scatter ]
+  %ofirst = phi i64 [ %ifirst, %compute ], [ %ofirst.next, %scatter ]
+  %o.any = icmp slt i64 %ok, %arguments
+  br i1 %o.any, label %scatter, label %turn.done
+scatter:
+  %ocount.at = getelementptr i64, ptr %counts, i64 %ok
+  %ocount = load i64, ptr %ocount.at
+  %ofirst.next = add i64 %ofirst, %ocount
+  %ostep.at = getelementptr i64, ptr %steps, i64 %ok
+  %ostep = load i64, ptr %ostep.at
+  %oarg.at = getelementptr ptr, ptr %args, i64 %ok
+  %oarg = load ptr, ptr %oarg.at
+  %oskip = mul i64 %t, %ostep
+  %odst = getelementptr i8, ptr %oarg, i64 %oskip
+  %odense.at = getelementptr i64, ptr %denses, i64 %ok
+  %odense = load i64, ptr %odense.at
+  %ooffsets = getelementptr i64, ptr %offsets, i64 %ofirst
+  %obase = mul i64 %ofirst, %row
+  %obuffer = getelementptr i8, ptr %buffers, i64 %obase
+  %osize.at = getelementptr i64, ptr %sizes, i64 %ofirst
+  %osize = load i64, ptr %osize.at
+  call void @entries.out(ptr %odst, i64 %ostep, ptr %obuffer, i64 %row, i64 %ocount, i64 %m, i64 %m,
+    i64 %odense, ptr %ooffsets, i64 %osize)
+  %ok.next = add i64 %ok, 1
+  br label %move.out
+turn.done:
+  %t.next = add i64 %t, %m
+  %t.more = icmp slt i64 %t.next, %n
+  br i1 %t.more, label %turn, label %release
+release:
+  call void @free(ptr %heap)
+  ret i32 0
+}
+"""
+
+# Move one argument: whole tiles if its entries are contiguous, and all other points entry by entry.
+_MOVE = """\
+define internal void @entries.${way}(ptr %array, i64 %step, ptr %buffer, i64 %row, i64 %count, i64 %m, i64 %padded,
+    i64 %dense, ptr %offsets, i64 %size) #0 {
+entry:
+  %is.dense = icmp ne i64 %dense, 0
+  %whole = and i64 %m, -${tile}
+  %tiled = select i1 %is.dense, i64 %whole, i64 0
+  %any = icmp sgt i64 %tiled, 0
+  br i1 %any, label %points, label %rest
+points:
+  %p = phi i64 [ 0, %entry ], [ %p.next, %points.done ]
+  %p.skip = mul i64 %p, %step
+  %p.array = getelementptr i8, ptr %array, i64 %p.skip
+  %p.bytes = mul i64 %p, ${itemsize}
+  %p.buffer = getelementptr i8, ptr %buffer, i64 %p.bytes
+  br label %tiles
+tiles:
+  %c.turn = phi i64 [ 0, %points ], [ %c.next, %tiles.done ]
+  %c.last = sub i64 %count, ${tile}
+  %full = icmp sge i64 %c.last, 0
+  %c.beyond = icmp sgt i64 %c.turn, %c.last
+  %c.back = and i1 %full, %c.beyond
+  %c = select i1 %c.back, i64 %c.last, i64 %c.turn
+  %c.bytes = mul i64 %c, ${itemsize}
+  %c.array = getelementptr i8, ptr %p.array, i64 %c.bytes
+  %c.row = mul i64 %c, %row
+  %c.buffer = getelementptr i8, ptr %p.buffer, i64 %c.row
+  br i1 %full, label %all, label %some
+all:
+${all}  br label %tiles.done
+some:
+  %count.lane = insertelement <${tile} x i64> poison, i64 %count, i64 0
+  %count.lanes = shufflevector <${tile} x i64> %count.lane, <${tile} x i64> poison, <${tile} x i32> zeroinitializer
+  %mask = icmp slt <${tile} x i64> <${lanes}>, %count.lanes
+${some}  br label %tiles.done
+tiles.done:
+  %c.next = add i64 %c.turn, ${tile}
+  %c.more = icmp slt i64 %c.next, %count
+  br i1 %c.more, label %tiles, label %points.done
+points.done:
+  %p.next = add i64 %p, ${tile}
+  %p.more = icmp slt i64 %p.next, %tiled
+  br i1 %p.more, label %points, label %rest
+rest:
+  %over = sub i64 %padded, %tiled
+  %more = icmp sgt i64 %over, 0
+  br i1 %more, label %single, label %done
+single:
+  %real = sub i64 %m, %tiled
+  %last = sub i64 %real, 1
+  %skip = mul i64 %tiled, %step
+  %from = getelementptr i8, ptr %array, i64 %skip
+  %bytes = mul i64 %tiled, %size
+  %into = getelementptr i8, ptr %buffer, i64 %bytes
+  br label %one
+one:
+  %e = phi i64 [ 0, %single ], [ %e.next, %one ]
+  %e.offset.at = getelementptr i64, ptr %offsets, i64 %e
+  %e.offset = load i64, ptr %e.offset.at
+  %e.array = getelementptr i8, ptr %from, i64 %e.offset
+  %e.row = mul i64 %e, %row
+  %e.buffer = getelementptr i8, ptr %into, i64 %e.row
+  call void @ufunc.copy(${copy}, i64 %over, i64 %last, i64 %size)
+  %e.next = add i64 %e, 1
+  %e.more = icmp slt i64 %e.next, %count
+  br i1 %e.more, label %one, label %done
+done:
+  ret void
+}
+"""
+
+_COPY = {
+    "in": "ptr %e.array, i64 %step, ptr %e.buffer, i64 %size",
+    "out": "ptr %e.buffer, i64 %size, ptr %e.array, i64 %step",
+}
+
+# NumPy turns floating-point exception flags into warnings, but the flags say nothing about the results.
+_LOOP = """\
+define void @entries.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %record) #0 {
+  %flags = alloca [8 x i64], align 16
+  %got = call i32 @fegetenv(ptr %flags)
+  %failed = call i32 @entries.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %record)
+  %set = call i32 @fesetenv(ptr %flags)
+  %fine = icmp eq i32 %failed, 0
+  br i1 %fine, label %done, label %report
+report:
+  %gil = call i32 @PyGILState_Ensure()
+  %null = call ptr @PyErr_NoMemory()
+  call void @PyGILState_Release(i32 %gil)
+  br label %done
+done:
+  ret void
+}
+declare i32 @fegetenv(ptr)
+declare i32 @fesetenv(ptr)
+declare i32 @PyGILState_Ensure()
+declare ptr @PyErr_NoMemory()
+declare void @PyGILState_Release(i32)
+"""
+
+
+def driver_text(real: FloatType, tile: int) -> str:
+    """Return the text of the driver for one format of numbers.
+
+    Args:
+        real: the format.
+        tile: the points and entries of a tile, a power of two: the lanes of a vector.
+    """
+    parts = {"itemsize": real.itemsize, "tile": tile, "lanes": ", ".join(f"i64 {i}" for i in range(tile))}
+    batch = {
+        "record": load_fields("%record", RECORD),
+        "fields": load_fields("%plan", FIELDS, ("nargs", "width", "spill.size", "sizes", "body")),
+        "buffers": _BUFFERS,
+        "stack": _ON_STACK,
+        "itemsize": real.itemsize,
+        "tile": tile,
+    }
+    moves = [
+        fill_template(
+            _MOVE,
+            {
+                **parts,
+                "way": way,
+                "copy": copy,
+                "all": _tile(real, tile, way, masked=False),
+                "some": _tile(real, tile, way, masked=True),
+            },
+        )
+        for way, copy in _COPY.items()
+    ]
+    vector = f"<{tile} x {real.llvm}>"
+    suffix = f"v{tile}f{real.bits}.p0"
+    masked = (
+        f"declare {vector} @llvm.masked.load.{suffix}(ptr, i32, <{tile} x i1>, {vector})\n"
+        f"declare void @llvm.masked.store.{suffix}({vector}, ptr, i32, <{tile} x i1>)\n"
+    )
+    memory = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
+    sizes = sorted({1, real.itemsize})
+    return "\n".join(
+        [fill_template(_BATCH, batch), *moves, _LOOP, memory, masked, copy_function(sizes), ATTRIBUTES]
+    )
+
+
+def _tile(real: FloatType, tile: int, way: str, *, masked: bool) -> str:
+    """Return the code that transposes a tile: rows of an array to rows of a buffer, or the other way."""
+    x = f"{way}.{'some' if masked else 'all'}"
+    vector = f"<{tile} x {real.llvm}>"
+    suffix = f"v{tile}f{real.bits}.p0"
+    lines: list[str] = []
+
+    def places(which: str, step: str) -> None:
+        for i in range(tile):
+            lines.append(f"  %{x}.{which}.s{i} = mul i64 {step}, {i}")
+            lines.append(f"  %{x}.{which}{i} = getelementptr i8, ptr %c.{which}, i64 %{x}.{which}.s{i}")
+
+    places("array", "%step")
+    places("buffer", "%row")
+    source, target = ("array", "buffer") if way == "in" else ("buffer", "array")
+    for i in range(tile):
+        place = f"%{x}.{source}{i}"
+        if masked and way == "in":
+            call = f"call {vector} @llvm.masked.load.{suffix}"
+            lines.append(
+                f"  %{x}.v0.{i} = {call}(ptr {place}, i32 1, <{tile} x i1> %mask, {vector} zeroinitializer)"
+            )
+        else:
+            lines.append(f"  %{x}.v0.{i} = load {vector}, ptr {place}, align 1")
+    stage, half = 0, 1
+    while half < tile:
+        for i in range(tile):
+            low, high = i & ~half, i | half
+            picks = [
+                (j if not j & half else tile + (j & ~half))
+                if i == low
+                else (j | half if not j & half else tile + j)
+                for j in range(tile)
+            ]
+            order = ", ".join(f"i32 {p}" for p in picks)
+            lines.append(
+                f"  %{x}.v{stage + 1}.{i} = shufflevector {vector} %{x}.v{stage}.{low}, {vector} %{x}.v{stage}.{high}, "
+                f"<{tile} x i32> <{order}>"
+            )
+        stage, half = stage + 1, 2 * half
+    for i in range(tile):
+        place, value = f"%{x}.{target}{i}", f"%{x}.v{stage}.{i}"
+        if masked and way == "out":
+            lines.append(
+                f"  call void @llvm.masked.store.{suffix}({vector} {value}, ptr {place}, i32 1, <{tile} x i1> %mask)"
+            )
+        elif masked and i:  # the next row is that of another argument if there are no more entries
+            lines += [
+                f"  %{x}.more{i} = icmp sgt i64 %count, {i}",
+                f"  br i1 %{x}.more{i}, label %{x}.row{i}, label %tiles.done",
+                f"{x}.row{i}:",
+                f"  store {vector} {value}, ptr {place}, align 1",
+            ]
+        else:
+            lines.append(f"  store {vector} {value}, ptr {place}, align 1")
+    return "\n".join(lines) + "\n"

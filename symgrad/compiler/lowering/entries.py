@@ -1,0 +1,346 @@
+"""Write a program of small arrays as scalar equations: one for each entry of its arrays.
+
+Loops over arrays of a few entries cost more than the entries. Scalar equations are computed for a whole batch at once,
+with one point in each lane, and what is zero by structure disappears.
+
+    exact zeros    a factor of a sum of products that is the number 0 removes its term, if the other factors have a
+                   value for all inputs; in derivatives, which fold numbers as `ir/arithmetic.py` does, always
+    sums           from left to right, in the order of the axes
+    elimination    with exchanges of rows, as LAPACK does (`elimination.py`)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.compiler.lowering.arrays.contractions import MatrixProducts, contraction
+from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
+from symgrad.compiler.lowering.elimination import ELIMINATIONS, MAX_ROWS, Entries
+from symgrad.ir.graph import NUMBER, OPS, SIZE, SYMBOL, Node, apply, as_node, symbol, truth
+from symgrad.ir.op import Scan
+from symgrad.ir.traverse import EXACT, topological
+from symgrad.ir.types import BOOL, REAL, Declaration
+
+__all__ = ["ScalarProgram", "scalar_program"]
+
+_ENTRIES = 256
+"""The most entries of an array that is written as scalars."""
+
+_AXIS = 16
+"""The longest axis of such an array: along longer ones, loops over vectors are as fast."""
+
+_EQUATIONS = 4000
+"""The most scalar equations: more would take longer to compile than most programs run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarProgram:
+    """The scalar equations of a program of arrays.
+
+    Args:
+        inputs: a symbol for each entry of each input, in the order of the arguments and of rows.
+        outputs: the value of each entry of each output.
+        fusable: the equations whose products and sums may be rounded once together.
+    """
+
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+    fusable: frozenset[Node]
+
+    def plan(self, *, fast: bool = False, rolled: bool = True) -> Schedule:
+        """Return the order of the equations, as `schedule` does."""
+        return schedule(self.outputs, self.inputs, fusable=self.fusable, fast=fast, rolled=rolled)
+
+
+class _Large(Exception):
+    """The program has no scalar equations, or too many."""
+
+
+def scalar_program(
+    outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node] = ()
+) -> ScalarProgram | None:
+    """Return the scalar equations of a program, or None if it should be computed with loops over arrays.
+
+    Args:
+        outputs: the nodes to compute.
+        inputs: the symbols in the order of the arguments.
+        fusable: the nodes of derivatives, whose numbers may be folded and whose products and sums may be fused.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.ir.notation.printer import expression_text
+        >>> p = parse_program("R : real[2, 2]; v : real[2]; w = R@v")
+        >>> found = scalar_program([p["w"]], [p["R"], p["v"]])
+        >>> [expression_text(y) for y in found.outputs]
+        ['R[0,0]*v[0] + R[0,1]*v[1]', 'R[1,0]*v[0] + R[1,1]*v[1]']
+    """
+    order = topological(outputs)
+    arguments = (*inputs, *outputs)
+    if any(n.dtype == "int" for n in arguments) or not all(map(_is_small, (*order, *inputs))):
+        return None
+    writer = _Writer(fusable)
+    try:
+        for node in inputs:
+            writer.declare(node)
+        writer.run(order)
+    except _Large:
+        return None
+    found = tuple(e for node in outputs for e in writer.entries[node].flat)
+    if len(topological(found)) > _EQUATIONS:
+        return None
+    symbols = tuple(e for node in inputs for e in writer.entries[node].flat)
+    return ScalarProgram(symbols, found, frozenset(writer.fused - writer.kept))
+
+
+def _is_small(node: Node) -> bool:
+    sizes = [n for n in node.shape if isinstance(n, int)]
+    return len(sizes) == len(node.shape) and max(sizes, default=1) <= _AXIS and math.prod(sizes) <= _ENTRIES
+
+
+class _Writer:
+    """Writes the entries of nodes.
+
+    Args:
+        derived: the nodes of derivatives.
+
+    Attributes:
+        entries: the entries of each node so far.
+        fused: the equations of derivatives and of sums of products.
+        kept: the equations as the user wrote them.
+    """
+
+    def __init__(self, derived: Collection[Node]) -> None:
+        self.entries: dict[Node, Entries] = {}
+        self.fused: set[Node] = set()
+        self.kept: set[Node] = set()
+        self._derived = derived
+        self._products: MatrixProducts = {}
+        self._undefined: set[Node] = set()  # entries that have no value for some inputs
+        self._count = 0
+
+    def declare(self, node: Node) -> None:
+        """Name the entries of an input; a number keeps its symbol."""
+        if not node.shape:
+            self.entries[node] = _array(node)
+            return
+        domain = BOOL if node.dtype == "bool" else REAL
+        name = node.name
+        found: Entries = np.empty(_shape(node), dtype=object)
+        for at in np.ndindex(*found.shape):
+            found[at] = symbol(Declaration(f"{name}[{','.join(map(str, at))}]", domain))
+        self.entries[node] = found
+
+    def run(self, order: Iterable[Node], derived: bool | None = None) -> None:
+        """Write the entries of nodes, arguments first."""
+        for node in order:
+            if node in self.entries:
+                continue
+            inside = node in self._derived if derived is None else derived
+            if node.op is SYMBOL or node.op is SIZE:
+                raise _Large
+            simpler = self._simpler(node)
+            if simpler is node:
+                found = self._written(node, [self.entries[a] for a in node.args], inside)
+            else:
+                self.run(topological([simpler], until=self.entries), inside)
+                found = self.entries[simpler]
+            self.entries[node] = np.broadcast_to(found, _shape(node))
+
+    def _simpler(self, node: Node) -> Node:
+        """Return a node in the smaller vocabulary of `compiler/lowering/arrays/normal_form.py`."""
+        native = None if node.op.structure is None else node.op.structure.native
+        if callable(native):
+            return native(node, node.args)
+        if node.op.name == "einsum" and len(node.args) > 2:
+            return contraction(node, node.args, self._products)
+        return node
+
+    def _written(self, node: Node, args: list[Entries], derived: bool) -> Entries:
+        if not node.args and node.op.pointwise:
+            return _array(node)
+        if node.op.pointwise:
+            grid: list[Entries] = list(np.broadcast_arrays(*args))
+            found: Entries = np.empty(_shape(node), dtype=object)
+            for at in np.ndindex(*found.shape):
+                found[at] = self._equation(node, [g[at] for g in grid], derived)
+            return found
+        structure = node.op.array
+        name = node.op.name
+        if name == "einsum":
+            return self._contracted(node, args, derived)
+        if name in _REDUCTIONS:
+            return self._reduced(node, args[0], OPS[_REDUCTIONS[name]], derived)
+        if isinstance(structure.native, Scan):
+            return self._scanned(node, args[0], structure.native, derived)
+        if name in ELIMINATIONS:
+            return self._eliminated(node, args)
+        if structure.entries in ("moved", "placed", "counted"):
+            return self._moved(node, args)
+        raise _Large
+
+    # Scalar equations
+
+    def _equation(self, node: Node, args: list[Node], derived: bool) -> Node:
+        """Return the equation of an entry of an elementwise node."""
+        name = node.op.name
+        if name == "where" and args[0].op is NUMBER:
+            return args[1] if args[0].value else args[2]
+        if node.dtype == "bool" and all(a.op is NUMBER for a in args):
+            return truth(bool(node.op.evaluate(*node.params, *(a.value for a in args))))
+        if derived and name in EXACT:
+            try:
+                return self._new(EXACT[name](*args), args, derived)
+            except ZeroDivisionError:
+                pass
+        return self._new(apply(node.op, tuple(args), node.params), args, derived)
+
+    def _new(self, made: Node, args: Sequence[Node], fused: bool) -> Node:
+        """Record an equation: whether it may be fused, and whether it has a value for all inputs."""
+        (self.fused if fused else self.kept).add(made)
+        if made.op.domain is not None or not self._undefined.isdisjoint(args):
+            self._undefined.add(made)
+        self._count += 1
+        if self._count > 2 * _EQUATIONS:
+            raise _Large
+        return made
+
+    def _times(self, a: Node, b: Node, derived: bool) -> Node:
+        """Return a product of a sum of products."""
+        for x, y in ((a, b), (b, a)):
+            if x.is_number(1):
+                return y
+            if x.is_number(0) and (derived or y not in self._undefined):
+                return x
+        return self._new(a * b if derived else apply(OPS["mul"], (a, b)), (a, b), True)
+
+    def _plus(self, a: Node, b: Node, derived: bool) -> Node:
+        if a.is_number(0):
+            return b
+        if b.is_number(0):
+            return a
+        return self._new(a + b if derived else apply(OPS["add"], (a, b)), (a, b), True)
+
+    # Array ops
+
+    def _moved(self, node: Node, args: list[Entries]) -> Entries:
+        """Let the op itself move numbers that stand for entries; 0 stands for the number 0."""
+        values: list[Any] = []
+        entries: list[Node] = [as_node(0)]
+        counted = node.op.array.entries == "counted"
+        for i, arg in enumerate(args):
+            if node.op.kind_of(i) == "index" or counted:
+                if not all(e.op is NUMBER for e in arg.flat):
+                    raise _Large
+                places: Entries = np.empty(arg.shape, np.int64)
+                places.flat = [int(e.value) for e in arg.flat]
+                values.append(places)
+            else:
+                values.append(np.arange(len(entries), len(entries) + arg.size).reshape(arg.shape))
+                entries += list(arg.flat)
+        try:
+            found = np.asarray(node.op.evaluate(*node.params, *values))
+        except Exception as error:
+            raise _Large from error
+        result = np.empty(found.shape, dtype=object)
+        for at in np.ndindex(*found.shape):
+            result[at] = as_node(int(found[at])) if counted else entries[int(found[at])]
+        return result
+
+    def _contracted(self, node: Node, args: list[Entries], derived: bool) -> Entries:
+        labels, result = node.params
+        sizes = {
+            k: n for own, arg in zip(labels, args, strict=True) for k, n in zip(own, arg.shape, strict=True)
+        }
+        summed = [k for k in sizes if k not in result]
+        found: Entries = np.empty(_shape(node), dtype=object)
+        for at in np.ndindex(*found.shape):
+            where = dict(zip(result, at, strict=True))
+            total = as_node(0)
+            for inner in product(*(range(sizes[k]) for k in summed)):
+                where.update(zip(summed, inner, strict=True))
+                factors = [arg[tuple(where[k] for k in own)] for arg, own in zip(args, labels, strict=True)]
+                term = reduce(lambda a, b: self._times(a, b, derived), factors)
+                total = self._plus(total, term, derived)
+            found[at] = total
+        return found
+
+    def _reduced(self, node: Node, arg: Entries, op: Any, derived: bool) -> Entries:
+        (axes,) = node.params
+        kept = [k for k in range(arg.ndim) if k not in axes]
+        rows = np.transpose(arg, (*kept, *axes)).reshape(*(arg.shape[k] for k in kept), -1)
+        if rows.shape[-1] == 0:
+            raise _Large
+        found = np.empty(rows.shape[:-1], dtype=object)
+        for at in np.ndindex(*found.shape):
+            found[at] = reduce(lambda a, b: self._new(apply(op, (a, b)), (a, b), derived), rows[at])
+        return found
+
+    def _scanned(self, node: Node, arg: Entries, scan: Scan, derived: bool) -> Entries:
+        if not isinstance(scan.combine, str):
+            raise _Large
+        op, axis = OPS[scan.combine], node.params[0]
+        lines = np.moveaxis(arg, axis, -1)
+        if len(node.params) > 1 and node.params[1]:
+            lines = lines[..., ::-1]
+        found = np.empty(lines.shape, dtype=object)
+
+        def along(line: Sequence[Node]) -> list[Node]:
+            """Return the combinations of the entries before each, and of all."""
+            done = [as_node(int(scan.start))]
+            for entry in line:
+                first = len(done) == 1
+                done.append(
+                    entry if first else self._new(apply(op, (done[-1], entry)), (done[-1], entry), derived)
+                )
+            return done
+
+        for at in np.ndindex(*lines.shape[:-1]):
+            line = list(lines[at])
+            before = along(line)
+            if scan.others:
+                after = along(line[::-1])[-2::-1]
+                both = zip(before[:-1], after, strict=True)
+                found[at] = [self._joined(op, a, b, derived) for a, b in both]
+            else:
+                found[at] = before[1:]
+        if len(node.params) > 1 and node.params[1]:
+            found = found[..., ::-1]
+        return np.moveaxis(found, -1, axis)
+
+    def _joined(self, op: Any, a: Node, b: Node, derived: bool) -> Node:
+        if a.is_number(1):
+            return b
+        return a if b.is_number(1) else self._new(apply(op, (a, b)), (a, b), derived)
+
+    def _eliminated(self, node: Node, args: list[Entries]) -> Entries:
+        shape = _shape(node)
+        if not 0 < shape[-1] <= MAX_ROWS:
+            raise _Large
+
+        def equation(name: str, *of: Node) -> Node:
+            return self._new(apply(OPS[name], of), of, True)
+
+        found = ELIMINATIONS[node.op.name](equation, shape, node.params, args)
+        self._undefined.update(e for e in found.flat if e.op is not NUMBER)
+        return found
+
+
+_REDUCTIONS = {"max": "maximum", "min": "minimum", "prod": "mul"}
+"""The elementwise op that each reduction repeats."""
+
+
+def _array(node: Node) -> Entries:
+    found: Entries = np.empty((), dtype=object)
+    found[()] = node
+    return found
+
+
+def _shape(node: Node) -> tuple[int, ...]:
+    return cast("tuple[int, ...]", node.shape)
