@@ -177,7 +177,7 @@ def kept_kernel(
     options = KernelOptions(name, checked_threads(threads), compile_nodes, save, fast, effort)
     real = float_type(dtype)
     if kept.startswith(_ENTRIES):
-        return _kept_entry_kernel(kept[len(_ENTRIES) :], inputs, real, options)
+        return _cached_entry_kernel(kept[len(_ENTRIES) :], inputs, real, options)
     if kept.startswith(_ARRAYS):
         return _array_kernel((), inputs, real, options, kept=kept[len(_ARRAYS) :])
     head, _, code = kept.partition(b"\n")
@@ -290,11 +290,11 @@ def _entry_kernel(
     arrays = tuple(dict.fromkeys(n.shape for n in (*inputs, *topological(outputs))))
     plan = found.plan(fast=options.fast)
 
-    def caching(code: bytes) -> None:
+    def cache(code: bytes) -> None:
         if keep is not None:
             keep(_ENTRIES + serialize_entry_code(outputs, fusable, arrays, code))
 
-    equations = ElementwiseCode(plan, real, keep=keep and caching)
+    equations = ElementwiseCode(plan, real, keep=keep and cache)
     info(
         "kernel",
         "'%s' computes the entries of its arrays as scalars: %d equations for %d inputs and %d outputs",
@@ -307,13 +307,13 @@ def _entry_kernel(
     return ArrayKernel(code, outputs, inputs, real, options, _indices_of(real, options), fusable=fusable)
 
 
-def _kept_entry_kernel(
+def _cached_entry_kernel(
     kept: bytes, inputs: Sequence[Node], real: FloatType, options: KernelOptions
 ) -> ArrayKernel:
-    from symgrad.compiler.kernels.array_kernel import ArrayKernel
-    from symgrad.compiler.llvm.elementwise.entry_code import EntryCode, deserialize_entry_code
+    from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as above
+    from symgrad.compiler.llvm.elementwise.entry_code import EntryCode, load_entry_code
 
-    outputs, fusable, arrays, code = deserialize_entry_code(kept, inputs)
+    outputs, fusable, arrays, code = load_entry_code(kept, inputs)
 
     def plan() -> Schedule:
         found = _scalars(outputs, inputs, fusable)

@@ -85,7 +85,7 @@ def scalar_program(
     arguments = (*inputs, *outputs)
     if any(n.dtype == "int" for n in arguments) or not all(map(_is_small, (*order, *inputs))):
         return None
-    writer = _Writer(fusable)
+    writer = _EntryWriter(fusable)
     try:
         for node in inputs:
             writer.declare(node)
@@ -96,7 +96,7 @@ def scalar_program(
     if len(topological(found)) > _EQUATIONS:
         return None
     symbols = tuple(e for node in inputs for e in writer.entries[node].flat)
-    return ScalarProgram(symbols, found, frozenset(writer.fused - writer.kept))
+    return ScalarProgram(symbols, found, frozenset(writer.fused - writer.unchanged))
 
 
 def _is_small(node: Node) -> bool:
@@ -104,7 +104,7 @@ def _is_small(node: Node) -> bool:
     return len(sizes) == len(node.shape) and max(sizes, default=1) <= _AXIS and math.prod(sizes) <= _ENTRIES
 
 
-class _Writer:
+class _EntryWriter:
     """Writes the entries of nodes.
 
     Args:
@@ -113,13 +113,13 @@ class _Writer:
     Attributes:
         entries: the entries of each node so far.
         fused: the equations of derivatives and of sums of products.
-        kept: the equations as the user wrote them.
+        unchanged: the equations as the user wrote them.
     """
 
     def __init__(self, derived: Collection[Node]) -> None:
         self.entries: dict[Node, Entries] = {}
         self.fused: set[Node] = set()
-        self.kept: set[Node] = set()
+        self.unchanged: set[Node] = set()
         self._derived = derived
         self._products: MatrixProducts = {}
         self._undefined: set[Node] = set()  # entries that have no value for some inputs
@@ -147,7 +147,7 @@ class _Writer:
                 raise _Large
             simpler = self._simpler(node)
             if simpler is node:
-                found = self._written(node, [self.entries[a] for a in node.args], inside)
+                found = self._entries_of(node, [self.entries[a] for a in node.args], inside)
             else:
                 self.run(topological([simpler], until=self.entries), inside)
                 found = self.entries[simpler]
@@ -162,7 +162,7 @@ class _Writer:
             return contraction(node, node.args, self._products)
         return node
 
-    def _written(self, node: Node, args: list[Entries], derived: bool) -> Entries:
+    def _entries_of(self, node: Node, args: list[Entries], derived: bool) -> Entries:
         if not node.args and node.op.pointwise:
             return _array(node)
         if node.op.pointwise:
@@ -174,15 +174,15 @@ class _Writer:
         structure = node.op.array
         name = node.op.name
         if name == "einsum":
-            return self._contracted(node, args, derived)
+            return self._contraction(node, args, derived)
         if name in _REDUCTIONS:
-            return self._reduced(node, args[0], OPS[_REDUCTIONS[name]], derived)
+            return self._reduction(node, args[0], OPS[_REDUCTIONS[name]], derived)
         if isinstance(structure.native, Scan):
-            return self._scanned(node, args[0], structure.native, derived)
+            return self._scan(node, args[0], structure.native, derived)
         if name in ELIMINATIONS:
-            return self._eliminated(node, args)
+            return self._elimination(node, args)
         if structure.entries in ("moved", "placed", "counted"):
-            return self._moved(node, args)
+            return self._move(node, args)
         raise _Large
 
     # Scalar equations
@@ -203,7 +203,7 @@ class _Writer:
 
     def _new(self, made: Node, args: Sequence[Node], fused: bool) -> Node:
         """Record an equation: whether it may be fused, and whether it has a value for all inputs."""
-        (self.fused if fused else self.kept).add(made)
+        (self.fused if fused else self.unchanged).add(made)
         if made.op.domain is not None or not self._undefined.isdisjoint(args):
             self._undefined.add(made)
         self._count += 1
@@ -229,7 +229,7 @@ class _Writer:
 
     # Array ops
 
-    def _moved(self, node: Node, args: list[Entries]) -> Entries:
+    def _move(self, node: Node, args: list[Entries]) -> Entries:
         """Let the op itself move numbers that stand for entries; 0 stands for the number 0."""
         values: list[Any] = []
         entries: list[Node] = [as_node(0)]
@@ -242,7 +242,9 @@ class _Writer:
                 places.flat = [int(e.value) for e in arg.flat]
                 values.append(places)
             else:
-                values.append(np.arange(len(entries), len(entries) + arg.size).reshape(arg.shape))
+                numbers: Entries = np.empty(arg.shape, np.int64)
+                numbers.flat = range(len(entries), len(entries) + arg.size)
+                values.append(numbers)
                 entries += list(arg.flat)
         try:
             found = np.asarray(node.op.evaluate(*node.params, *values))
@@ -253,7 +255,7 @@ class _Writer:
             result[at] = as_node(int(found[at])) if counted else entries[int(found[at])]
         return result
 
-    def _contracted(self, node: Node, args: list[Entries], derived: bool) -> Entries:
+    def _contraction(self, node: Node, args: list[Entries], derived: bool) -> Entries:
         labels, result = node.params
         sizes = {
             k: n for own, arg in zip(labels, args, strict=True) for k, n in zip(own, arg.shape, strict=True)
@@ -271,7 +273,7 @@ class _Writer:
             found[at] = total
         return found
 
-    def _reduced(self, node: Node, arg: Entries, op: Any, derived: bool) -> Entries:
+    def _reduction(self, node: Node, arg: Entries, op: Any, derived: bool) -> Entries:
         (axes,) = node.params
         kept = [k for k in range(arg.ndim) if k not in axes]
         rows = np.transpose(arg, (*kept, *axes)).reshape(*(arg.shape[k] for k in kept), -1)
@@ -282,7 +284,7 @@ class _Writer:
             found[at] = reduce(lambda a, b: self._new(apply(op, (a, b)), (a, b), derived), rows[at])
         return found
 
-    def _scanned(self, node: Node, arg: Entries, scan: Scan, derived: bool) -> Entries:
+    def _scan(self, node: Node, arg: Entries, scan: Scan, derived: bool) -> Entries:
         if not isinstance(scan.combine, str):
             raise _Large
         op, axis = OPS[scan.combine], node.params[0]
@@ -307,19 +309,19 @@ class _Writer:
             if scan.others:
                 after = along(line[::-1])[-2::-1]
                 both = zip(before[:-1], after, strict=True)
-                found[at] = [self._joined(op, a, b, derived) for a, b in both]
+                found[at] = [self._join(op, a, b, derived) for a, b in both]
             else:
                 found[at] = before[1:]
         if len(node.params) > 1 and node.params[1]:
             found = found[..., ::-1]
         return np.moveaxis(found, -1, axis)
 
-    def _joined(self, op: Any, a: Node, b: Node, derived: bool) -> Node:
+    def _join(self, op: Any, a: Node, b: Node, derived: bool) -> Node:
         if a.is_number(1):
             return b
         return a if b.is_number(1) else self._new(apply(op, (a, b)), (a, b), derived)
 
-    def _eliminated(self, node: Node, args: list[Entries]) -> Entries:
+    def _elimination(self, node: Node, args: list[Entries]) -> Entries:
         shape = _shape(node)
         if not 0 < shape[-1] <= MAX_ROWS:
             raise _Large

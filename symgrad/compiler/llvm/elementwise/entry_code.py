@@ -20,7 +20,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
-__all__ = ["EntryCode", "EntryLoop", "deserialize_entry_code", "serialize_entry_code"]
+__all__ = ["EntryCode", "EntryLoop", "load_entry_code", "serialize_entry_code"]
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
@@ -45,7 +45,7 @@ def serialize_entry_code(
     return pickle.dumps((len(outputs), flatten([*outputs, *fusable]), tuple(arrays), code), protocol=5)
 
 
-def deserialize_entry_code(
+def load_entry_code(
     kept: bytes, inputs: Sequence[Node]
 ) -> tuple[tuple[Node, ...], frozenset[Node], tuple[Shape, ...], bytes]:
     """Return the arguments with which `serialize_entry_code` was called.
