@@ -23,7 +23,7 @@ from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.cached_code import RunnableArrays
-from symgrad.compiler.llvm.elementwise.entry_code import EntryCode
+from symgrad.compiler.llvm.entries.entry_code import EntryCode
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
@@ -38,7 +38,7 @@ from symgrad.support.errors import (
 )
 
 if TYPE_CHECKING:
-    from symgrad.compiler.lowering.entries import ScalarProgram
+    from symgrad.compiler.lowering.entries.program import ScalarProgram
 
 __all__ = ["ArrayKernel"]
 
@@ -116,7 +116,7 @@ class ArrayKernel(Kernel):
         """Return the scalar equations that the kernel computes, if it computes the entries of small arrays so."""
         if not isinstance(self._code, EntryCode):
             return None
-        from symgrad.compiler.lowering.entries import scalar_program  # most kernels are never written
+        from symgrad.compiler.lowering.entries.program import scalar_program  # most kernels are never written
 
         return scalar_program(self.outputs, self.symbols, self.fusable)
 

@@ -28,7 +28,7 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
     from symgrad.compiler.kernels.array_kernel import ArrayKernel
-    from symgrad.compiler.lowering.entries import ScalarProgram
+    from symgrad.compiler.lowering.entries.program import ScalarProgram
 
 __all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
 
@@ -268,7 +268,9 @@ def _scalars(
     outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node]
 ) -> ScalarProgram | None:
     """Return the scalar equations of a program of small arrays; None if it is none."""
-    from symgrad.compiler.lowering.entries import scalar_program  # elementwise programs do not need it
+    from symgrad.compiler.lowering.entries.program import (
+        scalar_program,
+    )  # elementwise programs do not need it
 
     with gc_paused(), reports_progress("lower", "writing entries"):
         return scalar_program(outputs, inputs, fusable)
@@ -285,7 +287,7 @@ def _entry_kernel(
 ) -> ArrayKernel:
     """Compile the scalar equations of a program of small arrays."""
     from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as below
-    from symgrad.compiler.llvm.elementwise.entry_code import EntryCode, serialize_entry_code
+    from symgrad.compiler.llvm.entries.entry_code import EntryCode, serialize_entry_code
 
     arrays = tuple(dict.fromkeys(n.shape for n in (*inputs, *topological(outputs))))
     plan = found.plan(fast=options.fast)
@@ -311,7 +313,7 @@ def _cached_entry_kernel(
     kept: bytes, inputs: Sequence[Node], real: FloatType, options: KernelOptions
 ) -> ArrayKernel:
     from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as above
-    from symgrad.compiler.llvm.elementwise.entry_code import EntryCode, load_entry_code
+    from symgrad.compiler.llvm.entries.entry_code import EntryCode, load_entry_code
 
     outputs, fusable, arrays, code = load_entry_code(kept, inputs)
 

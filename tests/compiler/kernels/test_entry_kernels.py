@@ -13,7 +13,7 @@ import pytest
 import symgrad as sg
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
 from symgrad.compiler.kernels.compile import compile_nodes, kept_kernel, save_native
-from symgrad.compiler.llvm.elementwise.entry_code import EntryCode
+from symgrad.compiler.llvm.entries.entry_code import EntryCode
 from tests.compiler.kernels.c_libraries import library
 from tests.compiler.kernels.formulas import same_bits
 from tests.compiler.kernels.test_artefact import needs_cc

@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.autodiff.vjp import pull_back
-from symgrad.compiler.lowering.entries import ScalarProgram, scalar_program
+from symgrad.compiler.lowering.entries.program import ScalarProgram, scalar_program
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.size_substitution import resized

@@ -12,7 +12,7 @@ input does, a block has one point, because NumPy assumes that a loop reads befor
 from __future__ import annotations
 
 from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
-from symgrad.compiler.llvm.elementwise.entry_moves import move_functions
+from symgrad.compiler.llvm.entries.entry_moves import move_functions
 from symgrad.compiler.llvm.text.copy_loops import copy_function
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields

@@ -10,7 +10,7 @@ from typing import cast
 
 from symgrad.compiler.llvm.arrays.array_loop import register_python_functions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
-from symgrad.compiler.llvm.elementwise.entry_driver import RECORD, driver_text
+from symgrad.compiler.llvm.entries.entry_driver import RECORD, driver_text
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile

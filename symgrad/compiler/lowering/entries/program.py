@@ -22,11 +22,12 @@ import numpy as np
 
 from symgrad.compiler.lowering.arrays.contractions import MatrixProducts, contraction
 from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
-from symgrad.compiler.lowering.elimination import ELIMINATIONS, MAX_ROWS, Entries
+from symgrad.compiler.lowering.entries.elimination import ELIMINATIONS, MAX_ROWS, Entries
 from symgrad.ir.graph import NUMBER, OPS, SIZE, SYMBOL, Node, apply, as_node, symbol, truth
 from symgrad.ir.op import Scan
 from symgrad.ir.traverse import EXACT, topological
 from symgrad.ir.types import BOOL, REAL, Declaration
+from symgrad.support.errors import SymgradError
 
 __all__ = ["ScalarProgram", "scalar_program"]
 
@@ -248,7 +249,7 @@ class _EntryWriter:
                 entries += list(arg.flat)
         try:
             found = np.asarray(node.op.evaluate(*node.params, *values))
-        except Exception as error:
+        except SymgradError as error:  # a position outside of its axis, which calls report
             raise _Large from error
         result = np.empty(found.shape, dtype=object)
         for at in np.ndindex(*found.shape):
