@@ -13,8 +13,8 @@ from symgrad.compiler.kernels.artefacts.plain_sizes import plain_shape, plain_si
 from symgrad.compiler.kernels.calls.guards import guards_of, has_ends
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
-from symgrad.compiler.llvm.entries.entry_code import EntryCode
 from symgrad.compiler.llvm.engine.target import Platform
+from symgrad.compiler.llvm.entries.entry_code import EntryCode
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Extent
 

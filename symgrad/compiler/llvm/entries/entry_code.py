@@ -10,11 +10,11 @@ from typing import cast
 
 from symgrad.compiler.llvm.arrays.array_loop import register_python_functions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
-from symgrad.compiler.llvm.entries.entry_driver import RECORD, driver_text
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.engine.target import host
+from symgrad.compiler.llvm.entries.entry_driver import RECORD, driver_text
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
