@@ -121,6 +121,16 @@ class ArrayKernel(Kernel):
         return scalar_program(self.outputs, self.symbols, self.fusable)
 
     @property
+    def way(self) -> str:
+        """How the kernel computes arrays: entry by entry, or with loops, and why, as a sentence for reports."""
+        from symgrad.compiler.lowering.entries.program import reason_for_loops  # most kernels have no report
+
+        if isinstance(self._code, EntryCode):
+            return "The entries of its arrays are computed as scalars, for several points of a batch at once."
+        reason = reason_for_loops(self.outputs, self.symbols, self.fusable)
+        return f"Loops over arrays compute it: {reason}."
+
+    @property
     def llvm_ir(self) -> str:
         return self._code.llvm_ir
 

@@ -40,7 +40,9 @@ _LOADED = 8
 """Size of the cache of unpickled kernels: schedulers unpickle one for every task."""
 
 
-_INTERNAL = frozenset(("about", "called", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
+_INTERNAL = frozenset(
+    ("about", "called", "fusable", "kinds", "native", "needs", "outputs", "scalars", "symbols", "way")
+)
 """Attributes for other packages; most of them are nodes."""
 
 
@@ -189,6 +191,11 @@ class Kernel(Reported, AtPoints, ABC):
     def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
         """The kernel's name as a function. Hyphens are replaced, because Dask splits names at them."""
         return self.name.replace("-", "_")
+
+    @property
+    def way(self) -> str:
+        """How arrays are computed, as a sentence for reports; empty for elementwise programs."""
+        return ""
 
     @property
     def quick(self) -> bool:

@@ -34,7 +34,6 @@ def kernel_report(kernel: Kernel) -> Report:
     accuracy = (
         "fast, where a form may lose a digit" if kernel.fast else "as accurate as the form that was chosen"
     )
-    blocks.append(
-        Paragraph(prose(f"It returns {gives} in {kernel.dtype}, computed by {threads}, {accuracy}."))
-    )
+    text = f"It returns {gives} in {kernel.dtype}, computed by {threads}, {accuracy}."
+    blocks.append(Paragraph(prose(f"{text} {kernel.way}".rstrip())))
     return Report(f"Kernel {kernel.name}({', '.join(kernel.inputs)})", tuple(blocks))

@@ -27,9 +27,10 @@ from symgrad.ir.graph import NUMBER, OPS, SIZE, SYMBOL, Node, apply, as_node, sy
 from symgrad.ir.op import Scan
 from symgrad.ir.traverse import EXACT, topological
 from symgrad.ir.types import BOOL, REAL, Declaration
+from symgrad.ops.array.factors import EXPONENTIAL
 from symgrad.support.errors import SymgradError
 
-__all__ = ["ScalarProgram", "scalar_program"]
+__all__ = ["ScalarProgram", "reason_for_loops", "scalar_program"]
 
 _ENTRIES = 256
 """The most entries of an array that is written as scalars."""
@@ -39,6 +40,8 @@ _AXIS = 16
 
 _EQUATIONS = 4000
 """The most scalar equations: more would take longer to compile than most programs run."""
+
+_MANY = f"it would have more than {_EQUATIONS} scalar equations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,8 @@ class ScalarProgram:
         return schedule(self.outputs, self.inputs, fusable=self.fusable, fast=fast, rolled=rolled)
 
 
-class _Large(Exception):
-    """The program has no scalar equations, or too many."""
+class _NotScalar(Exception):
+    """The program has no scalar equations, or too many; the text says why."""
 
 
 def scalar_program(
@@ -82,27 +85,64 @@ def scalar_program(
         >>> [expression_text(y) for y in found.outputs]
         ['R[0,0]*v[0] + R[0,1]*v[1]', 'R[1,0]*v[0] + R[1,1]*v[1]']
     """
-    order = topological(outputs)
-    arguments = (*inputs, *outputs)
-    if any(n.dtype == "int" for n in arguments) or not all(map(_is_small, (*order, *inputs))):
-        return None
-    writer = _EntryWriter(fusable)
     try:
-        for node in inputs:
-            writer.declare(node)
-        writer.run(order)
-    except _Large:
+        return _written(outputs, inputs, fusable)
+    except _NotScalar:
         return None
+
+
+def reason_for_loops(
+    outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node] = ()
+) -> str | None:
+    """Return why a program is computed with loops over arrays, or None if it has scalar equations.
+
+    Args:
+        outputs: the nodes to compute.
+        inputs: the symbols in the order of the arguments.
+        fusable: the nodes of derivatives.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real[n, 3]; y = x**2")
+        >>> reason_for_loops([p["y"]], [p["x"]])
+        'the size n is known only at the call'
+    """
+    try:
+        _written(outputs, inputs, fusable)
+    except _NotScalar as reason:
+        return str(reason)
+    return None
+
+
+def _written(outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node]) -> ScalarProgram:
+    order = topological(outputs)
+    for node in (*inputs, *outputs):
+        if node.dtype == "int":
+            raise _NotScalar("it has arrays of whole numbers")
+        if 0 in node.shape:
+            raise _NotScalar("it has empty arrays")
+    for node in (*inputs, *order):
+        _check_small(node)
+    writer = _EntryWriter(fusable)
+    for node in inputs:
+        writer.declare(node)
+    writer.run(order)
     found = tuple(e for node in outputs for e in writer.entries[node].flat)
     if len(topological(found)) > _EQUATIONS:
-        return None
+        raise _NotScalar(_MANY)
     symbols = tuple(e for node in inputs for e in writer.entries[node].flat)
     return ScalarProgram(symbols, found, frozenset(writer.fused - writer.unchanged))
 
 
-def _is_small(node: Node) -> bool:
+def _check_small(node: Node) -> None:
     sizes = [n for n in node.shape if isinstance(n, int)]
-    return len(sizes) == len(node.shape) and max(sizes, default=1) <= _AXIS and math.prod(sizes) <= _ENTRIES
+    if len(sizes) < len(node.shape):
+        size = next(n for n in node.shape if not isinstance(n, int))
+        raise _NotScalar(f"the size {size} is known only at the call")
+    if max(sizes, default=1) > _AXIS:
+        raise _NotScalar(f"an axis of {max(sizes)} entries is longer than {_AXIS}")
+    if math.prod(sizes) > _ENTRIES:
+        raise _NotScalar(f"an array of {math.prod(sizes)} entries is larger than {_ENTRIES}")
 
 
 class _EntryWriter:
@@ -145,7 +185,7 @@ class _EntryWriter:
                 continue
             inside = node in self._derived if derived is None else derived
             if node.op is SYMBOL or node.op is SIZE:
-                raise _Large
+                raise _NotScalar("a size is known only at the call")
             simpler = self._simpler(node)
             if simpler is node:
                 found = self._entries_of(node, [self.entries[a] for a in node.args], inside)
@@ -184,7 +224,8 @@ class _EntryWriter:
             return self._elimination(node, args)
         if structure.entries in ("moved", "placed", "counted"):
             return self._move(node, args)
-        raise _Large
+        what = "an exponential of matrices" if node.op is EXPONENTIAL else name
+        raise _NotScalar(f"{what} has no scalar equations")
 
     # Scalar equations
 
@@ -209,7 +250,7 @@ class _EntryWriter:
             self._undefined.add(made)
         self._count += 1
         if self._count > 2 * _EQUATIONS:
-            raise _Large
+            raise _NotScalar(_MANY)
         return made
 
     def _times(self, a: Node, b: Node, derived: bool) -> Node:
@@ -238,7 +279,7 @@ class _EntryWriter:
         for i, arg in enumerate(args):
             if node.op.kind_of(i) == "index" or counted:
                 if not all(e.op is NUMBER for e in arg.flat):
-                    raise _Large
+                    raise _NotScalar("positions are computed")
                 places: Entries = np.empty(arg.shape, np.int64)
                 places.flat = [int(e.value) for e in arg.flat]
                 values.append(places)
@@ -250,7 +291,7 @@ class _EntryWriter:
         try:
             found = np.asarray(node.op.evaluate(*node.params, *values))
         except SymgradError as error:  # a position outside of its axis, which calls report
-            raise _Large from error
+            raise _NotScalar("a position is outside of its axis") from error
         result = np.empty(found.shape, dtype=object)
         for at in np.ndindex(*found.shape):
             result[at] = as_node(int(found[at])) if counted else entries[int(found[at])]
@@ -279,7 +320,7 @@ class _EntryWriter:
         kept = [k for k in range(arg.ndim) if k not in axes]
         rows = np.transpose(arg, (*kept, *axes)).reshape(*(arg.shape[k] for k in kept), -1)
         if rows.shape[-1] == 0:
-            raise _Large
+            raise _NotScalar("it reduces empty arrays")
         found = np.empty(rows.shape[:-1], dtype=object)
         for at in np.ndindex(*found.shape):
             found[at] = reduce(lambda a, b: self._new(apply(op, (a, b)), (a, b), derived), rows[at])
@@ -287,7 +328,7 @@ class _EntryWriter:
 
     def _scan(self, node: Node, arg: Entries, scan: Scan, derived: bool) -> Entries:
         if not isinstance(scan.combine, str):
-            raise _Large
+            raise _NotScalar(f"{node.op.name} has no scalar equations")
         op, axis = OPS[scan.combine], node.params[0]
         lines = np.moveaxis(arg, axis, -1)
         if len(node.params) > 1 and node.params[1]:
@@ -325,7 +366,7 @@ class _EntryWriter:
     def _elimination(self, node: Node, args: list[Entries]) -> Entries:
         shape = _shape(node)
         if not 0 < shape[-1] <= MAX_ROWS:
-            raise _Large
+            raise _NotScalar(f"a matrix of {shape[-1]} rows has more than {MAX_ROWS}")
 
         def equation(name: str, *of: Node) -> Node:
             return self._new(apply(OPS[name], of), of, True)
