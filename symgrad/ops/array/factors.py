@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node, internal_op, number
@@ -19,12 +20,12 @@ from symgrad.ir.op import Structure
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.contraction import adjoint, einsum, sum_over
-from symgrad.ops.array.layout import full, shaped
+from symgrad.ops.array.layout import full, shaped, slice_axes, squeeze
 from symgrad.ops.array.reductions import prod
 from symgrad.ops.record import FUNCTION_COST
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.elementary import exp2, log
-from symgrad.ops.scalar.logic import and_, eq, ne, where
+from symgrad.ops.scalar.logic import and_, eq, gt, lt, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import round as rint
 from symgrad.support.errors import InternalError
@@ -138,9 +139,13 @@ def determinant(x: Node) -> Node:
     """Return the determinant: the product of the pivots, or of their mantissas if it might overflow or underflow.
 
     A partial product that was subnormal has lost digits, which the result does not show. So the plain product is used
-    only if the sum of the absolute values of all exponents is in the range of floats.
+    only if the sum of the absolute values of all exponents is in the range of floats. Up to three pivots are multiplied
+    in an order in which no partial product matters.
     """
     pivots = _PIVOTS(_factors(x))
+    rows = x.shape[-1]
+    if isinstance(rows, int) and 0 < rows <= 3:
+        return _short_product([_entry(pivots, i) for i in range(rows)])
     size = log(absolute(pivots))
     plain = _is_finite(size)  # false if a pivot is zero, infinite or NaN
     exponents = where(plain, rint(mul(size, number(_LOG2_E))), as_node(0))
@@ -150,6 +155,34 @@ def determinant(x: Node) -> Node:
     other = where(regular, _scaled(mantissas, _sum(exponents)), mantissas)
     return where(_is_finite(reach), _product(pivots), other)
 
+
+def _entry(x: Node, i: int) -> Node:
+    """Return entry i along the last axis."""
+    last = len(x.shape) - 1
+    return squeeze(slice_axes(x, [*[(None, None, 1)] * last, (i, i + 1, 1)]), [last])
+
+
+def _short_product(factors: list[Node]) -> Node:
+    """Return the product of one, two or three factors.
+
+    The largest factor times the smallest is out of the range of floats only if the product of all three is. If the
+    smallest one is subnormal, and has fewer digits, it comes last.
+    """
+    if len(factors) < 3:
+        return reduce(mul, factors)
+    low, middle, high = factors
+    for i, j in ((0, 1), (1, 2), (0, 1)):
+        ordered = [low, middle, high]
+        a, b = ordered[i], ordered[j]
+        swap = gt(absolute(a), absolute(b))
+        ordered[i], ordered[j] = where(swap, b, a), where(swap, a, b)
+        low, middle, high = ordered
+    ends = mul(high, low)
+    tiny = and_(lt(absolute(ends), _TINY), ne(ends, as_node(0)))
+    return where(tiny, mul(mul(high, middle), low), mul(ends, middle))
+
+
+_TINY = number(Fraction(1, 2**900))
 
 _LOG2_E = Fraction(14427, 10000)
 """About 1/log(2), since exponents need not be exact."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,26 @@ def test_singular_matrices():
     assert list(log_size[:3]) == [-np.inf] * 3
     assert np.isnan(determinant[3])
     assert np.all(np.isnan(inverse))
+
+
+@pytest.mark.parametrize(
+    "factors",
+    [
+        (1e200, 1e200, 1e-200),
+        (-1e-200, 1e-200, 1e200),
+        (1e200, -1e-200, 1e200),
+        (0, 1e300, 1e300),
+        (5e-324, 1e300, 3),
+        (1e-310, 1.0000001, 2.0**60),
+        (1e155, 1e155, 1e-3),
+    ],
+)
+def test_three_pivots_are_multiplied_in_an_order_that_keeps_their_digits(factors):
+    a = sg.tensor("A", (3, 3))
+    k = sg.compile(sg.det(a))
+    exact = float(np.prod(np.array(factors, dtype=np.longdouble)))
+    for order in permutations(factors):
+        assert k(np.diag(order)) == pytest.approx(exact, rel=1e-15)
 
 
 def test_a_determinant_beyond_the_range_of_partial_products():

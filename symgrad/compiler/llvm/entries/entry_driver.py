@@ -30,8 +30,8 @@ RECORD = (
 )
 """The fields of the record of a kernel, the last argument of the loop."""
 
-_BUFFERS = 24_576
-"""The bytes that the buffers should have, about half of a first-level cache."""
+_BUFFERS = 12_288
+"""The bytes that the buffers should have, a quarter of a first-level cache: the arrays themselves need room, too."""
 
 _ON_STACK = 49_152
 """Larger memory is on the heap."""

@@ -86,7 +86,7 @@ def scalar_program(
         ['R[0,0]*v[0] + R[0,1]*v[1]', 'R[1,0]*v[0] + R[1,1]*v[1]']
     """
     try:
-        return _written(outputs, inputs, fusable)
+        return _program(outputs, inputs, fusable)
     except _NotScalar:
         return None
 
@@ -108,13 +108,13 @@ def reason_for_loops(
         'the size n is known only at the call'
     """
     try:
-        _written(outputs, inputs, fusable)
+        _program(outputs, inputs, fusable)
     except _NotScalar as reason:
         return str(reason)
     return None
 
 
-def _written(outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node]) -> ScalarProgram:
+def _program(outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collection[Node]) -> ScalarProgram:
     order = topological(outputs)
     for node in (*inputs, *outputs):
         if node.dtype == "int":
