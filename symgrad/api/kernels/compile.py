@@ -86,6 +86,8 @@ def compile(
             code pays, the current call compiles the better code first. Results have the same bits before and after.
             ``high`` compiles the better code at once: use it for measurements, or if no call may pause to compile. A
             kernel that another process has compiled before uses better code at once, from the disk if possible.
+            ``low`` is for programs of 10,000 equations and more: it compiles quick code alone, and long derivatives
+            stay as the chain rule gives them, in time that is linear in their number. Its code is not kept on disk.
         name: the name of the kernel and of the symbols in its object file.
         target: ``cpu``; or ``cuda`` for NVIDIA's GPUs (an experiment). The result is then a `CudaKernel`, whose
             arguments are arrays on the GPU; threads and effort are ignored.
@@ -111,8 +113,8 @@ def compile(
     """
     if accuracy not in ("high", "fast"):
         raise UsageError(f"accuracy={accuracy!r}", expected="accuracy='high' or accuracy='fast'")
-    if effort not in ("auto", "high"):
-        raise UsageError(f"effort={effort!r}", expected="effort='auto' or effort='high'")
+    if effort not in ("low", "auto", "high"):
+        raise UsageError(f"effort={effort!r}", expected="effort='low', effort='auto' or effort='high'")
     if target not in ("cpu", "cuda"):
         raise UsageError(f"target={target!r}", expected="target='cpu' or target='cuda'")
     if not isinstance(cast("Any", name), str):
@@ -128,9 +130,10 @@ def compile(
     if target == "cuda":
         nodes, fusable = arrange_nodes(exprs, fast=fast)
         return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
-    entry = CachedKernel.of(_outputs(exprs), symbols, float_type(dtype).numpy, fast)
+    low = effort == "low"
+    entry = None if low else CachedKernel.of(_outputs(exprs), symbols, float_type(dtype).numpy, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
-    forms = partial(arrange_nodes, exprs, fast=fast)
+    forms = partial(arrange_nodes, exprs, fast=fast, low=low)
     kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:
         nodes, fusable = forms()
@@ -185,16 +188,17 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
     return known[item]
 
 
-def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
+def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False, low: bool = False) -> Arrangement:
     """Return the nodes to compile, and the nodes whose products and sums may be fused.
 
     Args:
         exprs: the expressions.
         fast: whether formulas of the user may be rearranged like derivatives.
+        low: whether long derivatives stay as the chain rule gives them.
     """
     no_answers: Answers = {}
     with keeping(next((e.answers for e in exprs if e.derived), no_answers)):
-        return arrange(_outputs(exprs), fast=fast)
+        return arrange(_outputs(exprs), fast=fast, low=low)
 
 
 def _outputs(exprs: Sequence[Expr]) -> list[Output]:

@@ -31,12 +31,13 @@ _CANONICAL_UP_TO = 400
 
 
 @gc_paused()
-def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
+def arrange(outputs: Sequence[Output], *, fast: bool = False, low: bool = False) -> Arrangement:
     """Return the nodes to compile.
 
     Args:
         outputs: the outputs to compute.
         fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
+        low: whether more than a few hundred equations of derivatives stay as the chain rule gives them.
 
     Example:
         >>> from symgrad.autodiff.vjp import pull_back
@@ -54,7 +55,7 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
     own = [o.node for o in outputs if not o.derived]
     primal = topological([*own, *(n for o in outputs for n in o.origins)])
     derived = [o for o in outputs if o.derived]
-    forms = _by_node(derived, derivative_forms(derived, own, primal))
+    forms = _by_node(derived, derivative_forms(derived, own, primal, low=low))
     nodes = _delivered(outputs, forms)
     if not fast:
         return Arrangement(nodes, frozenset(topological(list(forms.values()))).difference(primal))
@@ -69,7 +70,7 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
 
 
 def derivative_forms(
-    outputs: Sequence[Output], own: Sequence[Node], primal: Collection[Node]
+    outputs: Sequence[Output], own: Sequence[Node], primal: Collection[Node], *, low: bool = False
 ) -> Sequence[Node]:
     """Return the forms in which a kernel computes derivatives; comments give the reason for the order of the passes.
 
@@ -78,6 +79,7 @@ def derivative_forms(
         own: the user's expressions, which the kernel computes beside them.
         primal: the user's expressions, the differentiated expressions, and all values that these depend on; they stay
             as they are.
+        low: whether more than a few hundred equations stay as the chain rule gives them.
     """
     from symgrad.rewrite.pipeline import (
         canonical,
@@ -92,6 +94,9 @@ def derivative_forms(
     size, elementwise = len(order), all_pointwise(order)
     # It is easier to keep digits than to recover them: derivatives of a formula's stable form keep them.
     anew = cache(lambda: rederived(outputs))
+    if size > _CANONICAL_UP_TO and low:
+        info("arrange", "%d equations of derivatives: as the chain rule gives them (effort='low')", size)
+        return derived
     if size > _CANONICAL_UP_TO:
         # This branch is linear in the size; the passes below are not.
         several = elementwise and rederivable(outputs)

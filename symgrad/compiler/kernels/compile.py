@@ -73,8 +73,8 @@ def compile_nodes(
         fusable: nodes of an elementwise program whose products and sums may become fused multiply-adds. Values that the
             user wrote are not among them.
         fast: whether an accuracy of four units in the last place is enough for functions.
-        effort: for elementwise programs, ``auto`` (quick code first, and better code when it pays) or ``high`` (better
-            code at once). Array programs are always compiled with all optimisations.
+        effort: for elementwise programs, ``auto`` (quick code first, and better code when it pays), ``high`` (better
+            code at once) or ``low`` (quick code alone). Loops over arrays are always compiled with all optimisations.
         save: a function that writes the kernel to a file; by default in all formats but Python.
         keep: a function that caches the code for `kept_kernel`; for an elementwise program it caches the optimised
             code.
@@ -126,7 +126,9 @@ def compile_nodes(
             name,
             len(order),
             len(plan.chunks),
-            f"quick code until {code.left:.3g} elements are computed" if code.quick else "optimised code",
+            f"quick code until {code.left:.3g} elements are computed"
+            if code.quick
+            else f"{'quick' if effort == 'low' else 'optimised'} code",
         )
         return ElementwiseKernel(code, outputs, inputs, options, fusable=fusable, measure=measure)
     _check_sizes(outputs, inputs, declared)
@@ -166,7 +168,7 @@ def kept_kernel(
         name: the kernel's name.
         threads: the number of threads of a call with large arrays.
         fast: whether an accuracy of four units in the last place is enough for functions.
-        effort: ``auto`` or ``high``.
+        effort: ``low``, ``auto`` or ``high``.
         save: writes the kernel to a file.
 
     Raises:
@@ -296,7 +298,8 @@ def _entry_kernel(
         if keep is not None:
             keep(_ENTRIES + serialize_entry_code(outputs, fusable, arrays, code))
 
-    equations = ElementwiseCode(plan, real, keep=keep and cache)
+    effort = "low" if options.effort == "low" else "high"
+    equations = ElementwiseCode(plan, real, effort=effort, keep=keep and cache)
     info(
         "kernel",
         "'%s' computes the entries of its arrays as scalars: %d equations for %d inputs and %d outputs",

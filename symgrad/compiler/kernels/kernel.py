@@ -55,7 +55,7 @@ class KernelOptions(NamedTuple):
         rebuild: a function that compiles an unpickled kernel.
         save: a function that writes the kernel to a file.
         fast: whether an accuracy of four units in the last place is enough for functions.
-        effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
+        effort: ``auto``: quick code first, and better code when it pays; ``low``: quick code alone; or ``high``.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Kernel(Reported, AtPoints, ABC):
         name: the kernel's name.
         threads: the number of threads of a call with large arrays.
         fast: whether an accuracy of four units in the last place is enough for functions.
-        effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
+        effort: ``auto``: quick code first, and better code when it pays; ``low``: quick code alone; or ``high``.
 
     Example:
         >>> import symgrad as sg

@@ -41,7 +41,7 @@ class ElementwiseCode:
         plan: the schedule to compute.
         real: the format of all numbers.
         target: the features of this machine that the code may use; by default all.
-        effort: ``auto`` for quick code first, ``high`` for better code at once.
+        effort: ``auto`` for quick code first, ``high`` for better code at once, ``low`` for quick code alone.
         keep: a function that is called with the better code once it is compiled, to cache it for `of`.
 
     Attributes:
@@ -49,7 +49,7 @@ class ElementwiseCode:
         loop: address of the inner loop.
         cell: address of the cell, the last argument of the loop: the address of the plan, and the count of elements
             computed so far.
-        quick: whether the code is still quick code.
+        quick: whether the code is still quick code, which better code will replace.
     """
 
     __slots__ = (
@@ -85,16 +85,17 @@ class ElementwiseCode:
         self.real = real
         pays_from = better_pays_from(plan) if effort == "auto" else 0
         self.quick = pays_from > 0
+        quick = self.quick or effort == "low"
         self._pays_from = pays_from if self.quick else math.inf
         self._module: Emitted | None = None
         self._point: PointCode | None = None
-        module = emit(plan, real, self._target, quick=True) if self.quick else self.module
+        module = emit(plan, real, self._target, quick=True) if quick else self.module
         self.bools = module.bools
         # Hardly any time is spent in the inner loop, so all kernels begin with the version that is compiled fastest.
         self._sizes = sizes = frozenset(module.itemsizes)
         inner = loop.driver_name(sizes)
         register_functions({inner: loop.driver(sizes), **module.shared})
-        self._engines = [Engine(module.ir, quick=True) if self.quick else self._better()]
+        self._engines = [Engine(module.ir, quick=True) if quick else self._better()]
         engine = self._engines[0]
         self._words = _Words(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)

@@ -29,7 +29,7 @@ __all__ = [
     "object_code",
 ]
 
-Effort: TypeAlias = Literal["auto", "high"]
+Effort: TypeAlias = Literal["low", "auto", "high"]
 """auto: quick code first, optimised code when it pays; high: optimised code at once."""
 
 T = TypeVar("T")
