@@ -19,8 +19,6 @@ from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import aligned, full, move_up, truth_of
 
-__all__ = ["batch", "units"]
-
 
 @gc_paused()
 def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> list[Node]:

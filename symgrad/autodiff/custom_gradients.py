@@ -22,8 +22,6 @@ from symgrad.ops.control import with_slope
 from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.ops.scalar.logic import where
 
-__all__ = ["NotLinearError", "with_pullback"]
-
 _ZERO, _ONE = as_node(0), as_node(1)
 _OF_FIRST = frozenset(OPS[name] for name in ("gather", "scatter_add"))
 """Ops that are linear in the first argument; all other arguments are indices."""

@@ -14,8 +14,6 @@ from symgrad.ir.graph import SYMBOL, Node, apply, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 
-__all__ = ["frozen_copy", "unfreeze"]
-
 
 def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[Node], dict[Node, Node]]:
     """Return F(x, twin) for each output, without stop_gradient, and the twin of each symbol that has one.

@@ -11,8 +11,6 @@ from symgrad.ops.array.indexing import gather
 from symgrad.ops.array.layout import reshape
 from symgrad.ops.numpy.calls import join
 
-__all__ = ["pull_back_rows"]
-
 
 def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, BackwardTrace] | Pullback | None:
     """Pull the cotangent 1 of a scalar back to the rows of a table that it gathers.

@@ -13,8 +13,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
 from symgrad.support.progress import steps
 
-__all__ = ["Pushforward", "all_partials", "push_forward"]
-
 _ZERO = as_node(0)
 _PUSHED = 8  # with at most so many variables, first partials use forward mode
 

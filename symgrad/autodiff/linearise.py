@@ -19,8 +19,6 @@ from symgrad.ir.graph import NUMBER, OPS, Node, as_node
 from symgrad.ops.scalar.logic import and_, not_, or_, where
 from symgrad.support.traversal import postorder
 
-__all__ = ["GuardedTangent", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
-
 _ZERO = as_node(0)
 _known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # the cache of _finite
 

@@ -6,8 +6,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.along import rows_aligned
 
-__all__ = ["find_row_mixing"]
-
 AxisNumber = int
 """The axis of a node that indexes the rows."""
 

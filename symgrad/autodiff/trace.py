@@ -16,8 +16,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.rewrite.memo import Answers
 
-__all__ = ["ZeroReason", "Derivative", "Pullback", "BackwardTrace", "placeholder"]
-
 
 class ZeroReason(StrEnum):
     """The reasons for a zero derivative; TensorFlow's ``None`` covers all of them."""

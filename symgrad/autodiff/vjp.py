@@ -14,8 +14,6 @@ from symgrad.ops.array.layout import full, unbroadcast
 from symgrad.rewrite.memo import remembered
 from symgrad.support.progress import steps
 
-__all__ = ["pull_back"]
-
 
 def pull_back(
     outputs: Sequence[Node],

@@ -8,8 +8,6 @@ from symgrad.autodiff.trace import ZeroReason
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["classify", "unmoved"]
-
 
 def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> list[ZeroReason]:
     """Return the reason why no cotangent arrived at each of ``wrt``.

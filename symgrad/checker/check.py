@@ -39,8 +39,6 @@ from symgrad.checker.witness import (
 )
 from symgrad.support.errors import UsageError
 
-__all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
-
 FORMAT = 1
 _BITS = 256
 _READ_ERRORS = (

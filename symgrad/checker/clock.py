@@ -23,8 +23,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["PATIENCE", "STEP", "Budget", "has_time", "is_late", "now", "stopwatch", "tick", "until"]
-
 PATIENCE = 4.0
 """Work may take this many times the seconds it is counted for. Tests set infinity: then real time has no effect."""
 

@@ -10,19 +10,6 @@ import flint as _flint
 
 from symgrad.checker.limits import NUMBER_CHARACTERS
 
-__all__ = [
-    "NUMERAL",
-    "Rational",
-    "acb",
-    "arb",
-    "context",
-    "flint",
-    "fmpq",
-    "number_from_json",
-    "number_to_json",
-    "rational",
-]
-
 # python-flint has no type information.
 flint = cast(Any, _flint)
 fmpq, arb, acb, context = flint.fmpq, flint.arb, flint.acb, flint.ctx

@@ -21,8 +21,6 @@ from symgrad.checker.program.steps import ProofProgram, Symbol, resolve_ends
 from symgrad.checker.witness import all_certain, disjoint, paired_entries
 from symgrad.support.errors import UsageError
 
-__all__ = ["BITS", "SPREADS", "differs_at_samples", "sample_coordinate"]
-
 BITS = 160
 _PRIME = 99_991
 """The denominator of real coordinates: no formula contains it, so a point lies on no excluded thin set."""

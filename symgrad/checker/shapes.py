@@ -25,8 +25,6 @@ from symgrad.checker.program.length_polynomials import (
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.errors import UsageError
 
-__all__ = ["check_shapes"]
-
 Shape: TypeAlias = "tuple[Size, ...]"
 _Rule: TypeAlias = "Callable[..., Shape]"
 """Map the shapes of the arguments and the static parameters to the shape of the result."""

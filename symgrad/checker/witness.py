@@ -15,17 +15,6 @@ from symgrad.checker.limits import POINT_DIGITS
 from symgrad.checker.numbers import arb, context, fmpq
 from symgrad.checker.program.steps import ProofProgram
 
-__all__ = [
-    "Witness",
-    "is_defined_around",
-    "disjoint",
-    "ball_text",
-    "all_certain",
-    "paired_entries",
-    "distinct_texts",
-    "distinct_values",
-]
-
 _DIGITS = 25
 _BITS = 256
 

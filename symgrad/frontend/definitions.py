@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from symgrad.ir.types import NAME
 
-__all__ = ["Definition", "definitions", "find_cycle"]
-
 _LINE = re.compile(rf"[ \t]*({NAME}(?:[ \t]*,[ \t]*{NAME})*)[ \t]*(=(?!=)|:|~)")
 _NAME = re.compile(rf"{NAME}(?![\w\u0300-\u036f])(?!\s*\()")
 

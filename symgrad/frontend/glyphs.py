@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["fraction_of", "script_of", "spelled_out"]
-
 _RUN = re.compile(r"[^\x00-\x7f]+")
 _OWN = {"²", "³"}  # which the notation of programs is typed with, too
 

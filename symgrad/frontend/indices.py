@@ -16,17 +16,6 @@ from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.numpy import calls as build
 from symgrad.support.errors import DomainError, ShapeError, UnsupportedError
 
-__all__ = [
-    "REDUCTIONS",
-    "IndexedReduction",
-    "array_over_indices",
-    "bound_names",
-    "index_length",
-    "index_name",
-    "index_symbol",
-    "reduce_over_indices",
-]
-
 REDUCTIONS = ("sum", "mean", "prod", "max", "min")
 
 _PREFIX = "__index_"

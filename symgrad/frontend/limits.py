@@ -5,15 +5,6 @@ A number without a comment was not tuned.
 
 from __future__ import annotations
 
-__all__ = [
-    "BODY_TOKENS",
-    "NESTING",
-    "CALL_DEPTH",
-    "QUOTED_CHARACTERS",
-    "SPELLING_CHARACTERS",
-    "TEXT_CHARACTERS",
-]
-
 CALL_DEPTH = 50
 """The nesting of calls of a program's functions: each call is read by a parser inside the parser of the other, on
 Python's stack."""

@@ -35,9 +35,6 @@ from symgrad.support.errors import (
 )
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["INFINITIES", "Scope"]
-
-
 INFINITIES = ("oo", "inf", "infinity", "Infinity")
 _INFINITY = "oo"  # an infinity, which is never in a graph: a choice takes it, or it is an error
 

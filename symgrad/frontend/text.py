@@ -34,8 +34,6 @@ from symgrad.support.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.support.progress import reports_progress
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["parse_declarations", "parse_expression", "parse_program", "reread_program"]
-
 
 def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
     r"""Read a program.

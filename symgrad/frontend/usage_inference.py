@@ -10,8 +10,6 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import REAL, Declaration, Shape
 from symgrad.support.errors import SymgradError
 
-__all__ = ["declared_as_arrays", "likely_domain"]
-
 _TOGETHER = 3
 """The number of names in one call for which shapes are searched for."""
 

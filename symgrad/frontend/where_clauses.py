@@ -16,8 +16,6 @@ from collections.abc import Iterable, Iterator
 
 from symgrad.frontend.tokens.terms import Token
 
-__all__ = ["order_lines"]
-
 _WHERE = re.compile(r"^[ \t]*where[ \t]*(?:#.*)?$", re.MULTILINE)
 
 

@@ -36,8 +36,6 @@ from symgrad.ir.types import Declaration, Kind, Number
 from symgrad.support.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.support.traversal import walk
 
-Operand = "Node | int | Fraction"
-
 _SCALAR: Shape = ()
 
 

@@ -5,27 +5,6 @@ They bound time and the length of texts. A number without a comment was not tune
 
 from __future__ import annotations
 
-__all__ = [
-    "BOXES",
-    "BOX_CHARACTERS",
-    "CELL_CHARACTERS",
-    "COMPARED_CHARACTERS",
-    "GRADIENT_CHARACTERS",
-    "LATEX_CHARACTERS",
-    "LATEX_LINE_CHARACTERS",
-    "LATEX_REPEATED_CHARACTERS",
-    "LINE_CHARACTERS",
-    "NESTED_CONTRACTIONS",
-    "NUMPY_CHARACTERS",
-    "PAGE_CHARACTERS",
-    "PATH_NODES",
-    "READINGS",
-    "SLOPE_EQUATIONS",
-    "SOURCE_CHARACTERS",
-    "STEPS_ON_PAGE",
-    "STEPS_TOLD",
-]
-
 LINE_CHARACTERS = 78
 """Characters of a line that one takes in at a glance."""
 

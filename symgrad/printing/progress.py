@@ -10,8 +10,6 @@ from typing import Any, cast
 
 from symgrad.support.progress import AFTER_S, VARIABLE, Watcher, Work, watch_usually
 
-__all__ = ["Callback", "Display", "show_usually", "progress_text"]
-
 
 def progress_text(works: Sequence[Work]) -> tuple[str, float | None, str]:
     """Describe the work of a thread: a text, the finished share of the innermost countable part, and the time.

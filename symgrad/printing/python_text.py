@@ -17,20 +17,6 @@ from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Size
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "HELPER",
-    "INFIX",
-    "TemplateArgument",
-    "aligned",
-    "applied",
-    "infix",
-    "parameters",
-    "slice_key",
-    "template_of",
-    "tuple_text",
-    "within",
-]
-
 INFIX: Mapping[str, tuple[str, int, int, int]] = {
     **{op: row for op, row in literals.INFIX.items() if op not in ("and_", "or_")},
     "mul": ("*", MUL, MUL, POW),

@@ -11,18 +11,6 @@ from pathlib import Path
 
 from symgrad.support.errors import FileError
 
-__all__ = [
-    "AppendedFile",
-    "decode_text",
-    "make_folder",
-    "read_bytes",
-    "read_start",
-    "read_text",
-    "reason",
-    "write_atomically",
-    "write_together",
-]
-
 
 def reason(error: Exception) -> str:
     """Return the reason of the operating system, or of Python, for an error."""

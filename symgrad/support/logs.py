@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from logging import Logger
 
-__all__ = ["VARIABLE", "debug", "debugging", "info", "to_stderr"]
-
 VARIABLE = "SYMGRAD_LOG"
 """The environment variable that sends lines to standard error: ``info`` or ``debug``."""
 

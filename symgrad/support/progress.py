@@ -19,8 +19,6 @@ from weakref import WeakSet
 
 from symgrad.support.logs import debug, debugging
 
-__all__ = ["VARIABLE", "Watcher", "Work", "steps", "watch_usually", "watching", "reports_progress"]
-
 VARIABLE = "SYMGRAD_PROGRESS"
 """The environment variable that switches the display of progress: 0, 1 or auto."""
 

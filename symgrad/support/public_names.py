@@ -9,8 +9,6 @@ import os
 from importlib import import_module
 from typing import Any, cast
 
-__all__ = ["MODULES", "PUBLIC", "class_name", "names_in", "public", "public_name"]
-
 
 def names_in(stub: str) -> dict[str, str]:
     """Return the names of a stub with their modules, from lines `from module import name as name`.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from symgrad.support.errors import FileError
 
-__all__ = ["RELEASE", "OldModules", "check_release"]
-
 RELEASE = "0.2"
 """The release in pickles of graphs. Releases with the same major and minor number read each other's pickles."""
 

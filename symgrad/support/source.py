@@ -7,8 +7,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Location", "Place", "Source", "Span"]
-
 _WIDTH = 100  # characters of a source line in a message
 
 

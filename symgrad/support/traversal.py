@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["leaves", "postorder", "walk"]
-
 T = TypeVar("T", bound=Hashable)
 U = TypeVar("U")
 

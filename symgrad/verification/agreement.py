@@ -7,8 +7,6 @@ from typing import Any
 
 from symgrad.checker.numbers import flint
 
-__all__ = ["TOO_FEW", "agreement", "shrinks"]
-
 arb: Any = flint.arb
 
 TOO_FEW = 6

@@ -23,8 +23,6 @@ from symgrad.support.errors import InternalError, UsageError
 from symgrad.support.files import AppendedFile, read_bytes, read_text
 from symgrad.verification.limits import ROW_FILE_BYTES, ROWS_PER_PROCESS, SECONDS_TO_START
 
-__all__ = ["Decide", "Limits", "Row", "finished_ids", "read_rows", "run_rows"]
-
 Decide: TypeAlias = "Callable[[Mapping[str, Any], float], dict[str, Any]]"
 
 _START = b'{"id":'  # the first bytes of every line of results

@@ -39,8 +39,6 @@ from symgrad.verification.search.steps import Search
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Proof, Verdict
 
-__all__ = ["decide_complex", "search_branches"]
-
 _START = 64  # bits
 _FINER = (12, 8, 4, 3)  # how many points are evaluated again at each doubling of the precision
 

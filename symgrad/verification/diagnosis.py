@@ -8,8 +8,6 @@ from typing import Any
 
 from symgrad.support.source import Location
 
-__all__ = ["Diagnoses", "Diagnosis", "first_of_each_kind"]
-
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:

@@ -21,8 +21,6 @@ from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Verdict, names_text
 
-__all__ = ["decide_by_numbers"]
-
 mpmath: Any = typed_mpmath  # the function has no annotations
 
 _TRIED_POINTS, _ENOUGH_POINTS = (

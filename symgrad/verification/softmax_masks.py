@@ -15,8 +15,6 @@ from symgrad.ops.scalar.elementary import exp, log
 from symgrad.ops.scalar.logic import where
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["MASKS", "without_infinities"]
-
 MASKS = ("where_minus_oo", "where_plus_oo")
 
 

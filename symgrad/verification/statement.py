@@ -17,8 +17,6 @@ from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.verification.softmax_masks import without_infinities
 
-__all__ = ["guards", "program_of", "symbol_of"]
-
 
 def guards(outputs: Sequence[Node]) -> list[Node]:
     """Return nodes that have values exactly at those points that the random inputs of outputs can take.

@@ -18,19 +18,6 @@ from symgrad.support.files import write_atomically
 from symgrad.verification.diagnosis import Diagnoses, Diagnosis, first_of_each_kind
 from symgrad.verification.limits import DIAGNOSES_TOLD
 
-__all__ = [
-    "Proof",
-    "Region",
-    "Status",
-    "Undefined",
-    "Verdict",
-    "by_text",
-    "derivatives_text",
-    "names_text",
-    "value_text",
-    "distinct_values",
-]
-
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
 
 

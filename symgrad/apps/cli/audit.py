@@ -23,8 +23,6 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.interop.importers.code.frameworks import FrameworkName
 
-__all__ = ["audit"]
-
 
 _EXAMPLES = """
 \b

@@ -11,8 +11,6 @@ from symgrad.checker.program.names import terminal_text
 if TYPE_CHECKING:
     from symgrad.checker.check import CheckResult, Difference
 
-__all__ = ["checked_lines"]
-
 _DEFINITIONS = 60  # printed definitions
 _LONG = 200  # characters of a printed value
 

@@ -18,8 +18,6 @@ from symgrad.apps.cli.files import write_text
 from symgrad.ir.graph import Node
 from symgrad.ops.random.laws import drawn
 
-__all__ = ["PROGRAM", "run_demo"]
-
 PROGRAM = """\
 x  : real
 u  ~ Uniform(0.9, 1.1)

@@ -19,8 +19,6 @@ from symgrad.support.errors import FileError, UsageError
 from symgrad.support.files import decode_text, make_folder, reason, write_atomically
 from symgrad.support.files import read_text as read_file
 
-__all__ = ["read_latex_source", "read_source", "read_text", "reading_options", "write_arrays", "write_text"]
-
 
 def read_source(source: str) -> symgrad.Program:
     """Return the program of a file, of standard input (``-``) or of an inline expression."""

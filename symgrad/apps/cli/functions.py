@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from symgrad.interop.importers.code.function_loader import LoadedFunction
     from symgrad.interop.importers.program import ImportedProgram
 
-__all__ = [
-    "FRAMEWORK",
-    "SPECS",
-    "code_and_gradient",
-    "require_function",
-    "names_function",
-    "output_of",
-    "python_function",
-    "read_expression",
-]
-
 # What is imported in functions here is for start-up time: programs need no framework.
 
 SPECS = list_option(

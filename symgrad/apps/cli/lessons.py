@@ -13,8 +13,6 @@ from symgrad.support.errors import UsageError
 if TYPE_CHECKING:
     from symgrad.api.explaining.explain import Derivation
 
-__all__ = ["Exercise"]
-
 
 @dataclass(frozen=True, slots=True)
 class Exercise:

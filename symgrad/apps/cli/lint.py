@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from symgrad.interop.importers.code.frameworks import FrameworkName
     from symgrad.interop.importers.code.function_program import Arguments
 
-__all__ = ["lint"]
-
 # What is imported in functions here is for the start-up time of other commands.
 
 _OTHER = re.compile(r"(?P<file>\S+\.(?:sg|txt))::(?P<name>\S*)")

@@ -35,8 +35,6 @@ from symgrad.printing.progress import show_usually
 from symgrad.support.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.support.files import make_folder, reason
 
-__all__ = ["INTERRUPTED", "main"]
-
 # What is imported in functions here is for the start-up time of other commands.
 
 _EXIT = """

@@ -16,26 +16,6 @@ from symgrad.apps.cli.files import write_text
 from symgrad.report.report import form_of_path
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "DTYPE",
-    "EXIT",
-    "OF",
-    "ORDER",
-    "OUTPUT",
-    "READINGS",
-    "WRT",
-    "emit",
-    "expression_of",
-    "format_option",
-    "kernel_of",
-    "list_option",
-    "names_in",
-    "program_options",
-    "refuse_repeated",
-    "targets",
-    "time_option",
-]
-
 EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
 """Exit codes of verdicts; 1 to 4 are errors, as in every command."""
 

@@ -14,8 +14,6 @@ import symgrad
 from symgrad.api.explaining.explain import Derivation
 from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, title
 
-__all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
-
 _ROWS = 20  # printed rows; longer columns are cut in the middle
 
 

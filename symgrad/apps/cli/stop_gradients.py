@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
     from symgrad.interop.importers.code.frameworks import FrameworkName
 
-__all__ = ["effective", "equivalent"]
-
 # What is imported in functions here is for the start-up time of other commands.
 
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from symgrad.verification.batch import Row
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["DOMAIN", "PROOF", "TIME", "domains", "finish"]
-
 # What is imported in functions here is for the start-up time of other commands.
 
 TIME = time_option(10, "For one claim.")

@@ -19,14 +19,6 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.size_substitution import resized
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "DeclaredArguments",
-    "parse_arguments",
-    "with_signature",
-    "signature_function",
-    "positional_parameters",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class DeclaredArguments:

@@ -6,8 +6,6 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.apps.gradcheck.gradient_code import CallResult, by_name
 from symgrad.apps.gradcheck.question import CodeQuestion, reason_of
 
-__all__ = ["claims_of"]
-
 
 def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
     """Return the gradients of the code as formulas, by name; or the reason why it cannot be read."""

@@ -13,8 +13,6 @@ from symgrad.apps.gradcheck.compare import Measurement
 from symgrad.apps.gradcheck.limits import SLACK
 from symgrad.apps.gradcheck.record import CodeKind, number_text, point_text
 
-__all__ = ["Classification", "classify"]
-
 _CLEAR = (
     1e-8  # the least relative error of a mistake on a branch: a smaller one may be a term that is small there
 )

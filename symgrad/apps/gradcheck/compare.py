@@ -19,8 +19,6 @@ from symgrad.apps.gradcheck.gradient_code import CallResult, GradientCode
 from symgrad.apps.gradcheck.limits import SLACK, STEADY
 from symgrad.apps.gradcheck.reference import ExactDerivative, Values
 
-__all__ = ["Level", "Measurement", "Neighbourhood", "compare_gradients"]
-
 Level: TypeAlias = Literal["right", "single", "cancels", "near", "wrong", "kink", "not finite", "beyond"]
 """``near``: wrong, but by no more than single precision could be."""
 

@@ -25,9 +25,6 @@ from symgrad.verification.mistakes.axis_length_numbers import SizedPairs
 from symgrad.verification.mistakes.diagnoses import WrongClaim, diagnose
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["derivative_text", "with_code_mistakes"]
-
-
 _FIRST = (5, 3, 7, 11, 13, 17)
 """Lengths of axes at which mistakes are searched, in code that needs numbers."""
 

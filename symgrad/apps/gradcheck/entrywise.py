@@ -15,8 +15,6 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["EntryWise"]
-
 _POINTS = 4  # points at which the formulas are compared with the code
 _NEAR = 1e-6  # the relative difference that rounding explains
 

@@ -14,8 +14,6 @@ from symgrad.apps.gradcheck.arguments import with_signature
 from symgrad.interop.importers.code.frameworks import FrameworkName, libraries_of
 from symgrad.interop.importers.refusals import line_in
 
-__all__ = ["GradientCode", "CallResult", "FaultKind", "by_name", "first_line", "own_derivative", "primal"]
-
 FaultKind: TypeAlias = Literal[
     "raises",
     "wrong number of gradients",

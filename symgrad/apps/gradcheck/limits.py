@@ -2,19 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "DIGITS",
-    "MAGNITUDES",
-    "MOST_ENTRIES",
-    "MOST_PATHS",
-    "MOST_POINTS",
-    "MOST_UNROLLED",
-    "POINTS_OF_DIFFERENCES",
-    "REPEATED_CALLS",
-    "SLACK",
-    "STEADY",
-]
-
 DIGITS = 60
 """Decimal digits of the reference derivative."""
 

@@ -30,8 +30,6 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError, UnsupportedError, UsageError
 
-__all__ = ["CodeQuestion", "parse_question", "plain_numpy", "reason_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class CodeQuestion:

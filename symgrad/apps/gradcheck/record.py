@@ -16,8 +16,6 @@ from symgrad.support.errors import NotInProgramError, TruthValueError
 from symgrad.verification.diagnosis import Diagnosis
 from symgrad.verification.verdict import Status, Verdict
 
-__all__ = ["KINDS", "ArgumentVerdict", "CodeKind", "CodeVerdict", "number_text", "point_text"]
-
 CodeKind: TypeAlias = Literal[
     "right",
     "float32 noise",

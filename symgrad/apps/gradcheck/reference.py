@@ -19,8 +19,6 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.support.errors import SymgradError
 
-__all__ = ["FiniteDifferences", "ExactDerivative", "Values"]
-
 mpmath: Any = typed_mpmath  # without annotations of its own
 
 Values: TypeAlias = Mapping[str, Any]

@@ -16,8 +16,6 @@ from symgrad.ir.graph import Node
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 
-__all__ = ["DTYPES", "sample_points"]
-
 DTYPES = {"real": np.float64, "int": np.int64, "bool": np.bool_}
 """The dtype of the values of each kind of input."""
 

@@ -26,8 +26,6 @@ from symgrad.ir.traverse import topological
 from symgrad.support.errors import UsageError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["verify_code"]
-
 _SHOWN = 120  # characters of a formula that is printed
 _READ = 0.7  # the share of the time for proofs of formulas
 _LEAST = 0.5  # seconds for one of them

@@ -11,8 +11,6 @@ from symgrad.report.blocks import FindingBlock, Prose, prose
 from symgrad.report.report import Report
 from symgrad.support.errors import SymgradError, UnknownNameError
 
-__all__ = ["bindings", "error_report", "read_cell"]
-
 
 def read_cell(text: str, name: str, namespace: Mapping[str, Any]) -> Program:
     r"""Parse a cell; names that it does not define are formulas of the namespace.

@@ -31,8 +31,6 @@ from symgrad.printing.progress import show_usually
 from symgrad.report.report import Reported
 from symgrad.support.errors import SymgradError, UsageError
 
-__all__ = ["Magic", "StoppedError", "load", "unload"]
-
 _NAME = re.compile(r"[^\W\d]\w*")
 _FAILED = (1, 2, 3, 4, 130)
 """Exit codes of failed commands; the others are verdicts."""

@@ -18,8 +18,6 @@ from symgrad.apps.web.limits import HTML_CHARACTERS, TEXT_CHARACTERS
 from symgrad.report.blocks import Block as ReportBlock
 from symgrad.report.writers.html import blocks_html
 
-__all__ = ["Block", "code", "fold", "html", "listing", "shortened", "text", "verdict_block"]
-
 Block: TypeAlias = "dict[str, Any]"
 """A kind with its fields."""
 

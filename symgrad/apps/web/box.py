@@ -17,8 +17,6 @@ from symgrad.apps.review.review import Review
 from symgrad.ir.listing import Listing
 from symgrad.support.errors import SymgradError, UnknownNameError, UsageError
 
-__all__ = ["BoxKind", "BoxText", "read_box"]
-
 BoxKind: TypeAlias = Literal["formula", "program", "derivation"]
 
 _ENCLOSED = re.compile(r"\s*(?:\$\$?|\\\[|\\\()(?P<inner>[^$]*?)(?:\$\$?|\\\]|\\\))\s*")

@@ -20,8 +20,6 @@ from typing import IO, Any
 from symgrad.apps.web.limits import ANSWER_BYTES, MEMORY, TOTAL_SECONDS
 from symgrad.checker import clock
 
-__all__ = ["READY", "restrict_process", "serve", "warm_up"]
-
 READY = {"ready": True}
 """The first line of a process."""
 

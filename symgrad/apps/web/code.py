@@ -17,8 +17,6 @@ from symgrad.printing.frameworks.pasted import FRAMEWORKS
 from symgrad.printing.numpy.source import numpy_source
 from symgrad.support.errors import InternalError, UsageError
 
-__all__ = ["LANGUAGES", "assembly", "source"]
-
 # What is imported in functions here needs llvmlite, which is not available in a browser.
 
 

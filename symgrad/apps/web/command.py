@@ -11,8 +11,6 @@ import click
 
 from symgrad.support.errors import UsageError
 
-__all__ = ["serve"]
-
 # What is imported in functions here is for start-up time, and may be missing.
 
 _EXAMPLES = """

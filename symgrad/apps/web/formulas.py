@@ -13,8 +13,6 @@ from symgrad.report.blocks import Block as ReportBlock
 from symgrad.report.report import Report
 from symgrad.verification.reporting.report import SAVED
 
-__all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verdict"]
-
 
 def gradient(question: PageQuestion) -> list[Block]:
     """Return the derivatives as formulas, with notes on their domains."""

@@ -19,8 +19,6 @@ from symgrad.apps.web.limits import ADDRESSES, BURST, PER_SECOND
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Guard", "Rates", "client_key"]
-
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",

@@ -2,38 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ADDRESSES",
-    "ANSWER_BYTES",
-    "BODY_BYTES",
-    "BODY_SECONDS",
-    "BURST",
-    "CLAIM_CHARACTERS",
-    "CODE_LINES",
-    "CONNECTIONS",
-    "CONNECTIONS_EACH",
-    "HEADER_SECONDS",
-    "HTML_CHARACTERS",
-    "IDLE_SECONDS",
-    "JOBS_EACH",
-    "JOBS_PER_PROCESS",
-    "MEMORY",
-    "NAME_CHARACTERS",
-    "PART_SECONDS",
-    "PER_SECOND",
-    "PLOT_POINTS",
-    "PROGRAM_CHARACTERS",
-    "READ_SECONDS",
-    "SECONDS_TO_START",
-    "STEP_SECONDS",
-    "TARGETS",
-    "VALUE_CHARACTERS",
-    "TEXT_CHARACTERS",
-    "TOTAL_SECONDS",
-    "VERDICT_SECONDS",
-    "WAITING",
-]
-
 PROGRAM_CHARACTERS = 20_000
 """Characters of a typed program, about a hundred pages."""
 

@@ -18,8 +18,6 @@ from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import is_elementwise
 from symgrad.support.errors import EvaluationError, OutOfMemoryError, UsageError
 
-__all__ = ["plot"]
-
 _WIDTH = 6.0
 """The default width of the axis."""
 

@@ -21,8 +21,6 @@ from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError,
 from symgrad.support.source import Location, Source, Span
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["PageQuestion", "decide_claim"]
-
 _CLAIM = "the claim"
 _EQUALS = re.compile(r"(?<![=<>!:])=(?!=)")
 _LETTER = r"(?:\\partial(?![A-Za-z])|\\mathrm\{d\}|\\mathrm d|\\dd(?![A-Za-z])|∂|d)\s*"

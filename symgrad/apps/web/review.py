@@ -15,8 +15,6 @@ from symgrad.report.blocks import Banner, FindingBlock, Items, MathLines, Maths,
 from symgrad.report.blocks import Block as ReportBlock
 from symgrad.support.errors import SymgradError
 
-__all__ = ["review", "understood"]
-
 _SLOPE = re.compile(r"(?P<over>[d∂]) ?(?P<of>\w+) ?/ ?[d∂] ?(?P<by>\w+)")
 _RIGHT = "the right line: "
 _PREFIX = re.compile(r"^(?:the mistake|refuted): ")

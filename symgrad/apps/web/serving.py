@@ -17,8 +17,6 @@ from symgrad.apps.web.guard import Rates, client_key
 from symgrad.apps.web.limits import CONNECTIONS, CONNECTIONS_EACH, HEADER_SECONDS, IDLE_SECONDS
 from symgrad.apps.web.workers import Workers
 
-__all__ = ["is_loopback", "run", "server"]
-
 
 def is_loopback(host: str) -> bool:
     """Tell whether only this machine reaches an address.

@@ -29,8 +29,6 @@ from symgrad.apps.web.limits import (
 )
 from symgrad.support.errors import InternalError
 
-__all__ = ["BusyError", "Workers"]
-
 _FORKS = sys.platform == "linux"
 _END = b"{}\n"  # the line after the last part
 

@@ -20,8 +20,6 @@ import sys
 
 from symgrad.apps.web.child import restrict_process, serve, warm_up
 
-__all__ = ["main"]
-
 
 def main(descriptor: int) -> None:
     """Obey messages until the other side closes the control socket; then kill all jobs."""

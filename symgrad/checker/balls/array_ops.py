@@ -19,8 +19,6 @@ from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ARRAY_ENTRIES, CONTRACTION_PRODUCTS, UNBATCHED_PRODUCTS
 from symgrad.checker.numbers import fmpq
 
-__all__ = ["ARRAY_OPS", "SMOOTH_ARRAY_OPS"]
-
 _Reduction: TypeAlias = "Callable[[Axes, Array], Array]"
 
 

@@ -9,16 +9,6 @@ from symgrad.checker.balls.scalar_ops import ARGUMENT_BOUND, Binary, Unary, Valu
 from symgrad.checker.limits import BESSEL_ORDER
 from symgrad.checker.numbers import arb, fmpq
 
-__all__ = [
-    "SMOOTH_BESSEL_OPS",
-    "INTEGRAL_OPS",
-    "BESSEL_OPS",
-    "always",
-    "defined_where",
-    "is_positive",
-    "is_integer",
-]
-
 
 def defined_where(
     holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None

@@ -11,8 +11,6 @@ import numpy as np
 from symgrad.checker.balls.scalar_ops import Value
 from symgrad.checker.clock import STEP, tick
 
-__all__ = ["Array", "Axes", "reduce_axes", "box", "elementwise", "full_array", "is_array", "unbox"]
-
 Array: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 

@@ -10,9 +10,6 @@ from symgrad.checker.balls.scalar_ops import ARGUMENT_BOUND, Unary, Value, ball,
 from symgrad.checker.limits import EXACT_FACTORIAL, FUNCTION_ORDER
 from symgrad.checker.numbers import acb, arb, fmpq
 
-__all__ = ["GAMMA", "polygamma"]
-
-
 _LEAST_ARGUMENT = -10_000  # zeta(s, x) at x < 0 takes |x| terms
 
 

@@ -12,9 +12,6 @@ from symgrad.checker.balls.entries import Array, Axes, box, elementwise, full_ar
 from symgrad.checker.balls.scalar_ops import Value, add
 from symgrad.checker.numbers import fmpq
 
-__all__ = ["LAYOUT_OPS"]
-
-
 # ---------------------------------------------------------------------------------------------------------- positions
 
 

@@ -14,8 +14,6 @@ from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ELIMINATED_ROWS, EXACT_BITS
 from symgrad.checker.numbers import context, flint, fmpq
 
-__all__ = ["MATRICES"]
-
 Array: TypeAlias = Any
 
 

@@ -12,8 +12,6 @@ from symgrad.checker.balls.scalar_ops import Value, ball
 from symgrad.checker.clock import STEP, tick
 from symgrad.checker.numbers import flint, fmpq
 
-__all__ = ["exact_bits", "contract_pair", "matrix_product"]
-
 Array: TypeAlias = Any
 
 fmpq_mat: Any = flint.fmpq_mat

@@ -31,9 +31,6 @@ from symgrad.checker.balls.scalar_ops import (
 from symgrad.checker.balls.special import SMOOTH_SPECIAL, SMOOTH_SPECIAL_BINARY, SPECIAL, SPECIAL_BINARY
 from symgrad.checker.numbers import arb, fmpq
 
-__all__ = ["POINTWISE_OPS", "SMOOTH_OPS"]
-
-
 _ROUNDING_BOUND = arb(2) ** 2048  # a value beyond this bound is not rounded to an integer
 
 

@@ -20,29 +20,6 @@ from typing import Any, TypeAlias
 from symgrad.checker.limits import BALL_ROOT_ORDER, EXACT_BITS
 from symgrad.checker.numbers import arb, fmpq
 
-__all__ = [
-    "ARGUMENT_BOUND",
-    "BINARY",
-    "CONSTANTS",
-    "SMOOTH_UNARY",
-    "SMOOTH_BINARY",
-    "UNARY",
-    "Binary",
-    "Unary",
-    "Value",
-    "add",
-    "ball",
-    "div",
-    "exp",
-    "finite_or_none",
-    "log",
-    "mul",
-    "neg",
-    "where_nonzero",
-    "number",
-    "sqrt",
-]
-
 Value: TypeAlias = Any
 Unary: TypeAlias = "Callable[[Value], Value]"
 Binary: TypeAlias = "Callable[[Value, Value], Value]"

@@ -26,9 +26,6 @@ from symgrad.checker.balls.scalar_ops import (
 from symgrad.checker.limits import ELLIPTIC_ANGLE, FUNCTION_ORDER, SPECIAL_TERMS
 from symgrad.checker.numbers import acb, arb, flint, fmpq
 
-__all__ = ["SMOOTH_SPECIAL", "SMOOTH_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
-
-
 # ---------------------------------------------------------------------------------------------- functions of one number
 
 

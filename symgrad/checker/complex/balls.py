@@ -25,8 +25,6 @@ from symgrad.checker.numbers import acb, arb, context, fmpq
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.errors import UsageError
 
-__all__ = ["Value", "disjoint", "ball", "evaluate", "in_domain", "distinct_texts"]
-
 Value: TypeAlias = Any
 Point: TypeAlias = "Mapping[str, Gaussian]"
 

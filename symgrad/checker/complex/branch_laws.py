@@ -9,8 +9,6 @@ from symgrad.checker.extension_field.extension import ExtensionField
 from symgrad.checker.extension_field.field import Element, FractionField, Poly
 from symgrad.checker.limits import LOG_ARGUMENT_TERMS
 
-__all__ = ["root_of_prime", "split_log"]
-
 
 def split_log(ring: ExtensionField, u: Element) -> tuple[Element, Element, int] | None:
     """Return g, h and p = 1 or -1 with u = g*h**p and log(u) = log(g) + p*log(h) everywhere; None if there are none.

@@ -33,8 +33,6 @@ from symgrad.checker.numbers import context
 from symgrad.checker.program.derivative import derivative_claim
 from symgrad.checker.program.steps import ProofProgram
 
-__all__ = ["RealStatement", "check_complex", "real_statement", "replay_complex"]
-
 _BITS = 256
 
 RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"

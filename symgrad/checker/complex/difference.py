@@ -11,8 +11,6 @@ from symgrad.checker.extension_field.field import Element, GiveUp
 from symgrad.checker.program.step_text import step_text
 from symgrad.checker.program.steps import ProofStep
 
-__all__ = ["difference"]
-
 
 def difference(k: ComplexExtensionField, s: ComplexStatement) -> tuple[Element, tuple[str, ...]]:
     """Return the difference of the two sides, and the points that it excludes although both sides may be defined there.

@@ -23,8 +23,6 @@ from symgrad.checker.extension_field.generators import factor_rational, to_fract
 from symgrad.checker.limits import COMPLEX_ROOT_ORDER, UNITY_ROOT_ORDER
 from symgrad.checker.numbers import flint, rational
 
-__all__ = ["ComplexExtensionField"]
-
 _ONE = Fraction(1)
 
 

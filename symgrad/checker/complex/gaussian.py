@@ -9,8 +9,6 @@ from typing import Any, cast
 
 from symgrad.checker.numbers import flint, number_from_json, number_to_json
 
-__all__ = ["Gaussian", "gaussian_from_json"]
-
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:

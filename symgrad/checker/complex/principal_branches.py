@@ -20,18 +20,6 @@ from symgrad.checker.program.step_text import step_text
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "IMAGINARY_UNIT",
-    "ComplexStatement",
-    "depends_on",
-    "complex_statement",
-    "integer_value",
-    "integer_steps",
-    "retype_symbols",
-]
-
-IMAGINARY_UNIT = ProofStep("constant", (), ("i",))
-
 # fmt: off
 _ENTIRE = (
     "sin", "cos", "exp", "erf", "erfc", "erfi", "Si", "Shi", "fresnels", "fresnelc",

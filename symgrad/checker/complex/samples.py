@@ -14,8 +14,6 @@ from symgrad.checker.numbers import context
 from symgrad.checker.program.steps import Symbol
 from symgrad.checker.samples import BITS, SPREADS, sample_coordinate
 
-__all__ = ["differs_at_complex_samples"]
-
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 

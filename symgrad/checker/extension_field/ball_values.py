@@ -13,9 +13,6 @@ from symgrad.checker.extension_field.generators import Generators
 from symgrad.checker.limits import CONSTANT_TERMS
 from symgrad.checker.numbers import arb, flint, fmpq
 
-__all__ = ["sign_of_constant", "value_at"]
-
-
 _BITS = 256
 
 

@@ -16,8 +16,6 @@ from symgrad.checker.limits import GENERATORS
 from symgrad.checker.numbers import number_from_json
 from symgrad.checker.program.steps import ProofProgram
 
-__all__ = ["check_case", "common_exclusions"]
-
 
 def replay_case(
     program: ProofProgram,

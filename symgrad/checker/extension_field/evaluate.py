@@ -15,8 +15,6 @@ from symgrad.checker.program.merge_steps import merge_steps
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.support.traversal import postorder, walk
 
-__all__ = ["COMPARISONS", "branch_on_comparison", "reachable_steps", "evaluate_steps"]
-
 COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
 """For each ordering, the sign that the difference of its arguments has where the ordering is true."""
 _ROUNDING = {"floor", "ceil", "round", "sign"}

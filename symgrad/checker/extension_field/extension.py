@@ -37,8 +37,6 @@ from symgrad.checker.limits import (
 )
 from symgrad.checker.numbers import Rational
 
-__all__ = ["Contradiction", "ExtensionField", "Oracle", "Product", "TooCoarse"]
-
 
 class Contradiction(Exception):
     """No point has the signs that the case requires."""

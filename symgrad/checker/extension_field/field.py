@@ -22,15 +22,6 @@ from symgrad.checker.limits import (
 )
 from symgrad.checker.numbers import Rational, flint, rational
 
-__all__ = [
-    "Element",
-    "FractionField",
-    "TooFewGenerators",
-    "GiveUp",
-    "Poly",
-    "TooLarge",
-]
-
 Poly: TypeAlias = Any
 
 _GENERATORS_PER_WORD = 64

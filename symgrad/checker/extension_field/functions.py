@@ -20,8 +20,6 @@ from symgrad.checker.extension_field.powers import Powers
 from symgrad.checker.limits import FUNCTION_ORDER, GAMMA_SHIFTS, ORDER_SHIFTS
 from symgrad.checker.numbers import flint
 
-__all__ = ["FUNCTION_OPS", "Functions"]
-
 _ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si", "fresnels", "fresnelc"}
 
 

@@ -19,8 +19,6 @@ from symgrad.checker.program.intervals import (
 )
 from symgrad.support.traversal import walk
 
-__all__ = ["PowerBase", "Generators", "to_fraction", "factor_rational"]
-
 
 @dataclass(slots=True)
 class PowerBase:

@@ -27,9 +27,6 @@ from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.extension_field.recurrences import BESSEL_AND_ERROR_OPS
 from symgrad.checker.numbers import flint
 
-__all__ = ["SPECIAL_OPS"]
-
-
 # ----------------------------------------------------------------------------------------------------- incomplete gamma
 
 

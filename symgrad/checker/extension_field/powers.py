@@ -14,8 +14,6 @@ from symgrad.checker.limits import DIVIDED_DEGREE, POWERS_PER_BASE, ROOT_ORDER
 from symgrad.checker.numbers import Rational
 from symgrad.checker.program.intervals import interval_root
 
-__all__ = ["Powers"]
-
 
 @dataclass(slots=True)
 class Powers(ExtensionField):

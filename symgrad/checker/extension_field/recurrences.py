@@ -16,8 +16,6 @@ from types import MappingProxyType
 from symgrad.checker.extension_field.field import Element
 from symgrad.checker.extension_field.functions import Functions
 
-__all__ = ["BESSEL_AND_ERROR_OPS"]
-
 _SIGNS = {"jv": (1, -1), "yv": (1, -1), "iv": (-1, 1), "kv": (1, 1)}
 """f(v + 1) = a*2*v/x*f(v) + b*f(v - 1)."""
 

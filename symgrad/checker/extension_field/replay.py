@@ -9,8 +9,6 @@ from typing import Any
 from symgrad.checker.extension_field.field import Element, FractionField, GiveUp, Poly
 from symgrad.checker.numbers import number_from_json, rational
 
-__all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json", "replay_field"]
-
 _CHUNK = 1024  # number of terms in a chunk
 _SECONDS_PER_EXPONENT = 1e-8  # seconds for each exponent of a term
 

@@ -16,9 +16,6 @@ from symgrad.checker.extension_field.field import Element, Poly
 from symgrad.checker.limits import FREE_SIGNS
 from symgrad.checker.numbers import rational
 
-__all__ = ["Weights", "empty", "undecided_signs", "sign_choices", "positive_quantities"]
-
-
 Weights = Callable[[ExtensionField, Sequence[Poly]], "Sequence[Fraction] | None"]
 """Proposes nonnegative weights such that the weighted sum of the positive quantities cannot be positive."""
 

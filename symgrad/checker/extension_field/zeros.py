@@ -11,8 +11,6 @@ from symgrad.checker.extension_field.generators import Generators
 from symgrad.checker.limits import POWERS_PER_BASE, ZERO_SIGNS
 from symgrad.checker.program.intervals import UNBOUNDED
 
-__all__ = ["Zeros"]
-
 _DISCONTINUOUS = frozenset({"floor", "round", "sign", "atan2", "pow"})
 _INVERSE_TRIGONOMETRIC = frozenset({"asin", "atan"})
 

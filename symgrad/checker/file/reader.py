@@ -12,8 +12,6 @@ from symgrad.checker.program.names import terminal_text
 from symgrad.support.errors import UsageError
 from symgrad.support.files import read_start
 
-__all__ = ["check_structure", "read_proof", "read_proof_file"]
-
 _CURE = "make the proof anew, with --proof"
 
 

@@ -18,9 +18,6 @@ from symgrad.checker.limits import FILE_DEPTH, VALUE_CHARACTERS
 from symgrad.checker.program.names import terminal_text
 from symgrad.support.errors import InternalError
 
-__all__ = ["Fault", "compile_schema", "find_fault", "load_schema"]
-
-
 _TOO_DEEP = f"nests deeper than {FILE_DEPTH} levels"
 _ANNOTATIONS = frozenset({"$schema", "$defs", "title", "description"})
 

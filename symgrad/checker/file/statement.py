@@ -19,8 +19,6 @@ from symgrad.checker.program.names import terminal_text
 from symgrad.checker.program.step_text import INFIX
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 
-__all__ = ["Statement", "statement_of", "value_text"]
-
 _INFIX = {
     **{op: sign if op in ("mul", "div", "pow") else f" {sign} " for op, sign in INFIX.items()},
     "and_": " and ",

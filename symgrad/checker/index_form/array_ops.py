@@ -18,8 +18,6 @@ from symgrad.checker.index_form.index_arrays import index_map, is_in_bounds
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, divided_difference, matrix_function
 
-__all__ = ["ARRAY_OPS"]
-
 Axes: TypeAlias = "list[tuple[str, str]]"
 """Indices, each with its length."""
 

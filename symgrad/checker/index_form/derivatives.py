@@ -30,8 +30,6 @@ from symgrad.checker.index_form.forms.terms import Atom, Factors, Form, FormAlge
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, matrix_function_derivative, rebuild
 
-__all__ = ["FormDerivative", "InputSubstitution", "merge_repeated_indices"]
-
 ScalarRule: TypeAlias = "Callable[[FormAlgebra, Form], Form]"
 
 

@@ -30,8 +30,6 @@ from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
 from symgrad.checker.index_form.index_arrays import push_through_gather
 from symgrad.checker.program.steps import ProofStep
 
-__all__ = ["StepCall", "indexed_axes", "elementwise", "polygamma", "shape_of", "prepend_axes"]
-
 
 def shape_of(step: ProofStep) -> tuple[str, ...]:
     """Return the shape of a step as text: numbers, names, polynomials in names."""

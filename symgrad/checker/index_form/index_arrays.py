@@ -36,8 +36,6 @@ from symgrad.checker.program.length_polynomials import (
 )
 from symgrad.checker.program.steps import Symbol
 
-__all__ = ["IntegerBounds", "index_map", "integer_bounds", "push_through_gather", "is_in_bounds"]
-
 IntegerBounds: TypeAlias = "tuple[Size | None, Size | None]"
 """The least and the largest value of integers; None is unknown."""
 

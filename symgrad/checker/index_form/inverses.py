@@ -20,8 +20,6 @@ from symgrad.checker.index_form.matrix_functions import (
     split_scalars,
 )
 
-__all__ = ["determinant", "inverse"]
-
 
 def inverse(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> Form:
     """Return the inverse of a matrix, with the same row and column index."""

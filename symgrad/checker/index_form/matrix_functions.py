@@ -46,21 +46,6 @@ from symgrad.checker.index_form.forms.terms import (
     single_factor,
 )
 
-__all__ = [
-    "MATRIX_FUNCTIONS",
-    "MATRIX_FUNCTION_RULES",
-    "OrientedMatrix",
-    "primitive_part",
-    "matrix_function_derivative",
-    "diagonal_entries",
-    "matrix_function",
-    "is_identity",
-    "orient",
-    "rebuild",
-    "split_scalars",
-    "divided_difference",
-]
-
 MATRIX_FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "expm": ("expm", 1),
     "sinm": ("cosm", 1),

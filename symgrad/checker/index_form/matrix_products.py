@@ -9,8 +9,6 @@ from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.traversal import leaves
 
-__all__ = ["function_of_product"]
-
 
 def function_of_product(
     t: FormAlgebra, program: ProofProgram, at: int, forms: dict[int, Form]

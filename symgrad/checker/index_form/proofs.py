@@ -36,8 +36,6 @@ from symgrad.checker.limits import FORM_TERMS
 from symgrad.checker.program.length_polynomials import empty_axis_condition
 from symgrad.checker.program.steps import ProofProgram, Symbol
 
-__all__ = ["LAWS", "normal_forms", "has_sizes", "prove_equal", "prove_gradient", "prove_same_gradient"]
-
 LAWS = {**RULES, **MATRIX_FUNCTION_RULES, **AXIS_PRODUCT_RULES, REPEATED_INDEX: merge_repeated_indices}
 """For each kind of factor, its simplification rule."""
 

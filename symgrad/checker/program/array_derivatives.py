@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 from symgrad.checker.program.builder import Shape, StepBuilder, broadcast
 from symgrad.checker.program.steps import ProofStep
 
-__all__ = ["ARRAY_DERIVATIVES"]
-
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, Sequence[int | None]], int | None]"
 """A function that maps a builder, the position of an op, its step and the tangents of its arguments (None: zero) to the
 tangent of the op."""

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 
 from symgrad.checker.program.steps import ProofStep
 
-__all__ = ["StepBuilder", "Shape", "broadcast"]
-
 Shape: TypeAlias = "tuple[int | str, ...]"
 
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})

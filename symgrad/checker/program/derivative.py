@@ -21,8 +21,6 @@ from symgrad.checker.program.scalar_derivatives import (
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.support.errors import UsageError
 
-__all__ = ["directional_claim", "derivative_claim", "differentiate", "gradient_claim"]
-
 
 def differentiate(
     program: ProofProgram, y: int, wrt: str, direction: str | None = None

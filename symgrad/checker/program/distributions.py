@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 from symgrad.support.errors import UsageError
 
-__all__ = ["ProofDistribution", "support"]
-
 Interval: TypeAlias = "tuple[str, Fraction | None, Fraction | None]"
 """An open interval of real or integer numbers; None is no bound."""
 

@@ -9,8 +9,6 @@ from typing import TypeAlias
 from symgrad.checker.limits import EXACT_BITS, EXPANDED_EXPONENT
 from symgrad.checker.numbers import flint
 
-__all__ = ["UNBOUNDED", "UNIT", "RationalInterval", "interval_power", "interval_root", "interval_product"]
-
 RationalInterval: TypeAlias = "tuple[Fraction | None, Fraction | None]"
 """A closed interval; an end that is None is unbounded."""
 

@@ -20,19 +20,6 @@ from symgrad.checker.limits import LENGTH_FACTORS, LENGTH_TERMS
 from symgrad.checker.program.length_values import postfix
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "ONE",
-    "Size",
-    "empty_axis_condition",
-    "subtract",
-    "is_nonnegative",
-    "multiply",
-    "scale",
-    "length_polynomial",
-    "slice_length",
-    "add",
-]
-
 Size: TypeAlias = "tuple[tuple[tuple[Any, ...], int], ...]"
 
 ZERO: Size = ()

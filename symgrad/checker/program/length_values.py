@@ -15,8 +15,6 @@ from typing import Any, TypeAlias, cast
 from symgrad.checker.program.names import terminal_text
 from symgrad.support.errors import UsageError
 
-__all__ = ["length_value", "length_names", "postfix", "resolve_lengths"]
-
 _Code: TypeAlias = "tuple[str | Fraction, ...]"  # postfix notation
 
 # A subset of Python's expressions: no comments, no line breaks, no numbers in other bases.

@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.traversal import leaves
 
-__all__ = ["merge_steps", "is_same_step"]
-
 _Key: TypeAlias = "tuple[Any, ...]"
 
 _ASSOCIATIVE: dict[str, Fraction | None] = {

@@ -8,8 +8,6 @@ from keyword import iskeyword
 
 from symgrad.checker.limits import NAME_LETTERS
 
-__all__ = ["is_name", "terminal_text"]
-
 _CONSTANTS = frozenset({"pi", "π"})
 _LETTERS_AND_DIGITS = re.compile(
     r"[^\W\d][\w\u0300-\u036f]*"

@@ -13,8 +13,6 @@ from symgrad.checker.program.builder import StepBuilder
 from symgrad.checker.program.steps import ProofStep
 from symgrad.support.errors import UsageError
 
-__all__ = ["PIECEWISE_OPS", "LOCALLY_CONSTANT_OPS", "SCALAR_DERIVATIVES", "FormulaTerm", "piecewise_tangent"]
-
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, int], int | None]"
 """A function that maps a builder, the position of a function, its step and the tangent of one argument to a summand of
 the tangent."""

@@ -8,8 +8,6 @@ from symgrad.checker.limits import TEXT_DEPTH
 from symgrad.checker.numbers import number_to_json
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 
-__all__ = ["INFIX", "step_text"]
-
 INFIX = {
     "add": "+", "mul": "*", "div": "/", "pow": "**",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",

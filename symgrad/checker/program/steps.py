@@ -17,15 +17,6 @@ from symgrad.checker.program.names import is_name, terminal_text
 from symgrad.support.errors import UsageError
 from symgrad.support.traversal import leaves
 
-__all__ = [
-    "ProofProgram",
-    "ProofStep",
-    "Symbol",
-    "program_from_json",
-    "program_to_json",
-    "resolve_ends",
-]
-
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
 
 

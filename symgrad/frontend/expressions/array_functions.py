@@ -13,8 +13,6 @@ from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, padding, products, subscripts
 from symgrad.support.errors import ShapeError
 
-__all__ = ["ARRAYS"]
-
 
 def _raw_gather(x: Node, *args: Node, axes: Any) -> Node:
     return OPS["gather"](x, *args, params=(_axes_of_indices(axes, args, len(x.shape)),))

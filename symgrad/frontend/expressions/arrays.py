@@ -31,8 +31,6 @@ from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.numpy import calls as build
 from symgrad.support.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
 
-__all__ = ["array_call"]
-
 
 @cache
 def _parameters(name: str) -> tuple[Parameter, ...]:

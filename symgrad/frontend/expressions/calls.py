@@ -31,8 +31,6 @@ from symgrad.support.errors import (
     UnsupportedError,
 )
 
-__all__ = ["FUNCTIONS", "call"]
-
 _NOT_HERE = {
     **dict.fromkeys(
         ["cholesky", "pinv", "eig", "eigh", "svd", "qr", "matrix_rank"],

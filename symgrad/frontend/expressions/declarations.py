@@ -23,8 +23,6 @@ from symgrad.support.errors import (
 )
 from symgrad.support.source import Span
 
-__all__ = ["DeclarationRules"]
-
 
 class DeclarationRules(Intervals):
     """The rules for lines."""

@@ -29,8 +29,6 @@ from symgrad.support.errors import (
     UnknownNameError,
 )
 
-__all__ = ["UserFunction", "FunctionRules", "is_function", "without_functions"]
-
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:

@@ -13,8 +13,6 @@ from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import Domain, End, Number
 from symgrad.support.errors import DeclarationError, RedefinitionError
 
-__all__ = ["IntervalEnd", "Intervals"]
-
 _INFINITE = ("oo", "-oo")
 _Value: TypeAlias = "Number | Size"
 

@@ -34,8 +34,6 @@ from symgrad.ops.numpy.products import matmul
 from symgrad.support.errors import DomainError
 from symgrad.support.source import Source, Span
 
-__all__ = ["ProgramReader"]
-
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 

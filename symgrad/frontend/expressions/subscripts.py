@@ -12,8 +12,6 @@ from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy.subscripts import index
 from symgrad.support.errors import DomainError, SymgradError, UnsupportedError
 
-__all__ = ["section_ends", "subscript"]
-
 
 def subscript(scope: Scope, x: Term, items: Sequence[Item | Section | Dots], end: int) -> Term:
     """Return the term of x[items]."""

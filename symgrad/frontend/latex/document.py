@@ -20,8 +20,6 @@ from symgrad.ir.listing import Listing
 from symgrad.support.errors import ProgramSyntaxError, UsageError
 from symgrad.support.source import Source
 
-__all__ = ["LatexListing", "latex_statements", "parse_latex_program"]
-
 
 @dataclass(frozen=True, slots=True)
 class LatexListing:

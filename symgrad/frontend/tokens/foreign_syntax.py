@@ -8,17 +8,6 @@ from symgrad.frontend.limits import SPELLING_CHARACTERS
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import OPS
 
-__all__ = [
-    "ARGUMENTS",
-    "argument_names",
-    "bracket_content",
-    "formula_or_transpose",
-    "operand_before",
-    "power_of_call",
-    "name_here",
-    "sum_over",
-]
-
 ARGUMENTS = {
     "dim": "axis",
     "dims": "axis",

@@ -25,8 +25,6 @@ from typing import Any
 
 from symgrad.frontend.tokens.terms import Token
 
-__all__ = ["MisplacedError", "Tables", "parse", "tables"]
-
 _END = "$END"
 
 

@@ -14,9 +14,6 @@ from symgrad.ir.types import NAME
 from symgrad.support.errors import NestingError, ProgramSyntaxError, SymgradError
 from symgrad.support.source import Source
 
-__all__ = ["KEYWORDS", "Lexer"]
-
-
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
 # Possessive quantifiers do not backtrack, so they need no memory even for a million digits.

@@ -24,8 +24,6 @@ from symgrad.support.errors import (
     UnsupportedError,
 )
 
-__all__ = ["FORBIDDEN", "after_number", "check_name", "check_size", "refusal_of"]
-
 _OTHER_WORDS = """
     as assert async await break class continue del elif except finally global nonlocal pass raise try with yield
 """
@@ -128,6 +126,7 @@ def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
 
 
 def superscript(lexer: LexerState, start: int) -> SymgradError:
+    """Return the error for superscript digits, with the power to write."""
     text = lexer.source.text
     raised = re.compile(f"[{_SUPERSCRIPTS}]+").match(text, start)
     end = raised.end() if raised else start + 1
@@ -249,6 +248,7 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
 
 
 def wrong_operator(lexer: LexerState, value: str, start: int, end: int) -> SymgradError:
+    """Return the error for an operator of another language."""
     if value == ":=":
         return lexer.error(
             ForbiddenSyntaxError,
@@ -297,6 +297,7 @@ _METHODS = {
 
 
 def attribute(lexer: LexerState, start: int) -> SymgradError:
+    """Return the error for a dot after a name, with the function to write."""
     word = re.compile(r"\s*(\w*)").match(lexer.source.text, start + 1)
     name = word.group(1) if word else ""
     end = word.end() if word and name else start + 1

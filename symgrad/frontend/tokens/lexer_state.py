@@ -6,8 +6,6 @@ from symgrad.frontend.tokens.terms import Token
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["LexerState"]
-
 
 class LexerState:
     """The state of the lexer: the text, the open brackets and the last tokens.

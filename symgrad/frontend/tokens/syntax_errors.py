@@ -13,8 +13,6 @@ from symgrad.ir.graph import OPS
 from symgrad.ir.types import DOMAINS
 from symgrad.support.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 
-__all__ = ["syntax_error"]
-
 _ENDS_OPERAND = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "TRANSPOSE", "TRUE", "FALSE"})
 _BEGINS_OPERAND = frozenset({"NAME", "NUMBER", "LPAR", "TRUE", "FALSE"})
 

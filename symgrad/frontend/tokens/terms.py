@@ -9,21 +9,6 @@ from typing import TypeAlias
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Number
 
-__all__ = [
-    "Argument",
-    "Dots",
-    "Item",
-    "ItemList",
-    "Keyword",
-    "NoneLiteral",
-    "Section",
-    "Term",
-    "Text",
-    "Token",
-    "span_of",
-    "literal_value",
-]
-
 
 class Token(str):
     """A piece of the text, classified by the grammar.

@@ -14,8 +14,6 @@ from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError
 
-__all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "batch_program", "names_text"]
-
 KnownShape = tuple[Any, ...]
 """Lengths of axes: numbers, None for an unknown length, or symbolic sizes of a framework."""
 

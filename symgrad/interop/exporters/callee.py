@@ -35,8 +35,6 @@ from symgrad.support.errors import (
     UsageError,
 )
 
-__all__ = ["Callee", "callee", "select_inputs", "expressions", "cast_for_kernel", "repeated_axes"]
-
 Shape = tuple[int, ...]
 
 

@@ -14,8 +14,6 @@ from symgrad.api.kernels.over_data import Data, OverData, Part, add_parts, rows_
 from symgrad.api.missing_framework import not_installed
 from symgrad.support.errors import UsageError
 
-__all__ = ["LazyTotal", "to_dask"]
-
 _FAN_IN = 8
 """The number of parts that one task adds. It is a power of two: then so many neighbours are a whole branch of the
 tree."""

@@ -16,8 +16,6 @@ from symgrad.interop.exporters.program_source import execute_source, source_of
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import UsageError
 
-__all__ = ["JaxFunction", "to_jax"]
-
 _Form = Literal["kernel", "source"]
 
 

@@ -28,8 +28,6 @@ from symgrad.compiler.kernels.xla import layout_fits, needs_python, xla_handler
 from symgrad.interop.exporters.callee import Callee, repeated_axes
 from symgrad.support.errors import ArrayTypeError, ComplexInputError, SymgradError, UnsupportedError
 
-__all__ = ["TangentProgram", "validate_arrays", "call_program"]
-
 # JAX has partial type information: its values are untyped here.
 jax, jnp, core = cast(Any, _jax), cast(Any, _jnp), cast(Any, _core)
 ad, batching, mlir = cast(Any, _ad), cast(Any, _batching), cast(Any, _mlir)

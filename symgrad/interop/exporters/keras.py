@@ -26,8 +26,6 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.support.public_names import PUBLIC, public
 
-__all__ = ["ProgramLayer", "to_keras"]
-
 _Layer: Any = keras.layers.Layer
 _BACKENDS = ("tensorflow", "torch", "jax")
 _DTYPES = ("float16", "bfloat16", "float32", "float64")

@@ -18,8 +18,6 @@ from symgrad.ops.random.laws import mean as mean_of
 from symgrad.printing.frameworks.pasted import framework_source
 from symgrad.support.errors import DomainError, MissingInputError, UsageError
 
-__all__ = ["fix_noise_at_means", "execute_source", "source_of", "source_text", "text_of"]
-
 
 def text_of(exprs: Sequence[Expr], inputs: Sequence[Node]) -> tuple[str, list[str]]:
     r"""Return a program that computes expressions, and their names in it.

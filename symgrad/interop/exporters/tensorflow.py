@@ -16,8 +16,6 @@ from symgrad.interop.exporters.program_source import execute_source, source_of
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import ArrayTypeError, UsageError
 
-__all__ = ["TensorFlowFunction", "to_tensorflow"]
-
 try:
     tf: Any = import_module("tensorflow")  # a type checker does not see the types of this module
 except ImportError as error:

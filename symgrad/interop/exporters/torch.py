@@ -13,8 +13,6 @@ from symgrad.support.errors import UsageError
 if TYPE_CHECKING:
     from symgrad.interop.exporters.torch_function import TorchFunction
 
-__all__ = ["to_torch"]
-
 
 def to_torch(
     outputs: Formula | Formulas,

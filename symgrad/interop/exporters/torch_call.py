@@ -18,8 +18,6 @@ from symgrad.interop.exporters.torch_registry import REAL, KeyedProgram, program
 from symgrad.ir.sizes import evaluate_size
 from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
-__all__ = ["call"]
-
 torch: Any = import_module("torch")  # the values of this module have any type here
 forward_ad = torch.autograd.forward_ad
 

@@ -18,8 +18,6 @@ from symgrad.ir.listing import one_of
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import ArrayTypeError, MissingInputError, UsageError
 
-__all__ = ["CallForm", "TorchFunction", "TorchModule"]
-
 CallForm = Literal["kernel", "source"]
 
 

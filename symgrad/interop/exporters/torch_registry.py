@@ -17,8 +17,6 @@ from symgrad.interop.exporters.callee import Callee
 from symgrad.ir.traverse import flatten
 from symgrad.support.errors import MissingInputError
 
-__all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]
-
 torch: Any = import_module("torch")  # the values of this module have any type here
 
 REAL = {torch.float32: "float32", torch.float64: "float64"}

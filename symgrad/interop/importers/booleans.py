@@ -8,21 +8,6 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.functions.arrays import sum
 from symgrad.api.handles.expr import Expr, handle
 
-__all__ = [
-    "all_of",
-    "any_of",
-    "original_boolean",
-    "select_value",
-    "is_equal",
-    "is_finite",
-    "is_nan",
-    "as_boolean",
-    "clip",
-    "truncated_remainder",
-    "unequal",
-    "as_number",
-]
-
 
 def as_number(b: Expr) -> Expr:
     """Return a truth value as a number."""

@@ -10,15 +10,6 @@ from symgrad.api.functions.layout import arange, broadcast_to, full, reshape
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.support.errors import UnsupportedError
 
-__all__ = [
-    "CONSTANT_ENTRIES",
-    "broadcastable_constant",
-    "constant",
-    "exact_decimals",
-    "iota",
-    "uniform_value",
-]
-
 CONSTANT_ENTRIES = 4096
 """The largest number of entries of a numeric array that a formula may contain."""
 

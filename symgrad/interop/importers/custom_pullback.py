@@ -12,8 +12,6 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["with_custom_pullback"]
-
 
 def with_custom_pullback(value: Expr, pulled: Iterable[tuple[Expr, Any]], cotangent: Expr, what: str) -> Expr:
     """Return a value whose derivatives are those of a custom gradient.

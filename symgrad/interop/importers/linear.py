@@ -7,8 +7,6 @@ from symgrad.api.functions.layout import arange, swapaxes
 from symgrad.api.functions.matrices import det, logdet, solve
 from symgrad.api.handles.expr import Expr
 
-__all__ = ["sign_and_logdet", "solve_matrix", "triangle"]
-
 
 def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> Expr:
     """Return the entries of matrices on one side of a diagonal, and zeros on the other side.

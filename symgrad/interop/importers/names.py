@@ -11,8 +11,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-__all__ = ["Named", "of_user", "watch_locals"]
-
 T = TypeVar("T")
 Named = dict[Any, str]
 """For each value to which a variable was bound, the first name that it had."""

@@ -16,8 +16,6 @@ from symgrad.ir.types import is_name
 from symgrad.support.source import Place
 from symgrad.support.traversal import walk
 
-__all__ = ["ImportNote", "ImportedProgram", "UniqueNames", "mark_places"]
-
 
 @dataclass(frozen=True)
 class ImportNote:

@@ -12,16 +12,6 @@ from symgrad.ir.graph import SYMBOL
 from symgrad.support.errors import UnsupportedError
 from symgrad.support.source import Location, Place
 
-__all__ = [
-    "Problem",
-    "depends_on_data",
-    "is_placeholder",
-    "line_in",
-    "needs_number",
-    "not_covered",
-    "placeholder_name",
-]
-
 _PLACEHOLDER = "what_is_not_covered"
 
 

@@ -16,8 +16,6 @@ from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.booleans import any_of, as_number, is_nan
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["cumulative", "sort_along", "sort_positions", "propagate_nan"]
-
 _ENTRIES = 1024
 """The largest number of entries that are compared with each other."""
 

@@ -13,17 +13,6 @@ from symgrad.ir.sizes import Shape, size_max
 from symgrad.ir.types import DOMAINS, is_name
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "shape_matches",
-    "argument_names",
-    "declare_input",
-    "flatten",
-    "is_leaf",
-    "is_shape",
-    "parse_spec",
-    "repack",
-]
-
 _TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*)\])?\s*")
 
 

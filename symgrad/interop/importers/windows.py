@@ -10,8 +10,6 @@ from symgrad.api.handles.expr import Expr
 from symgrad.ir.sizes import Size
 from symgrad.support.errors import ShapeError, UnsupportedError
 
-__all__ = ["convolved", "dilated", "padded", "windows"]
-
 Pair = tuple[int, int]
 
 

@@ -12,8 +12,6 @@ from symgrad.ir.sizes import Shape, Size
 from symgrad.printing.frameworks.table import Framework
 from symgrad.printing.python_text import aligned, applied, slice_key, tuple_text
 
-__all__ = ["ARRAYS", "FrameworkContext"]
-
 
 class FrameworkContext(Protocol):
     """The source that is written so far, and the framework."""

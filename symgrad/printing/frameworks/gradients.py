@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["RESERVED", "SPREAD", "WRAPPED", "Wrapped"]
-
 RESERVED = frozenset(
     ["args", "cotangent", "ctx", "grad", "inputs", "of_real", "output", "saved", "shape", "upstream"]
 )

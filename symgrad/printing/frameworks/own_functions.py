@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["HELPERS", "NEEDS"]
-
 # These texts are shared: {xp} is the module of arrays, {axis} its keyword for axes.
 _PROD_EXCEPT = """\
 def _prod_except(x, axis):

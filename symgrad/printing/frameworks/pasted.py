@@ -25,8 +25,6 @@ from symgrad.printing.python_text import parameters
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["FRAMEWORKS", "framework_source"]
-
 FRAMEWORKS = tuple(FRAMEWORK)
 """The names of the frameworks."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["FRAMEWORK", "SPELLED", "Framework", "spelling"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framework:

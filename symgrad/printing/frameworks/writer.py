@@ -24,8 +24,6 @@ from symgrad.printing.python_text import (
     within,
 )
 
-__all__ = ["FunctionBody", "unspelled"]
-
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
 _KEEPS = frozenset(
     {"add", "mul", "neg", "abs", "sign"}

@@ -29,8 +29,6 @@ from symgrad.printing.latex.pieces import (
 )
 from symgrad.printing.limits import NESTED_CONTRACTIONS
 
-__all__ = ["ARRAY_FORMS", "array_power", "array_product", "array_quotient", "is_product"]
-
 _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an index
 
 

@@ -11,8 +11,6 @@ from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.sizes import Shape, Size
 from symgrad.printing.python_text import aligned, applied, slice_key, tuple_text
 
-__all__ = ["ARRAY_SOURCES", "ArraySource", "SourceContext", "is_view"]
-
 
 class ArraySource(NamedTuple):
     """An expression.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["ARRAY_HELPERS", "HELPERS"]
-
 HELPERS: Mapping[str, str] = {
     "lgamma": """\
 def _lgamma(x):

@@ -7,8 +7,6 @@ from typing import Any, cast
 
 from symgrad.ir.sizes import Extent, Size, SizeAtom
 
-__all__ = ["functions_in", "size_source"]
-
 
 def functions_in(params: Any) -> set[str]:
     """Return the functions that sizes in static parameters call.

@@ -40,9 +40,6 @@ from symgrad.printing.python_text import (
 )
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["numpy_source"]
-
-
 _OF_SCIPY = (
     *("erf", "erfc", "gamma", "erfi", "erfinv", "erfcinv", "expi", "exp1", "erfcx"),
     *("dawsn", "log_ndtr", "ellipk", "ellipe"),

@@ -9,8 +9,6 @@ from typing import Any
 
 from symgrad.support.errors import UsageError
 
-__all__ = ["estimators_svg"]
-
 _STYLES = ("-", "--", "-.", ":")
 _ZERO = 1e-12  # a smaller bias is drawn as zero
 

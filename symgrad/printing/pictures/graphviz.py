@@ -9,8 +9,6 @@ from pathlib import Path
 
 from symgrad.printing.pictures.layout import Layout, Route
 
-__all__ = ["place_by_dot"]
-
 _POINTS = 72.0  # points per inch, the unit of dot
 _SECONDS = 10.0
 _GAP, _BETWEEN = 40.0, 26.0  # distance between rows, and between boxes in the same row

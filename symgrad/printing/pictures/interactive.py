@@ -15,8 +15,6 @@ from symgrad.report.writers.style import PAGE, PART
 from symgrad.support.errors import UsageError
 from symgrad.support.files import write_atomically
 
-__all__ = ["Graph", "graph_fragment", "graph_page"]
-
 _OWN = """
 .sg-graph .node { cursor: default; }
 .sg-graph .node[aria-expanded] { cursor: pointer; }

@@ -17,8 +17,6 @@ from itertools import pairwise
 from math import inf
 from operator import add, sub
 
-__all__ = ["Layout", "Route", "place"]
-
 _SWEEPS = 16
 _LANE = 14.0  # width of the lane of an edge that passes a row
 _BETWEEN = 26.0  # free width between two boxes

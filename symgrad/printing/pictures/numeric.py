@@ -16,8 +16,6 @@ from symgrad.printing.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Figure
 from symgrad.support.errors import SymgradError
 
-__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "sample_values"]
-
 _EQUATIONS = 300  # number of equations of the largest formula that is drawn: errors are computed in 60 digits
 _POINTS, _DOTS, _TRIED = 201, 25, 121
 _SPAN = 3.0

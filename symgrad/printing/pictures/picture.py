@@ -16,8 +16,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.printing.limits import BOX_CHARACTERS
 
-__all__ = ["Box", "Edge", "Highlight", "Picture", "picture"]
-
 Kind = Literal["input", "random", "op", "stop"]
 
 

@@ -9,8 +9,6 @@ from html import escape
 
 import numpy as np
 
-__all__ = ["Curve", "axis_line", "axis_text", "plot_svg", "round_numbers", "svg_head"]
-
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
 _INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#5b6470")

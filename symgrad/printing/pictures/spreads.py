@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from symgrad.printing.pictures.plot import axis_line, axis_text, round_numbers, svg_head
 
-__all__ = ["Spread", "spreads_svg"]
-
 _INK, _TRUTH = "#1b1f24", "#d55e00"
 _DOT = "#0072b2"
 _WIDTH, _RIGHT, _TOP, _ROW, _FOOT = 640.0, 24.0, 34.0, 34.0, 40.0

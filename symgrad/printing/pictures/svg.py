@@ -18,9 +18,6 @@ from symgrad.printing.pictures.graphviz import place_by_dot
 from symgrad.printing.pictures.layout import Route, place
 from symgrad.printing.pictures.picture import Box, Edge, Highlight, Picture, picture
 
-__all__ = ["FLOW", "NOISE", "graph_svg", "picture_svg"]
-
-
 _MONO = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
 _MONO_ADVANCE = (

@@ -9,8 +9,6 @@ from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.report.blocks import Banner, FindingBlock, Literal, Prose, Tone, prose
 from symgrad.report.report import Report
 
-__all__ = ["findings_report"]
-
 _TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "open"}
 
 

@@ -11,8 +11,6 @@ from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Literal,
 from symgrad.report.report import Report
 from symgrad.verification.reporting.report import TONES
 
-__all__ = ["check_report"]
-
 
 def check_report(found: CheckResult, name: str = "a proof") -> Report:
     """Return the claim of a file, and whether it is proved.

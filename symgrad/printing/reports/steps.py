@@ -46,8 +46,6 @@ from symgrad.report.blocks import (
 from symgrad.report.report import Report
 from symgrad.support.source import Place
 
-__all__ = ["derivation_report", "noise_blocks", "place_items"]
-
 _LINES = 40  # longest program that is printed in full above its gradient
 
 

@@ -17,8 +17,6 @@ from symgrad.printing.latex.pieces import ATOM, Written, latex_name
 from symgrad.printing.limits import LINE_CHARACTERS
 from symgrad.printing.texts.named_formulas import formula_rows, named_latex, spelled_latex
 
-__all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
-
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
     """Return a line as text; a line that is too long is broken inside parentheses, so that it can still be parsed."""

@@ -19,8 +19,6 @@ from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.printing.texts.derivation import path_text, title_text
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["AGAINST", "Averaged", "audit_text", "with_decimals"]
-
 _WIDTH = 100
 _READ = 200  # largest formula that is written in decimals, in equations
 

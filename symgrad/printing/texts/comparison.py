@@ -12,8 +12,6 @@ import numpy as np
 from symgrad.analysis.expectations.moment import Estimate
 from symgrad.printing.limits import COMPARED_CHARACTERS
 
-__all__ = ["ComparisonRow", "comparison_text", "estimate_text", "formula_lines"]
-
 WIDTH = 100
 _DIGITS = 3
 

@@ -28,22 +28,6 @@ from symgrad.printing.pictures.svg import graph_svg
 from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
 from symgrad.printing.texts.rules import rule_rows, rules_text, spelled_rules
 
-__all__ = [
-    "cell_latex",
-    "derivation_highlight",
-    "derivation_latex",
-    "derivation_svg",
-    "derivation_text",
-    "gap_rows",
-    "gap_title",
-    "gradient_text",
-    "path_text",
-    "shape_suffix",
-    "slope_latex",
-    "slope_text",
-    "title_text",
-]
-
 _COTANGENT = "COTANGENT"  # placeholder of the cotangent in a text, until it is written with a bar
 
 

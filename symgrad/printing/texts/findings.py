@@ -11,8 +11,6 @@ from urllib.parse import quote
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.support.source import Location, Place, Source, Span
 
-__all__ = ["findings_github", "findings_sarif", "findings_text"]
-
 _LEVELS = {"error": "error", "warning": "warning", "note": "note"}  # SARIF uses the same words
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 

@@ -14,16 +14,6 @@ from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_name, latex_number
 from symgrad.printing.numpy.source import numpy_source
 
-__all__ = [
-    "formula_rows",
-    "formulas_latex",
-    "formulas_source",
-    "latex_rows",
-    "leibniz",
-    "named_latex",
-    "spelled_latex",
-]
-
 
 def formulas_latex(found: NamedFormulas) -> str:
     r"""Return a formula as LaTeX; if it has new names, as an ``aligned`` environment that defines them."""

@@ -14,8 +14,6 @@ from symgrad.printing.limits import READINGS
 from symgrad.printing.texts.derivation import gap_title
 from symgrad.support.source import Place
 
-__all__ = ["derivation_json"]
-
 
 def derivation_json(d: DerivationRecord) -> dict[str, Any]:
     """Return a derivation as dictionaries, lists, text, numbers and truth values; keys are the attribute names.

@@ -15,8 +15,6 @@ from symgrad.printing.limits import PAGE_CHARACTERS
 from symgrad.printing.texts.adjoints import Briefs
 from symgrad.printing.texts.named_formulas import leibniz
 
-__all__ = ["SpelledRule", "rule_rows", "rules_text", "spelled_rules"]
-
 
 @dataclass(frozen=True, slots=True)
 class SpelledRule:

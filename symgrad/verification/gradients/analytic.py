@@ -18,8 +18,6 @@ from symgrad.ops.scalar.logic import gt, lt, ne
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["conditions_off_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
-
 _POLYNOMIAL = frozenset({"det"})
 """Polynomials in their entries whose derivatives are written as quotients."""
 

@@ -38,8 +38,6 @@ from symgrad.verification.reporting.side_conditions import describe_conditions
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["FunctionsOfCopies", "decide_functions", "differing_orders"]
-
 _BOXES: Sequence[tuple[Number, Number]] = ((1, 2), (2, 4), (-2, -1), (Fraction(1, 4), Fraction(3, 4)))
 """Intervals of all inputs on which to compare functions that are not analytic everywhere."""
 

@@ -13,8 +13,6 @@ from symgrad.ir.sizes import Size
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["is_generic", "lengths_in"]
-
 
 def is_generic(sides: Sequence[Node], found: Verdict, sizes: Mapping[str, Size] | None) -> bool:
     """Tell whether neither side has a jump or a kink at the witness of a verdict: then the sides differ around it.

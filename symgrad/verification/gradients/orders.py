@@ -24,8 +24,6 @@ from symgrad.verification.gradients.value_and_gradient import (
 from symgrad.verification.limits import ORDERS_LOOKED_AT, ORDERS_TRIED
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["decide_all_orders", "decide_orders"]
-
 _FOR_ALL = 0.4
 """Share of the time for the comparison of both functions."""
 

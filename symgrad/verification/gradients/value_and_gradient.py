@@ -29,8 +29,6 @@ from symgrad.verification.gradients.generic import is_generic
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.verdict import Proof, Status, Verdict, by_text, derivatives_text, names_text
 
-__all__ = ["decide_both", "decide_slopes", "moved_inputs", "slopes", "combine_verdicts"]
-
 _VALUES = 0.5  # share of the time for the decision about the values
 _SOON = 0.7  # seconds before canonical forms are compared
 _IN_TIME = 0.9  # a decision within this share of its time was not cut short

@@ -11,8 +11,6 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Number
 from symgrad.support.traversal import walk
 
-__all__ = ["SizedPairs", "monomial_text", "named_number", "parallel_nodes"]
-
 _POWERS = (0, 1, -1, 2, -2)
 _ROOTS = (Fraction(1, 2), Fraction(-1, 2), Fraction(3, 2), Fraction(-3, 2))
 _CLOSE = 1e-6

@@ -18,8 +18,6 @@ from symgrad.verification.mistakes.limits import CONFIRMED
 from symgrad.verification.mistakes.numbers import TrialPoint
 from symgrad.verification.search.refute import refute
 
-__all__ = ["Mistake", "agree_at_points", "confirmed"]
-
 _NEARBY = 4  # number of points near a witness
 
 

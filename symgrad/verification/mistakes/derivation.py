@@ -16,8 +16,6 @@ from symgrad.verification.mistakes.limits import DIRECTIONS, NODES, PARTIAL_SITE
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, entries, lengths
 from symgrad.verification.mistakes.rule import Site, Wrong
 
-__all__ = ["RightDerivation", "TooManyEntries"]
-
 
 class TooManyEntries(Exception):
     """A program, or its variable, has too many entries."""

@@ -34,12 +34,7 @@ from symgrad.verification.mistakes.axis_length_numbers import (
 from symgrad.verification.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
 from symgrad.verification.mistakes.recognise import Mistake, recognise
 
-__all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnose", "diagnose_rewriting"]
-
 _CODE = ".py"  # this suffix of a source means that a location is a whole line
-
-CLAIM = "the claim"
-"""The name of the text of a claim as a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["KINDS", "OF_ALGEBRA"]
-
 OF_ALGEBRA = {
     "power-of-a-sum": "the power of a sum counts as the sum of the powers",
     "root-of-a-sum": "the root of a sum counts as the sum of the roots",

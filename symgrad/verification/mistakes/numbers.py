@@ -17,18 +17,6 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES
 from symgrad.support.errors import InternalError
 from symgrad.verification.mistakes.limits import DRAWS, ENTRIES, LANES
 
-__all__ = [
-    "Array",
-    "TrialPoint",
-    "TrialPoints",
-    "entries",
-    "lengths",
-    "reads_arrays",
-    "sampled_arrays",
-    "sampled_lanes",
-    "telling",
-]
-
 _ARRAY_POINTS = 2  # number of points of a program with arrays
 _NEGLIGIBLE = 1e-9
 """Values below this fraction of the largest count as zero."""

@@ -9,8 +9,6 @@ import numpy as np
 from symgrad.verification.mistakes.limits import AGREE, PAIRS_FOUND
 from symgrad.verification.mistakes.numbers import Array
 
-__all__ = ["pairs_that_give"]
-
 
 def pairs_that_give(total: Array, deltas: Sequence[Array]) -> Iterator[tuple[int, int]]:
     """Yield pairs of positions of vectors with a given sum, in the order of the first position.

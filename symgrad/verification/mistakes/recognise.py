@@ -46,8 +46,6 @@ from symgrad.verification.mistakes.numbers import (
 from symgrad.verification.mistakes.pairs import pairs_that_give
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
-__all__ = ["recognise"]
-
 _SITE = 1e-3  # seconds for all rows at one equation, by the number of equations
 _PER_EQUATION = 1.2e-5  # seconds for one edited formula, by the number of its equations
 

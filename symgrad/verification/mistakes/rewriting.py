@@ -10,8 +10,6 @@ from operator import add, mul
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.support.traversal import leaves
 
-__all__ = ["Swap", "factors_of", "product", "signed", "terms_of", "total"]
-
 
 @dataclass(frozen=True, slots=True)
 class Swap:

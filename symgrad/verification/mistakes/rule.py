@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ops.array.layout import unbroadcast
 
-__all__ = ["MalRule", "Site", "Wrong", "is_noise", "mistake"]
-
 _At = TypeVar("_At")
 _Made = TypeVar("_Made")
 

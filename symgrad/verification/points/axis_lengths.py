@@ -12,8 +12,6 @@ from symgrad.support.errors import UsageError
 from symgrad.verification.limits import SIZE_ROWS, SIZED_ENTRIES
 from symgrad.verification.points.thresholds import positive_integers
 
-__all__ = ["lengths_of", "sizes_of"]
-
 _OTHERS = (1, 4, 5, 8, 6, 7, 11)
 _PAIRED = 3  # how many numbers of a program several names take at once
 

@@ -12,8 +12,6 @@ from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.verification.points.sampler import points_of
 
-__all__ = ["complex_points"]
-
 _GENERIC = 8  # number of points before the first points on the axes
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 _HIGH = 4  # some imaginary parts are scaled by this: then log no longer inverts exp

@@ -31,8 +31,6 @@ from symgrad.verification.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES,
 from symgrad.verification.points.roots import root_between
 from symgrad.verification.points.values import admits, clamp_to_domain
 
-__all__ = ["aimed"]
-
 fmpq: Any = flint.fmpq
 
 Values: TypeAlias = "Mapping[str, Any]"

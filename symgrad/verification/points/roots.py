@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from symgrad.verification.limits import ROOT_STEPS
 
-__all__ = ["root_between"]
-
 
 def root_between(function: Callable[[float], float], low: float, high: float) -> float:
     """Return a float at which a function is zero, or next to which its sign changes; use secants and bisection.

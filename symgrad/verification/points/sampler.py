@@ -23,8 +23,6 @@ from symgrad.verification.points.decision_boundaries import aimed
 from symgrad.verification.points.thresholds import between, cells, literals
 from symgrad.verification.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
-__all__ = ["SamplePoint", "plain_points", "points_of"]
-
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _PLAIN = tuple(Fraction(t) for t in ("1", "2", "-1", "1/2", "3", "-2", "1/3"))
 _COMMON = 5  # the special values that entries of arrays take most often

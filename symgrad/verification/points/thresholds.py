@@ -16,8 +16,6 @@ from symgrad.verification.limits import (
     THRESHOLDS,
 )
 
-__all__ = ["between", "cells", "literals", "positive_integers"]
-
 _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
 """A linear function: variable, factor, constant; a number has no variable."""
 

@@ -15,22 +15,6 @@ from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.verification.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
 
-__all__ = [
-    "THROUGH",
-    "STYLES",
-    "Positions",
-    "Style",
-    "admits",
-    "draw_value",
-    "has_values",
-    "nearest",
-    "negatives",
-    "simple_points",
-    "positions_of",
-    "shorter",
-    "clamp_to_domain",
-]
-
 Style: TypeAlias = Literal[
     "positive", "signed", "unit", "above one", "wide", "near", "large", "odd", "huge", "tiny", "ends"
 ]

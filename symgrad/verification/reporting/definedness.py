@@ -30,8 +30,6 @@ from symgrad.verification.points.sampler import SamplePoint, points_of
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Undefined
 
-__all__ = ["Side", "conditions_of", "restrict_domain", "undefined"]
-
 _BITS = 128
 _ORDERS = frozenset({"lt", "le", "gt", "ge"})
 

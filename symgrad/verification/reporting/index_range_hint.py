@@ -25,8 +25,6 @@ from symgrad.verification.diagnosis import Diagnoses, Diagnosis
 from symgrad.verification.points.values import THROUGH
 from symgrad.verification.verdict import Verdict, names_text
 
-__all__ = ["with_declared_labels"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Use:

@@ -28,8 +28,6 @@ from symgrad.verification.reporting.step_formulas import Wording
 from symgrad.verification.search.prove import Attempt, Case
 from symgrad.verification.verdict import Region, Status
 
-__all__ = ["Tried", "regions_of", "try_points"]
-
 _BITS = 128
 _STRICT = {True: {"lt", "gt", "ne"}, False: {"le", "ge", "eq"}}
 """Comparisons that hold, or fail, only where their sides differ."""

@@ -24,8 +24,6 @@ from symgrad.report.report import Report
 from symgrad.verification.diagnosis import Diagnosis, first_of_each_kind
 from symgrad.verification.verdict import Verdict, by_text, derivatives_text, distinct_values, value_text
 
-__all__ = ["SAVED", "TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
-
 TONES: dict[str, Tone] = {"proved": "good", "refuted": "bad", "supported": "open", "undecided": "open"}
 """The tone of each status."""
 

@@ -40,9 +40,6 @@ from symgrad.verification.search.singularities import ZeroSet, simpler
 from symgrad.verification.softmax_masks import MASKS
 from symgrad.verification.statement import program_of
 
-__all__ = ["describe_conditions"]
-
-
 _CONDITION = 4e-3  # seconds to describe one condition
 _ENTRIES = {"=": "is 0", "<=": "is 0 or negative", "<": "is negative"}
 _BARS = re.compile(r"\|([^|]+)\|")

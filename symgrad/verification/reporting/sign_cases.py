@@ -18,8 +18,6 @@ from symgrad.verification.limits import SIGNED_STEPS, SIGNED_TERMS
 from symgrad.verification.reporting.step_formulas import Wording
 from symgrad.verification.search.prove import Case, SubCase
 
-__all__ = ["Sign", "parts_of"]
-
 _BITS = 256
 
 

@@ -16,8 +16,6 @@ from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import postorder
 from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS
 
-__all__ = ["Wording"]
-
 _LOG, _SIZE = re.compile(r"log\|([^|]+)\|"), re.compile(r"\|([^|]+)\|")
 
 

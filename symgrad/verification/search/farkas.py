@@ -13,8 +13,6 @@ from symgrad.checker.extension_field.field import Poly
 from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.verification.limits import FARKAS_DENOMINATOR, INEQUALITIES
 
-__all__ = ["weights"]
-
 
 def weights(k: ExtensionField, quantities: Sequence[Poly]) -> list[Fraction] | None:
     """Propose weights of sum 1 for which no monomial of the weighted sum can be positive.

@@ -66,8 +66,6 @@ from symgrad.verification.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verification.search.farkas import weights
 from symgrad.verification.search.steps import Search
 
-__all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
-
 
 @dataclass(frozen=True, slots=True)
 class SubCase:

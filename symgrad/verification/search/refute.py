@@ -29,8 +29,6 @@ from symgrad.verification.limits import (
 from symgrad.verification.points.sampler import SamplePoint, plain_points, points_of
 from symgrad.verification.points.values import negatives, shorter, simple_points
 
-__all__ = ["Outcome", "refute"]
-
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 

@@ -15,8 +15,6 @@ from typing import TypeAlias
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.verification.limits import CHANCE_POINTS
 
-__all__ = ["error_probability"]
-
 _Degrees: TypeAlias = "tuple[int, int]"
 
 _PRIME = 2**61 - 1

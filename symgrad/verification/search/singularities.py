@@ -21,8 +21,6 @@ from symgrad.ops.scalar.trig import cos, sin
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["ZeroSet", "simpler"]
-
 ZeroSet: TypeAlias = "tuple[Node, ...]"
 """Nodes that are all zero."""
 

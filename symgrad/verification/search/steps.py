@@ -18,8 +18,6 @@ from symgrad.verification.limits import (
     RESTATED_TERMS,
 )
 
-__all__ = ["Search"]
-
 _MANY, _FEW, _LOW = 10, 40, 4  # number of generators, number of terms, and degree in one generator
 _SLOW, _SLOWER = 1e-5, 5e-5  # seconds of a factorisation by terms and degree; in more than four generators
 _SELDOM = 0.1  # this share of the longest time that a factorisation may take is counted

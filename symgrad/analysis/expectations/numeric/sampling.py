@@ -17,9 +17,8 @@ from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.ops.random.laws import drawn
 from symgrad.support.progress import steps
 
-LEVEL = 0.99
 _Z = 2.5758293035489004
-"""The quantile of the normal distribution for a two-sided interval of this level."""
+"""The quantile of the normal distribution for a two-sided interval at the level 0.99."""
 
 _BLOCK = 2**14
 _ENTRIES = 2**22  # number of entries of an array of draws

@@ -21,7 +21,6 @@ Point: TypeAlias = "dict[Node, Any]"
 
 POINTS = 3  # number of choices of the other inputs
 DIGITS = 240
-_PLACE = 1.5e-3  # seconds for one candidate
 
 
 def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:

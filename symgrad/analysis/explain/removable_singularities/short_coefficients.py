@@ -17,8 +17,6 @@ from symgrad.ops.scalar.arith import pow
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
-_PER_EQUATION = 1e-4  # seconds to find a short form, for each equation of the formula
-
 
 class Shortener:
     """Simplify formulas until a deadline on the clock of `symgrad.checker.clock`.

@@ -29,7 +29,6 @@ _GOOD = 5e-14  # a form whose error, with its derivatives, is below this ends th
 _ORDERS = 2  # number of derivatives that must be accurate
 _SMALL = Fraction("1.1e-16")  # half an ulp of 1
 _ROOM = Fraction("1e-4")  # margin for derivatives, in which high terms have larger coefficients
-_COMPARED = 0.025  # seconds to compare a form with the formula
 _NOTHING = 1e-25  # relative size of a derivative that counts as 0
 
 

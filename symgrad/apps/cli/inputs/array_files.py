@@ -25,8 +25,6 @@ from symgrad.ir.listing import one_of
 from symgrad.support.errors import ArrayTypeError, FileError, UsageError
 from symgrad.support.files import reason
 
-__all__ = ["read_array", "read_column"]
-
 _HEADER = 2**16  # bytes of a header
 _PIECE = 2**24  # bytes of one read
 _LINE = 2**24  # characters of a line

@@ -7,8 +7,6 @@ import re
 
 from symgrad.support.errors import NumberTooLargeError
 
-__all__ = ["quoted", "read_number"]
-
 _DIGITS = "[0-9](?:_?[0-9])*"
 _NUMBER = re.compile(
     rf"[+-]?(?:(?P<whole>{_DIGITS})|(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?|(?i:inf|infinity|nan))"

@@ -15,8 +15,6 @@ from symgrad.apps.cli.inputs.numbers import quoted, read_number
 from symgrad.ir.listing import one_of
 from symgrad.support.errors import MissingInputError, ShapeError, UsageError
 
-__all__ = ["read_values"]
-
 _AXES = 64  # the largest number of axes of a NumPy array
 
 

@@ -15,8 +15,6 @@ from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry, apply_ufunc, c
 from symgrad.apps.gradcheck.unrolled.paths import choose
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["EntryArray", "MaskedEntries", "call_function", "traced_array", "call_ufunc"]
-
 _NATIVE = {"add", "multiply"}  # ufuncs whose reductions NumPy computes for objects over several axes
 
 

@@ -15,8 +15,6 @@ from symgrad.ir.graph import Node
 from symgrad.support.errors import UnsupportedError
 from symgrad.support.traversal import walk
 
-__all__ = ["FormulaEntry", "apply_ufunc", "calls", "formula_of", "where"]
-
 _DENOMINATOR = 10_000
 _DIGITS = 15  # digits up to which a float stands for its decimal text
 

@@ -19,8 +19,6 @@ from symgrad.apps.gradcheck.unrolled.arrays import FUNCTIONS, as_objects, call_f
 from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry
 from symgrad.interop.importers.names import of_user
 
-__all__ = ["rebind_numpy"]
-
 
 def _is_float(dtype: Any) -> bool:
     return dtype is None or np.dtype(dtype).kind in "fO"

@@ -15,8 +15,6 @@ from symgrad.apps.gradcheck.limits import MOST_PATHS
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["OutsideError", "Run", "choose", "decide", "explore_paths"]
-
 T = TypeVar("T")
 
 _LESS = {"lt": (False, True), "gt": (True, True), "ge": (False, False), "le": (True, False)}

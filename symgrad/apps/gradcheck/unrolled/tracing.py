@@ -29,8 +29,6 @@ from symgrad.ops.scalar.logic import where
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Unrolled", "unrolled_outputs"]
-
 _LEAST = 0.3  # seconds for an entry
 
 

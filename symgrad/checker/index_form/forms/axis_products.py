@@ -17,8 +17,6 @@ from symgrad.checker.index_form.forms.terms import (
     Rule,
 )
 
-__all__ = ["AXIS_PRODUCT_RULES", "product_along_axes", "product_except"]
-
 
 def product_except(t: FormAlgebra, form: Form, lengths: Sequence[str], at: Sequence[str]) -> Form:
     """Return the product of a form over "$m0", ... without the entry at the given indices."""

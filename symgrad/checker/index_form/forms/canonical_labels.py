@@ -15,20 +15,6 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-__all__ = [
-    "Atom",
-    "Component",
-    "Factors",
-    "Form",
-    "Monomial",
-    "Orders",
-    "RawProduct",
-    "connected_components",
-    "multiply_power",
-    "canonical_component",
-    "rename_indices",
-]
-
 Atom: TypeAlias = "tuple[int, tuple[str, ...]]"
 Factors: TypeAlias = "dict[Atom, Fraction]"
 Component: TypeAlias = "tuple[tuple[str, ...], tuple[tuple[int, tuple[str, ...], Fraction], ...]]"

@@ -11,8 +11,6 @@ from string import ascii_lowercase
 
 from symgrad.checker.index_form.forms.terms import Component, Form, FormAlgebra, Head
 
-__all__ = ["failure_condition", "merge_conditions", "singular_condition", "tie_condition", "zero_conditions"]
-
 _LONGEST = 200
 _DEEPEST = 8
 _INDEX_MARK = re.compile("\0([^\1]*)\1")

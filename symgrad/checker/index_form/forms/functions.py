@@ -18,20 +18,6 @@ from symgrad.checker.index_form.forms.terms import Component, Form, FormAlgebra,
 from symgrad.checker.limits import EXPANDED_EXPONENT, FORM_COEFFICIENT_BITS
 from symgrad.checker.numbers import flint
 
-__all__ = [
-    "constant",
-    "content",
-    "exp",
-    "is_positive",
-    "exclude",
-    "exclude_zeros",
-    "log",
-    "magnitude",
-    "opaque",
-    "power",
-    "sign",
-]
-
 _LARGEST_PRIME = 10**6
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from symgrad.checker.index_form.forms.canonical_labels import Component, Form
 from symgrad.checker.numbers import flint
 
-__all__ = ["perfect_power"]
-
 _TERMS = 40
 _DEGREE = 1_000  # degree in one component up to which perfect powers are searched for
 _VARIABLES = 8

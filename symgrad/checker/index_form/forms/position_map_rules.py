@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from symgrad.checker.index_form.forms.terms import Atom, Form, FormAlgebra, Head, Monomial, RawProduct
 
-__all__ = ["disjoint_maps", "reverse_order"]
-
 
 def disjoint_maps(t: FormAlgebra, a: Atom, b: Atom) -> bool:
     """Tell whether two maps have disjoint images in one axis, such as the parts of a concatenation."""

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 from symgrad.checker.index_form.forms.product_rules import Dependency, delta
 from symgrad.checker.index_form.forms.terms import Form, FormAlgebra, single_factor
 
-__all__ = ["affine", "iota_difference", "position_map", "slice_map", "order_map"]
-
 End: TypeAlias = "tuple[str, str]"
 """An index and the length of its axis."""
 

@@ -24,21 +24,6 @@ from symgrad.checker.index_form.forms.terms import (
     Rule,
 )
 
-__all__ = [
-    "RULES",
-    "Dependency",
-    "split_scalar_factors",
-    "match_contraction",
-    "delta",
-    "fill_slots",
-    "negated_tail",
-    "divide_by_term",
-    "fill_matrix_slots",
-    "leading_matrix_term",
-    "without_factor",
-]
-
-
 Dependency: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], bool]"
 """A dependency of a map: source positions, the target positions that they determine, and whether it is total."""
 

@@ -18,8 +18,6 @@ from symgrad.ir.graph import OPS, as_condition
 from symgrad.ops.numpy import matrices
 from symgrad.support.errors import DomainError, UnsupportedError
 
-__all__ = ["NO_CONDITIONS", "ChoiceRules"]
-
 _COMPARED = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "!=": "ne"}
 
 NO_CONDITIONS = {

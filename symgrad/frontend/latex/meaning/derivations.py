@@ -34,9 +34,6 @@ from symgrad.support.errors import UnsupportedError, placed_error
 from symgrad.support.source import Span
 from symgrad.support.traversal import walk
 
-__all__ = ["DerivationReader"]
-
-
 _SIGMA = re.compile(r"(?<![$(])\\sigma(?:\^\{?\d\}?)?(?!\s*(?:\\left)?\s*[(\[]|\s*[_'^\\]|[a-zA-Z\d])")
 
 

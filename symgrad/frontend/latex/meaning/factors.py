@@ -21,8 +21,6 @@ from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, UnknownFunctionError, UnsupportedError
 
-__all__ = ["FactorRules", "is_function_name"]
-
 _COMMAND_END = re.compile(r"\\[a-zA-Z]+\s*$")  # the blank behind \lambda is none
 _Operands = list[tuple[str, Term]]
 

@@ -37,8 +37,6 @@ from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.types import Declaration, Shape
 from symgrad.support.source import Source
 
-__all__ = ["FormulaRules"]
-
 
 class FormulaRules(ChoiceRules):
     """The state while one text is read: its names, its lines, and how ambiguous places were read.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 
-__all__ = ["input_of", "inputs_of"]
-
 _USUAL = ("x", "t")  # if there are several inputs, all others are parameters
 
 

@@ -35,8 +35,6 @@ from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
-__all__ = ["BoundIndex", "LetterRules", "RowTerm"]
-
 _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
 
 

@@ -27,8 +27,6 @@ from symgrad.support.errors import RedefinitionError, UnsupportedError
 from symgrad.support.source import Span
 from symgrad.support.traversal import walk
 
-__all__ = ["LatexReader"]
-
 
 def _subscript_letters(tree: Tree) -> Iterator[Word]:
     """Yield the letters in the subscript of a tree."""

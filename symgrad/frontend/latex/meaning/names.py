@@ -9,8 +9,6 @@ from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Scripted, Tree, 
 from symgrad.frontend.tokens.lexer import KEYWORDS
 from symgrad.frontend.tokens.lexer_errors import FORBIDDEN
 
-__all__ = ["KnownNames", "base_of", "spelled_name", "writable"]
-
 _LAMBDAS = ("lam", "lamda", "lambd", "lmbda")
 _DIGITS = re.compile(r"(.*?\D)(\d+)")
 

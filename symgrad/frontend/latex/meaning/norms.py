@@ -19,8 +19,6 @@ from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, products
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["NormRules"]
-
 
 class NormRules(FactorRules):
     """The rules for brackets."""

@@ -11,8 +11,6 @@ from symgrad.ir.listing import suggest
 from symgrad.support.errors import Cure, UsageError
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["CHOICES", "Ambiguity", "ReadingOptions", "checked_options"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:

@@ -25,8 +25,6 @@ from symgrad.ir.sizes import Size
 from symgrad.ops.numpy import calls, matrices
 from symgrad.support.errors import Cure, ShapeError, UnknownNameError, UnsupportedError
 
-__all__ = ["ScriptRules"]
-
 
 class ScriptRules(LetterRules):
     """The rules for scripts.

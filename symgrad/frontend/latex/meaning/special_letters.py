@@ -11,8 +11,6 @@ from symgrad.ir.graph import OPS
 from symgrad.ops.numpy.calls import identity
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["IdentityTerm", "SpecialRules"]
-
 _BLACKBOARD = {
     "E": (
         "an expectation does not say over what",

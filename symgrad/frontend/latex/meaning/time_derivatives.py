@@ -10,8 +10,6 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute
 
-__all__ = ["TimeDerivativeReader"]
-
 
 class TimeDerivativeReader(LatexReader):
     r"""Reads ``\dot x`` as the derivative of the value of x, if this is a formula of t."""

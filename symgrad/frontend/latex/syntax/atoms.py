@@ -32,8 +32,6 @@ from symgrad.frontend.latex.syntax.vocabulary import (
     STYLES,
 )
 
-__all__ = ["AtomRules"]
-
 _FRACTIONS = frozenset(("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"))
 _BINOMIALS = frozenset(("binom", "tbinom", "dbinom"))
 _WRAPPERS = """

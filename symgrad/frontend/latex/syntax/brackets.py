@@ -21,8 +21,6 @@ from symgrad.frontend.limits import NESTING
 from symgrad.support.errors import NestingError, ProgramSyntaxError
 from symgrad.support.source import Source
 
-__all__ = ["BracketRules"]
-
 _OTHERWISE = ("otherwise", "else", "o.w.", "elsewhere")
 
 

@@ -19,8 +19,6 @@ from symgrad.ir.listing import suggest
 from symgrad.support.errors import ProgramSyntaxError
 from symgrad.support.source import Source
 
-__all__ = ["LOGICAL", "SIGN_WORDS", "Cursor"]
-
 SIGN_WORDS = {
     "+": "plus", "-": "minus", "*": "star", "star": "star", "ast": "star", "dagger": "dagger", "circ": "circ",
     "perp": "perp", "parallel": "parallel", "infty": "infty", "'": "prime", "<": "below", ">": "above",

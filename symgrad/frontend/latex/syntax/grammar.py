@@ -22,8 +22,6 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.vocabulary import OPERATORS, RELATIONS
 from symgrad.support.source import Source
 
-__all__ = ["LatexParser", "statements"]
-
 _LOGIC = (("or_", ("vee", "lor")), ("xor", ("veebar", "oplus")), ("and_", ("wedge", "land")))
 _BETWEEN_STATEMENTS = (
     "where",

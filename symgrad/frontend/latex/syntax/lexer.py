@@ -16,8 +16,6 @@ from symgrad.frontend.limits import NESTING
 from symgrad.support.errors import NestingError, ProgramSyntaxError
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["LatexToken", "latex_error", "split_rows", "tokenize"]
-
 
 @dataclass(frozen=True, slots=True)
 class LatexToken:

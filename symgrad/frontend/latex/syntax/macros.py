@@ -10,8 +10,6 @@ from symgrad.frontend.limits import BODY_TOKENS
 from symgrad.support.errors import NestingError
 from symgrad.support.source import Source
 
-__all__ = ["expand_macros"]
-
 _DEFINING = ("newcommand", "renewcommand", "providecommand", "def", "DeclareMathOperator")
 
 

@@ -19,8 +19,6 @@ from symgrad.frontend.latex.syntax.vocabulary import (
     STYLES,
 )
 
-__all__ = ["MarkRules"]
-
 _MARKS = frozenset(("star", "ast", "dagger", "perp", "parallel", "bot"))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
-__all__ = ["Steps", "run_trampoline"]
-
 T = TypeVar("T")
 
 Steps: TypeAlias = Generator[Any, Any, T]

@@ -11,29 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = [
-    "Accent",
-    "Bracket",
-    "Cases",
-    "Chain",
-    "Command",
-    "Evaluated",
-    "Factorial",
-    "Fraction",
-    "Logic",
-    "MatrixTree",
-    "Negation",
-    "NumberTree",
-    "ProductTree",
-    "Root",
-    "Scripted",
-    "Slice",
-    "LatexLine",
-    "SumTree",
-    "Tree",
-    "Word",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Tree:

@@ -2,24 +2,6 @@ r"""Tables of the meanings of LaTeX commands: functions, signs, brackets, accent
 
 from __future__ import annotations
 
-__all__ = [
-    "ACCENTS",
-    "BIG",
-    "BRACKETS",
-    "CONSTANTS",
-    "FUNCTIONS",
-    "GREEK",
-    "LAYOUTS",
-    "MATRICES",
-    "OPERATORS",
-    "REFUSED",
-    "RELATIONS",
-    "SIZES",
-    "SKIPPED",
-    "STYLES",
-    "WORDS",
-]
-
 # fmt: off
 GREEK = frozenset((
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",

@@ -10,8 +10,6 @@ from typing import Any
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, ProductTree, Scripted, Tree, Word
 from symgrad.support.traversal import postorder
 
-__all__ = ["join_words", "parts_of", "rename_called"]
-
 
 def join_words(line: LatexLine, words: Collection[str]) -> LatexLine:
     r"""Return a line in which letters side by side that spell a word become this word, as in ``\mathrm``.

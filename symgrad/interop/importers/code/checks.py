@@ -11,8 +11,6 @@ from symgrad.interop.importers.code.dataflow import return_flow
 from symgrad.interop.importers.code.flow_facts import Break, Kind
 from symgrad.verification.verdict import names_text
 
-__all__ = ["SOURCE_CHECKS", "SourceCheck", "source_findings"]
-
 _LONG = 100  # number of characters of code that a message quotes
 
 

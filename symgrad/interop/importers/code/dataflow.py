@@ -23,8 +23,6 @@ from symgrad.interop.importers.code.source_scope import (
     scope_of,
 )
 
-__all__ = ["return_flow"]
-
 
 def return_flow(
     function: Any,

@@ -37,8 +37,6 @@ from symgrad.interop.importers.code.source_scope import (
 )
 from symgrad.support.source import Place
 
-__all__ = ["FlowValues"]
-
 _DEPTH = 20  # depth of nested calls
 
 

@@ -8,23 +8,6 @@ from typing import Literal, TypeAlias
 
 from symgrad.support.source import Place
 
-__all__ = [
-    "ABOUT",
-    "ARRAYS",
-    "CHANGES",
-    "IGNORED",
-    "METADATA",
-    "NOTHING",
-    "NUMBERS",
-    "STOPPED",
-    "TELL",
-    "UNRECORDED",
-    "Break",
-    "Flow",
-    "Kind",
-    "union",
-]
-
 Kind: TypeAlias = Literal["number", "data", "array", "copy", "no_grad", "in_place"]
 
 

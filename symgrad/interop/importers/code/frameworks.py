@@ -14,8 +14,6 @@ from symgrad.interop.importers.code.function_loader import LoadedFunction
 from symgrad.interop.importers.names import of_user
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["FrameworkName", "code_of", "framework_of", "libraries_of", "unwrap", "library_of"]
-
 FrameworkName: TypeAlias = Literal["jax", "torch", "tensorflow", "keras", "numpy"]
 
 _LIBRARIES: dict[str, FrameworkName] = {

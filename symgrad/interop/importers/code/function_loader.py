@@ -27,8 +27,6 @@ from symgrad.support.errors import (
 from symgrad.support.files import read_text
 from symgrad.support.source import Location, Place, Source, Span
 
-__all__ = ["LoadedFunction", "last_user_location", "load_function", "locate_errors"]
-
 _SIZE = 10_000_000  # largest number of bytes of a file
 
 

@@ -19,8 +19,6 @@ from symgrad.interop.importers.torch.function import from_torch
 from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.support.errors import UsageError
 
-__all__ = ["Arguments", "parse_arguments", "trace_function"]
-
 
 class Arguments:
     """The parsed specs of the arguments of a function.

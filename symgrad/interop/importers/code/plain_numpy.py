@@ -17,8 +17,6 @@ from symgrad.ir.listing import Listing
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
-__all__ = ["from_plain"]
-
 
 def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> ImportedProgram:
     """Import a function that uses only NumPy or operators, as a program with the names and lines of its variables.

@@ -16,20 +16,6 @@ from symgrad.interop.importers.code.frameworks import code_of, library_of, unwra
 from symgrad.interop.importers.names import of_user
 from symgrad.support.source import Place
 
-__all__ = [
-    "UNKNOWN",
-    "Function",
-    "CodeScope",
-    "arguments",
-    "bracketed",
-    "captured",
-    "definition",
-    "dotted",
-    "is_false",
-    "scope_of",
-    "is_trainable",
-]
-
 UNKNOWN = object()
 """An unknown value outside a function."""
 

@@ -17,8 +17,6 @@ from symgrad.ir.size_substitution import resized
 from symgrad.ir.traverse import is_elementwise, substitute
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["CONTROL"]
-
 _STEPS = 100
 """The largest number of steps of a loop that is unrolled."""
 

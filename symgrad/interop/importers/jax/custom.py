@@ -30,8 +30,6 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["custom", "of_library"]
-
 T = TypeVar("T")
 
 _NESTED = 3

@@ -22,8 +22,6 @@ from symgrad.support.errors import UnsupportedError, UsageError
 if TYPE_CHECKING:
     from symgrad.interop.importers.jax.jaxpr_reader import JaxprReader
 
-__all__ = ["from_jax"]
-
 
 def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     r"""Import a function of JAX as a program: its formula, with the names of its variables.

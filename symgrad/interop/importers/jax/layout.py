@@ -24,8 +24,6 @@ from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["LAYOUT"]
-
 
 def _einsum(operands: Sequence[Expr], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Expr:
     def letters(own: Sequence[int]) -> str:

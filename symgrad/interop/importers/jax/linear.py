@@ -12,8 +12,6 @@ from symgrad.interop.importers.linear import sign_and_logdet, solve_matrix, tria
 from symgrad.interop.importers.sorting import sort_positions
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["LIBRARY_CALLS", "ORDERED"]
-
 
 def _sort(*xs: Expr, dimension: int, num_keys: int, **_: Any) -> list[Expr]:
     if num_keys != 1:

@@ -28,8 +28,6 @@ from symgrad.interop.importers.booleans import (
 from symgrad.interop.importers.sorting import cumulative
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["ELEMENTWISE", "LIBRARY", "REDUCTIONS", "WITH_PARAMETERS"]
-
 OpRule = Callable[..., Any]
 
 

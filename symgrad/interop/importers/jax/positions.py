@@ -20,8 +20,6 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.constants import constant, iota
 from symgrad.ir.sizes import Size
 
-__all__ = ["POSITIONED", "POSITIONS", "Places", "strip_wrap", "apply_mode", "positions_of", "symbolic"]
-
 Places: TypeAlias = "Expr | np.ndarray"
 
 

@@ -25,8 +25,6 @@ from symgrad.interop.importers.constants import CONSTANT_ENTRIES, constant, iota
 from symgrad.interop.importers.jax.positions import Places, apply_mode, positions_of, strip_wrap, symbolic
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["SCATTERED"]
-
 
 def _known(p: Places) -> np.ndarray | None:
     return None if isinstance(p, Expr) else p

@@ -15,8 +15,6 @@ from symgrad.support.errors import UnsupportedError
 
 jax = cast(Any, _jax)
 
-__all__ = ["dims", "has_names", "shape_of", "size_of", "translate_sizes", "value_of"]
-
 
 def dims(shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
     """Return shapes in JAX's form: equal names are the same size in all of them."""

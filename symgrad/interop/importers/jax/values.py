@@ -18,23 +18,6 @@ from symgrad.interop.importers.jax.sizes import shape_of
 from symgrad.interop.importers.names import of_user
 from symgrad.support.source import Place
 
-__all__ = [
-    "NOWHERE",
-    "Nested",
-    "Value",
-    "equation_function",
-    "core",
-    "expr_of",
-    "jax",
-    "kind_of",
-    "restore_booleans",
-    "of_variables",
-    "place_of",
-    "broadcastable",
-    "variable_of",
-    "full_value",
-]
-
 jax, core, source_info = cast(Any, _jax), cast(Any, _core), cast(Any, _source_info)
 
 Value: TypeAlias = "Expr | np.ndarray"

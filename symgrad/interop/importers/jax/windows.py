@@ -14,8 +14,6 @@ from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["WINDOWED"]
-
 
 def _convolution(
     x: Expr, w: Expr, *, dimension_numbers: Any, window_strides: Any, padding: Any, **more: Any

@@ -29,8 +29,6 @@ from symgrad.interop.importers.sorting import cumulative, sort_positions
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, of
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["ALONG_AXES"]
-
 
 def _axes(x: Expr, axes: Value) -> tuple[int, ...]:
     return tuple(sorted({a % len(x.shape) for a in known_ints(axes, "an axis")})) if x.shape else ()

@@ -29,8 +29,6 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["from_tensorflow"]
-
 _VERSIONS = (2, 20), (2, 22)
 
 

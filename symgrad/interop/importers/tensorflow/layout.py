@@ -37,8 +37,6 @@ from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints,
 from symgrad.interop.importers.windows import padded
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["LAYOUT"]
-
 
 def _reshape(op: Any, x: Value, *_: Value) -> Expr:
     e, shape = expr_of(x), op.shape(0)

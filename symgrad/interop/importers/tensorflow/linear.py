@@ -14,8 +14,6 @@ from symgrad.interop.importers.linear import sign_and_logdet, solve_matrix, tria
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, number_of, of
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["LINEAR"]
-
 
 def _inverse(op: Any, x: Value) -> Expr:
     e = expr_of(x)

@@ -8,8 +8,6 @@ from typing import Any, cast
 
 from symgrad.interop.importers.program import UniqueNames
 
-__all__ = ["layer_names", "variable_names"]
-
 
 def variable_names(
     variables: Sequence[Any], bound: Mapping[str, Any], inputs: Iterable[str]

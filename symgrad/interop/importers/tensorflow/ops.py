@@ -26,8 +26,6 @@ from symgrad.interop.importers.booleans import (
 from symgrad.interop.importers.constants import constant, uniform_value
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "number_of", "of"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from symgrad.api.functions.layout import stack
 from symgrad.interop.importers.tensorflow.ops import TensorList, expr_of, known_ints
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["LISTS", "Operation", "domain_of", "fold_constants", "kind_of", "sizes", "tf"]
-
 tf: Any = import_module("tensorflow")
 
 _NAMES = """

@@ -16,8 +16,6 @@ from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["WINDOWS"]
-
 
 def _borders(
     op: Any, sizes: Sequence[int], lengths: Sequence[int], strides: Sequence[int], dilations: Sequence[int]

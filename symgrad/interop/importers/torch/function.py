@@ -10,8 +10,6 @@ from symgrad.api.missing_framework import not_installed
 if TYPE_CHECKING:
     from symgrad.interop.importers.program import ImportedProgram
 
-__all__ = ["from_torch"]
-
 
 def from_torch(function: Callable[..., Any], /, *specs: Any, **named: Any) -> ImportedProgram:
     """Import a function or module of torch as a program.

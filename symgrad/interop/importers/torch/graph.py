@@ -41,8 +41,6 @@ from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
-__all__ = ["ExportedGraphReader", "Stopped", "kind_of"]
-
 torch: Any = import_module("torch")  # the values of this module have any type here
 
 _KINDS = {torch.bool: "bool"}

@@ -28,8 +28,6 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["read_program"]
-
 torch: Any = import_module("torch")  # the values of this module have any type here
 
 

@@ -11,8 +11,6 @@ from symgrad.interop.importers.torch.table import as_items
 from symgrad.ir.sizes import Shape, Size, size_max, size_min, size_product, size_sum
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["SizeNames", "bound_findings", "dimensions", "dims_of", "hints", "name_dimensions"]
-
 torch: Any = import_module("torch")  # the values of this module have any type here
 
 

@@ -10,20 +10,6 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.support.errors import UnsupportedError
 
-__all__ = [
-    "ALIASES",
-    "PUTS",
-    "TABLE",
-    "RefusedError",
-    "alias",
-    "aten",
-    "aten_rows",
-    "integer_size",
-    "as_number",
-    "as_items",
-    "bind_arguments",
-]
-
 TABLE: dict[str, Callable[..., Any]] = {}
 """The rules, by the name in `torch.ops.aten`, without overload.
 

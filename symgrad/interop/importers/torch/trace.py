@@ -31,8 +31,6 @@ from symgrad.interop.importers.torch.table import as_items
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
-__all__ = ["Result", "TracedGraph", "named_tensors", "trace_graph"]
-
 torch: Any = import_module("torch")  # the values of this module have any type here
 
 VERSIONS = (2, 9), (2, 13)

@@ -11,8 +11,6 @@ from symgrad.ops.array.layout import full
 from symgrad.verification.mistakes.limits import TERMS
 from symgrad.verification.mistakes.rewriting import signed, total
 
-__all__ = ["expanded"]
-
 _Terms = list[tuple[int, Node]]
 
 

@@ -21,8 +21,6 @@ from symgrad.verification.mistakes.limits import AGREE, EDITS, NODES
 from symgrad.verification.mistakes.numbers import Array, reads_arrays, sampled_arrays, sampled_lanes
 from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, total
 
-__all__ = ["Rewritten", "rewritings_that_give"]
-
 _PER_EQUATION = 1.2e-5  # seconds for one edited formula, by the number of its equations
 
 

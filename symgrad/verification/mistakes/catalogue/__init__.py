@@ -18,8 +18,6 @@ from symgrad.verification.mistakes.catalogue import (
 from symgrad.verification.mistakes.rewriting import Swap
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
-__all__ = ["REWRITINGS", "ROWS"]
-
 ROWS: tuple[MalRule[Site, Wrong], ...] = (
     *stops.ROWS,
     *powers.ROWS,

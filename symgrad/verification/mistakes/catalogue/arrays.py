@@ -16,8 +16,6 @@ from symgrad.verification.mistakes.limits import PASSED
 from symgrad.verification.mistakes.numbers import entries
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
 
-__all__ = ["ROWS"]
-
 _REDUCTIONS = ("einsum", "mean", "div", "mul")
 
 ROWS: list[MalRule[Site, Wrong]] = []

@@ -9,8 +9,6 @@ from symgrad.ops.scalar.arith import neg
 from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, terms_of, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["ROWS"]
-
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan")
 
 _PARITY = tuple(op.name for op in OPS.values() if op.facts & {"odd", "even"} and op is not neg)

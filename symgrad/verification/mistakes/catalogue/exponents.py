@@ -9,8 +9,6 @@ from symgrad.ir.graph import NUMBER, OPS, Node, as_node
 from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, terms_of, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["ROWS"]
-
 ROWS: list[MalRule[Node, Swap]] = []
 
 

@@ -8,8 +8,6 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["ROWS"]
-
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
 
 # The coefficients m, n and the function g in f(u)**2 = m + n*g(u)**2.

@@ -12,8 +12,6 @@ from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, s
 from symgrad.verification.mistakes.rewriting import Swap, product, signed, terms_of, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
-__all__ = ["ROWS"]
-
 ROWS: list[MalRule[Node, Swap]] = []
 
 

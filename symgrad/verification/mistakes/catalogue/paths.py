@@ -9,8 +9,6 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ops.array.layout import full
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise, mistake
 
-__all__ = ["ROWS", "hold_fixed", "one_path"]
-
 _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concatenate"})
 
 ROWS: list[MalRule[Site, Wrong]] = []

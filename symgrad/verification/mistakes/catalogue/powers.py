@@ -8,8 +8,6 @@ from fractions import Fraction
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
 
-__all__ = ["ROWS"]
-
 _BASES = {"log2": 2, "log10": 10, "exp2": 2, "exp10": 10}
 
 ROWS: list[MalRule[Site, Wrong]] = []

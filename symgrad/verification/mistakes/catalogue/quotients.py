@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from symgrad.ir.graph import as_node
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
 
-__all__ = ["ROWS"]
-
 ROWS: list[MalRule[Site, Wrong]] = []
 
 

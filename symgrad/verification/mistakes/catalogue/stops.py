@@ -10,8 +10,6 @@ from symgrad.ir.traverse import substitute
 from symgrad.ops.array.layout import full
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise, mistake
 
-__all__ = ["ROWS"]
-
 ROWS: list[MalRule[Site, Wrong]] = []
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from symgrad.ir.graph import OPS, Node, constant
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
 
-__all__ = ["ROWS"]
-
 _CIRCULAR = ("sin", "cos", "tan")
 
 _HYPERBOLIC = ("sinh", "cosh", "tanh")

@@ -14,8 +14,6 @@ from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.edits.formulas import Edit, keepdims_shape
 from symgrad.verification.mistakes.numbers import lengths
 
-__all__ = ["other_sums", "without_outer"]
-
 _MEAN = "the claim has a sum in place of the mean at {0}"
 _COUNT = "the claim divides by {count} in place of {wanted} at {{0}}"
 _AXES = "the claim sums over the wrong axes at {0}, and wherever it does so"

@@ -19,8 +19,6 @@ from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 from symgrad.verification.mistakes.numbers import lengths
 
-__all__ = ["Edit", "chained", "dropped", "edited", "matrices_of", "repaired", "swapped"]
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:

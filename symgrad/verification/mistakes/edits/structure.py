@@ -20,16 +20,6 @@ from symgrad.verification.mistakes.edits.formulas import Edit
 from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDED, SIMPLE, TELLING
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, telling
 
-__all__ = [
-    "Deviation",
-    "agree",
-    "differences",
-    "missing_sums",
-    "named_factors",
-    "of_symmetric",
-    "on_a_branch",
-]
-
 
 def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = False) -> bool:
     """Tell whether values are equal except for rounding.

@@ -31,8 +31,6 @@ from symgrad.ops.numpy.subscripts import index
 from symgrad.support.errors import DomainError, ShapeError, SymgradError, UnsupportedError
 from symgrad.support.source import Span
 
-__all__ = ["BigRules"]
-
 
 @dataclass(slots=True)
 class _Range:

@@ -15,8 +15,6 @@ from symgrad.ir.graph import symbol
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
 
-__all__ = ["ComposedRules"]
-
 
 class ComposedRules(SlashDerivativeRules):
     """The rules for combinations of functions."""

@@ -26,15 +26,6 @@ from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import ShapeError, UnknownNameError, UnsupportedError
 
-__all__ = [
-    "Differentiate",
-    "DifferentialRules",
-    "LatexDerivative",
-    "coordinates_of",
-    "inputs_of",
-    "sole_input",
-]
-
 Differentiate: TypeAlias = Callable[[Node, Node], Node]
 """A function that maps the differentiated value and the variable to the derivative, whose shape is both shapes one
 after the other."""

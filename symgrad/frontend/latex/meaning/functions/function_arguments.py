@@ -25,8 +25,6 @@ from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.listing import suggest
 from symgrad.support.errors import Cure, UnknownFunctionError
 
-__all__ = ["ApplicationRules"]
-
 _LETTERS = {
     "sigma": ("sigmoid",),
     "Gamma": ("gamma", "uppergamma"),

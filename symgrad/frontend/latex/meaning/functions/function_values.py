@@ -32,8 +32,6 @@ from symgrad.support.errors import (
     UnsupportedError,
 )
 
-__all__ = ["ORDERED", "AppliedRules", "LatexFunction"]
-
 _INVERSES = {
     "sin": "asin", "cos": "acos", "tan": "atan", "sec": "asec", "csc": "acsc", "cot": "acot", "sinh": "asinh",
     "cosh": "acosh", "tanh": "atanh", "coth": "acoth", "erf": "erfinv", "erfc": "erfcinv", "ndtr": "ndtri",

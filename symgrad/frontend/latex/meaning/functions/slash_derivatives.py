@@ -8,8 +8,6 @@ from symgrad.frontend.latex.meaning.functions.differentials import DifferentialR
 from symgrad.frontend.latex.syntax.tree import Command, Fraction, NumberTree, ProductTree, Scripted, Tree
 from symgrad.frontend.latex.syntax.vocabulary import FUNCTIONS
 
-__all__ = ["SlashDerivativeRules"]
-
 
 class SlashDerivativeRules(DifferentialRules):
     """The rules of derivatives with a slash."""

@@ -7,8 +7,6 @@ from typing import Any, final
 
 from symgrad.interop.importers.torch.table import RefusedError
 
-__all__ = ["TensorCell", "TensorView", "whole_view"]
-
 
 class TensorCell:
     """The storage of a tensor: an in-place write replaces its value."""
