@@ -26,12 +26,7 @@ from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.indexing import gather
 from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
-from symgrad.support.errors import (
-    ConvergenceError,
-    MissingInputError,
-    NotInProgramError,
-    UsageError,
-)
+from symgrad.support.errors import ConvergenceError, MissingInputError, NotInProgramError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.pretty.named_derivatives import NamedFormulas

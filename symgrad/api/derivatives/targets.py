@@ -13,13 +13,7 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
-from symgrad.support.errors import (
-    Cure,
-    NotDifferentiableError,
-    NotInProgramError,
-    NotScalarError,
-    UsageError,
-)
+from symgrad.support.errors import Cure, NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 
 Wrt: TypeAlias = "Expr | str"
 Wrts: TypeAlias = "Sequence[Expr | str]"

@@ -23,12 +23,7 @@ from symgrad.api.training.variables import all_in_domain, has_end, variables_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.report.report import Reported
-from symgrad.support.errors import (
-    ArrayTypeError,
-    ConvergenceError,
-    MissingInputError,
-    UsageError,
-)
+from symgrad.support.errors import ArrayTypeError, ConvergenceError, MissingInputError, UsageError
 from symgrad.support.progress import reports_progress
 
 _Callback: TypeAlias = "Callable[[int, float, Mapping[str, Any]], object]"

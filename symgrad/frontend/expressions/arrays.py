@@ -15,16 +15,7 @@ from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.foreign_syntax import argument_names
-from symgrad.frontend.tokens.terms import (
-    Argument,
-    Item,
-    ItemList,
-    Keyword,
-    NoneLiteral,
-    Term,
-    Text,
-    span_of,
-)
+from symgrad.frontend.tokens.terms import Argument, Item, ItemList, Keyword, NoneLiteral, Term, Text, span_of
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Shape, Size, extent_text

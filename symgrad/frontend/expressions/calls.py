@@ -9,16 +9,7 @@ from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.foreign_syntax import argument_names, name_here
-from symgrad.frontend.tokens.terms import (
-    Argument,
-    ItemList,
-    Keyword,
-    NoneLiteral,
-    Term,
-    Text,
-    Token,
-    span_of,
-)
+from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, NoneLiteral, Term, Text, Token, span_of
 from symgrad.ir.composite import WRITTEN, form_of
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Op, constant, number

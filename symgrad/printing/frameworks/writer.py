@@ -15,14 +15,7 @@ from symgrad.printing.frameworks.own_functions import HELPERS, NEEDS
 from symgrad.printing.frameworks.table import FRAMEWORK, spelling
 from symgrad.printing.limits import SOURCE_CHARACTERS
 from symgrad.printing.numpy.sizes import size_source
-from symgrad.printing.python_text import (
-    HELPER,
-    INFIX,
-    TemplateArgument,
-    infix,
-    template_of,
-    within,
-)
+from symgrad.printing.python_text import HELPER, INFIX, TemplateArgument, infix, template_of, within
 
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
 _KEEPS = frozenset(

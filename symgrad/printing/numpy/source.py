@@ -30,14 +30,7 @@ from symgrad.printing.limits import NUMPY_CHARACTERS
 from symgrad.printing.numpy.array_source import ARRAY_SOURCES, is_view
 from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.printing.numpy.sizes import functions_in, size_source
-from symgrad.printing.python_text import (
-    HELPER,
-    TemplateArgument,
-    infix,
-    parameters,
-    template_of,
-    within,
-)
+from symgrad.printing.python_text import HELPER, TemplateArgument, infix, parameters, template_of, within
 from symgrad.support.errors import UnsupportedError, UsageError
 
 _OF_SCIPY = (

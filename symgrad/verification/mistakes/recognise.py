@@ -27,14 +27,7 @@ from symgrad.verification.mistakes.edits.structure import (
     of_symmetric,
     on_a_branch,
 )
-from symgrad.verification.mistakes.limits import (
-    EDITS,
-    HUMAN,
-    NESTED,
-    PAIRS,
-    PAIRS_FOUND,
-    TELLING,
-)
+from symgrad.verification.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PAIRS_FOUND, TELLING
 from symgrad.verification.mistakes.numbers import (
     Array,
     lengths,

@@ -5,14 +5,7 @@ from __future__ import annotations
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.norms import NormRules
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import (
-    Cases,
-    Chain,
-    Logic,
-    MatrixTree,
-    Negation,
-    Tree,
-)
+from symgrad.frontend.latex.syntax.tree import Cases, Chain, Logic, MatrixTree, Negation, Tree
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, as_condition
 from symgrad.ops.numpy import matrices

@@ -6,13 +6,7 @@ from symgrad.frontend.latex.meaning.factors import FactorRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.special_letters import IdentityTerm
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import (
-    Bracket,
-    Command,
-    NumberTree,
-    Scripted,
-    Tree,
-)
+from symgrad.frontend.latex.syntax.tree import Bracket, Command, NumberTree, Scripted, Tree
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS
 from symgrad.ops.numpy import calls as build

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from symgrad.frontend.latex.syntax.lexer import LatexToken
 from symgrad.frontend.latex.syntax.scripts import MarkRules
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import (
-    Bracket,
-    Cases,
-    Chain,
-    Evaluated,
-    MatrixTree,
-    Slice,
-    Tree,
-)
+from symgrad.frontend.latex.syntax.tree import Bracket, Cases, Chain, Evaluated, MatrixTree, Slice, Tree
 from symgrad.frontend.latex.syntax.vocabulary import BRACKETS, SIZES
 from symgrad.frontend.limits import NESTING
 from symgrad.support.errors import NestingError, ProgramSyntaxError

@@ -10,15 +10,7 @@ from collections.abc import Callable, Sequence
 from symgrad.frontend.latex.syntax.brackets import BracketRules
 from symgrad.frontend.latex.syntax.lexer import LatexToken
 from symgrad.frontend.latex.syntax.trampoline import Steps, run_trampoline
-from symgrad.frontend.latex.syntax.tree import (
-    Chain,
-    LatexLine,
-    Logic,
-    Negation,
-    ProductTree,
-    SumTree,
-    Tree,
-)
+from symgrad.frontend.latex.syntax.tree import Chain, LatexLine, Logic, Negation, ProductTree, SumTree, Tree
 from symgrad.frontend.latex.syntax.vocabulary import OPERATORS, RELATIONS
 from symgrad.support.source import Source
 

@@ -8,16 +8,8 @@ from symgrad.frontend.latex.syntax.atoms import AtomRules
 from symgrad.frontend.latex.syntax.cursor import SIGN_WORDS
 from symgrad.frontend.latex.syntax.lexer import LatexToken
 from symgrad.frontend.latex.syntax.trampoline import Steps
-from symgrad.frontend.latex.syntax.tree import (
-    Accent,
-    Command,
-    Factorial,
-    Scripted,
-    Tree,
-)
-from symgrad.frontend.latex.syntax.vocabulary import (
-    STYLES,
-)
+from symgrad.frontend.latex.syntax.tree import Accent, Command, Factorial, Scripted, Tree
+from symgrad.frontend.latex.syntax.vocabulary import STYLES
 
 _MARKS = frozenset(("star", "ast", "dagger", "perp", "parallel", "bot"))
 

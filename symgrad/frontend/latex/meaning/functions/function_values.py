@@ -25,12 +25,7 @@ from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, NoneLiter
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
-from symgrad.support.errors import (
-    Cure,
-    NestingError,
-    ShapeError,
-    UnsupportedError,
-)
+from symgrad.support.errors import Cure, NestingError, ShapeError, UnsupportedError
 
 _INVERSES = {
     "sin": "asin", "cos": "acos", "tan": "atan", "sec": "asec", "csc": "acsc", "cot": "acot", "sinh": "asinh",
