@@ -30,7 +30,7 @@ from symgrad.ir.graph import (
 from symgrad.ir.types import is_exact
 from symgrad.support.errors import RedefinitionError
 from symgrad.support.releases import RELEASE, check_release
-from symgrad.support.traversal import postorder
+from symgrad.support.traversal import leaves, postorder
 
 T = TypeVar("T")
 
@@ -75,19 +75,19 @@ def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> lis
     """
     order: list[Node] = []
     seen: set[Node] = set()
-    leaves = cast("Collection[Node]", until) if isinstance(until, set | dict) else set(until)
+    ends = cast("Collection[Node]", until) if isinstance(until, set | dict) else set(until)
     for output in outputs:
         if output in seen:
             continue
         seen.add(output)
-        node, rest = output, iter(() if output in leaves else output.args)
+        node, rest = output, iter(() if output in ends else output.args)
         open_: list[tuple[Node, Iterator[Node]]] = []
         while True:
             for arg in rest:
                 if arg in seen:
                     continue
                 seen.add(arg)
-                if arg.args and arg not in leaves:
+                if arg.args and arg not in ends:
                     open_.append((node, rest))
                     node, rest = arg, iter(arg.args)
                     break
@@ -109,6 +109,25 @@ def fold(
         if node not in values:
             values[node] = combine(node, [values[a] for a in node.args])
     return values
+
+
+def signed_terms(node: Node) -> list[tuple[int, Node]]:
+    """Return the terms of a sum, each with its sign.
+
+    Example:
+        >>> import symgrad as sg
+        >>> a, b, c = (e.node for e in sg.symbols("a b c"))
+        >>> [(sign, term.name) for sign, term in signed_terms(a - (b - c))]
+        [(1, 'a'), (-1, 'b'), (1, 'c')]
+    """
+    return leaves((1, node), _summands)
+
+
+def _summands(term: tuple[int, Node]) -> list[tuple[int, Node]] | None:
+    sign, node = term
+    if node.op.name == "add":
+        return [(sign, a) for a in node.args]
+    return [(-sign, node.args[0])] if node.op.name == "neg" else None
 
 
 def with_args(node: Node, args: Sequence[Node]) -> Node:

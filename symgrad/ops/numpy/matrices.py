@@ -17,6 +17,7 @@ from symgrad.ops.numpy.calls import identity
 from symgrad.ops.numpy.products import matmul
 from symgrad.ops.scalar.arith import add, mul
 from symgrad.support.errors import NumberTooLargeError, UsageError
+from symgrad.support.powers import power_by_squaring
 
 
 def inv(x: Node) -> Node:
@@ -61,18 +62,9 @@ def matrix_power(x: Node, n: int) -> Node:
         one = full(identity(x.shape[-1]), x.shape)
         return one if x.op is SYMBOL else add(one, mul(as_node(0), x))  # with the domain of x
     base = inverse if n < 0 else x
-    power: Node | None = None
-    n = abs(n)
-    if n == 3:
+    if abs(n) == 3:
         return matmul(matmul(base, base), base)
-    while n:
-        n, odd = divmod(n, 2)
-        if odd:
-            power = base if power is None else matmul(power, base)
-        if n:
-            base = matmul(base, base)
-    assert power is not None
-    return power
+    return power_by_squaring(base, abs(n), matmul)
 
 
 def kron(a: Node, b: Node) -> Node:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
+from symgrad.support.powers import power_by_squaring
 
 _SHORT = 4
 """The largest exponent for plain squaring without pairs, which loses at most two ulp."""
@@ -56,17 +58,17 @@ _ROUNDED_ONCE: dict[Fraction, Callable[[Builder, Lane], Lane]] = {
 
 
 def _by_roots(b: Builder, x: Lane, n: Fraction) -> Lane:
-    root = _root(b, x, n.denominator)
+    root, times = _root(b, x, n.denominator), partial(_product, b)
     if n < 0:
         # The reciprocal is taken first: its powers overflow only if the result does, but powers of the root overflow
         # earlier.
-        value = _to_the(b, _reciprocal(b, root), -n.numerator)
+        value = power_by_squaring(_reciprocal(b, root), -n.numerator, times)
     else:
         whole, rest = divmod(n.numerator, n.denominator)
-        value = _to_the(b, root, rest) if rest else None
+        value = power_by_squaring(root, rest, times) if rest else None
         if whole:
-            power = _to_the(b, (x, None), whole)
-            value = power if value is None else _product(b, value, power)
+            power = power_by_squaring((x, None), whole, times)
+            value = power if value is None else times(value, power)
         assert value is not None
     high, low = value
     if low is None:
@@ -98,18 +100,6 @@ def _reciprocal(b: Builder, x: _Pair) -> _Pair:
     if low is not None:
         wrong = b.sub(wrong, b.mul(low, inverse))
     return inverse, b.mul(inverse, wrong)
-
-
-def _to_the(b: Builder, x: _Pair, n: int) -> _Pair:
-    result: _Pair | None = None
-    while True:
-        if n & 1:
-            result = x if result is None else _product(b, result, x)
-        n >>= 1
-        if not n:
-            assert result is not None
-            return result
-        x = _product(b, x, x)
 
 
 def _product(b: Builder, x: _Pair, y: _Pair) -> _Pair:

@@ -24,6 +24,7 @@ from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.ops.scalar.logic import any_of, gt, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.support.errors import UnsupportedError
+from symgrad.support.powers import power_by_squaring
 
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",))
 _NO_POLES = (("-6.3",), ("-2.5",), ("-0.3",), ("1e-3",), ("0.5",), ("1.25",), ("3.7",), ("60.5",))
@@ -180,18 +181,6 @@ def horner(b: Builder, coefficients: Sequence[Fraction | float], x: Lane) -> Lan
     return value
 
 
-def _integer_power(b: Builder, x: Lane, n: int) -> Lane:
-    """Return x**n by repeated squaring, n > 0."""
-    power = None
-    while n:
-        if n & 1:
-            power = x if power is None else b.mul(power, x)
-        n >>= 1
-        if n:
-            x = b.mul(x, x)
-    return power
-
-
 def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     """Return |polygamma(n, x)| for n > 0 and digamma(x) for n = 0, at x > 0."""
     one = b.const(1)
@@ -199,7 +188,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     z = x
     for i in range(_steps(n)):
         z = x if i == 0 else b.add(x, b.const(i))
-        term = b.div(one, _integer_power(b, z, n + 1))
+        term = b.div(one, power_by_squaring(z, n + 1, b.mul))
         climbed = term if climbed is None else b.add(climbed, term)
     z = b.add(x, b.const(_steps(n)))
     w = b.div(one, z)
@@ -209,7 +198,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
         # The small terms are added first; log(z) and the sum are large.
         return b.sub(b.sub(b.call("log", z), b.fma(w, b.const(0.5), tail)), climbed)
     bracket = b.add(one, b.fma(w, b.const(Fraction(n, 2)), tail))
-    leading = b.mul(b.const(math.factorial(n - 1)), _integer_power(b, w, n))
+    leading = b.mul(b.const(math.factorial(n - 1)), power_by_squaring(w, n, b.mul))
     return b.fma(b.const(math.factorial(n)), climbed, b.mul(leading, bracket))
 
 

@@ -20,6 +20,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.limits import EQUATIONS
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import leaves
 
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 
@@ -120,14 +121,7 @@ def regrouped(node: Node, calls: Mapping[Node, NamedCall]) -> Node:
 
 
 def _grouped(product: Node, calls: Iterable[Node]) -> Node:
-    factors: list[Node] = []
-    pending = [product]
-    while pending:
-        top = pending.pop()
-        if top.op is mul and top not in calls:
-            pending += reversed(top.args)
-        else:
-            factors.append(top)
+    factors = leaves(product, lambda top: top.args if top.op is mul and top not in calls else None)
     before = len(factors)
     for call in calls:
         while all(factors.count(a) >= call.args.count(a) for a in call.args):

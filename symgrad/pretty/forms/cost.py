@@ -13,6 +13,7 @@ from typing import NamedTuple
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import expression_text, in_parentheses, parts_of
 from symgrad.ops.scalar.arith import add
+from symgrad.support.traversal import postorder
 
 COST = 400
 """The cost of a name or a sign; all costs are integers, so that comparing them involves no rounding."""
@@ -81,17 +82,9 @@ class Measure:
         return found.cost + _TERM * max(0, found.signs - 1) + (node.op is add) * _SUM
 
     def _written(self, node: Node) -> _Written:
-        found = self._found.get(node)
-        if found is None:
-            pending = [node]
-            while pending:
-                top = pending[-1]
-                missing = [a for a in top.args if a not in self._found] if top.op.pointwise else []
-                pending += missing
-                if not missing:
-                    self._found[pending.pop()] = found = self._by_parts(top)
-            assert found is not None
-        return found
+        for part in postorder([node], lambda top: top.args if top.op.pointwise else (), until=self._found):
+            self._found[part] = self._by_parts(part)
+        return self._found[node]
 
     def _by_parts(self, node: Node) -> _Written:
         parts, precedence = parts_of(node)

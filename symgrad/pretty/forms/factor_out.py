@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import count
 from math import prod
 from typing import NamedTuple
 
 from symgrad.ir.graph import Node, apply, number
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import signed_terms, topological
 from symgrad.ops.array.contraction import Labels, contract, einsum
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -36,23 +36,17 @@ class _Split(NamedTuple):
 
 def terms_of(node: Node) -> list[Node]:
     """Return the terms of a sum, including their signs."""
-    terms: list[Node] = []
-    pending = [(node, False)]
-    while pending:
-        top, minus = pending.pop()
-        if top.op is add:
-            pending += [(a, minus) for a in reversed(top.args)]
-        elif top.op is neg:
-            pending.append((top.args[0], not minus))
-        else:
-            terms.append(-top if minus else top)
-    return terms
+    return [-term if sign < 0 else term for sign, term in signed_terms(node)]
 
 
-def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node], list[Node]]:
+def factors_of(
+    node: Node, whole: Callable[[Node], object] = lambda _: False
+) -> tuple[int, list[Node], list[Node]]:
     """Return the sign of a quotient of products, and the factors of its numerator and denominator.
 
-    Nodes in ``whole`` are not split.
+    Args:
+        node: the quotient.
+        whole: a function that tells which nodes are not split.
     """
     above: list[Node] = []
     below: list[Node] = []
@@ -60,7 +54,7 @@ def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node
     pending = [(node, True)]
     while pending:
         top, up = pending.pop()
-        if top in whole:
+        if whole(top):
             (above if up else below).append(top)
         elif top.op is mul:
             pending += [(a, up) for a in reversed(top.args)]

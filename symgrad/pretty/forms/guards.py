@@ -11,6 +11,7 @@ from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import eq, ne, where
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.support.traversal import leaves, walk
 
 
 def without_idle_guards(node: Node) -> Node:
@@ -82,13 +83,7 @@ def hoist_conditions(node: Node) -> Node:
 
 def _where_it_holds(node: Node, condition: Node) -> Node:
     """Return a node with the branches that a condition takes, entry by entry; ops that mix entries stay as they are."""
-    inside: set[Node] = set()
-    pending = [node]
-    while pending:
-        top = pending.pop()
-        if top not in inside:
-            inside.add(top)
-            pending += top.args if top.op.pointwise else ()
+    inside = set(walk([node], lambda top: top.args if top.op.pointwise else ()))
     done: dict[Node, Node] = {}
     for n in topological([node]):
         if n not in inside or not n.op.pointwise or not n.args:
@@ -108,21 +103,14 @@ def _where_it_holds(node: Node, condition: Node) -> Node:
 
 def _factors(node: Node) -> list[Node]:
     """Return nodes such that a product is zero where one of them is: factors of its numerator, and bases of powers."""
-    found: list[Node] = []
-    pending = [node]
-    while pending:
-        top = pending.pop()
-        parts = top.args[:1] if top.op is div else _zero_with(top)
-        pending += parts
-        if not parts and not top.is_number():
-            found.append(top)
-    return found
+    parts = leaves(node, lambda top: (top.args[:1] if top.op is div else _zero_with(top)) or None)
+    return [part for part in parts if not part.is_number()]
 
 
 def _zero_with(node: Node) -> Sequence[Node]:
     """Return the arguments such that a product, a root or a power is zero where one of them is.
 
-    The result is None for other nodes.
+    The result is empty for other nodes.
     """
     if node.op in (mul, neg):
         return node.args
@@ -141,16 +129,7 @@ def _always(node: Node) -> set[Node]:
 
     Stop at choices and other ops.
     """
-    found: set[Node] = set()
-    pending = [node]
-    while pending:
-        top = pending.pop()
-        if top in found:
-            continue
-        found.add(top)
-        if _needs_all(top):
-            pending += top.args
-    return found
+    return set(walk([node], lambda top: top.args if _needs_all(top) else ()))
 
 
 def _needs_all(node: Node) -> bool:
@@ -159,11 +138,4 @@ def _needs_all(node: Node) -> bool:
 
 
 def _asked(parts: Iterable[Node]) -> set[Node]:
-    found: set[Node] = set()
-    for n in parts:
-        pending = [n.args[1]] if n.op is div else []
-        while pending:
-            divisor = pending.pop()
-            found.add(divisor)
-            pending += _zero_with(divisor)
-    return found
+    return set(walk([n.args[1] for n in parts if n.op is div], _zero_with))

@@ -22,6 +22,7 @@ from symgrad.ops.scalar.trig import cos, sin
 from symgrad.pretty.forms.polynomials import LongError, Polynomial, Ring
 from symgrad.pretty.forms.quotients import Quotient, Rational
 from symgrad.pretty.limits import POLYNOMIAL_TERMS, RATIONAL_EXPONENT
+from symgrad.support.traversal import walk
 
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times the square of another function."""
@@ -53,18 +54,12 @@ def _is_arithmetic(node: Node) -> bool:
 
 def _region(root: Node, named: Mapping[Node, Node]) -> list[Node]:
     """Return the arithmetic nodes of an expression and its other parts, arguments first."""
-    parts: set[Node] = set()
-    pending = [root]
-    seen = {root}
-    while pending:
-        node = pending.pop()
-        if node in named or not _is_arithmetic(node):
-            parts.add(node)
-            continue
-        fresh = [a for a in node.args if a not in seen]
-        seen.update(fresh)
-        pending += fresh
-    return topological([root], until=parts)
+
+    def is_part(node: Node) -> bool:
+        return node in named or not _is_arithmetic(node)
+
+    reached = walk([root], lambda node: () if is_part(node) else node.args)
+    return topological([root], until=set(filter(is_part, reached)))
 
 
 class _Opening:

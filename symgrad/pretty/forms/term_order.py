@@ -24,6 +24,7 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.pretty.forms.factor_out import factors_of, flat, terms_of, without_sign
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.products import spell_signs
+from symgrad.support.traversal import leaves, walk
 
 TermSet = frozenset[Node]
 _Operand = tuple[Node, Labels]
@@ -152,15 +153,8 @@ def _has_inner_signs(node: Node) -> bool:
         pending += node.args[1:]
         signs += node.op is neg
         node = node.args[0]
-    if signs > 1:
-        return True
-    while pending:
-        top = pending.pop()
-        if top.op is neg:
-            return True
-        if top.op in (mul, div):
-            pending += top.args
-    return False
+    inner = walk(pending, lambda top: top.args if top.op in (mul, div) else ())
+    return signs > 1 or any(top.op is neg for top in inner)
 
 
 def _is_wholly_negative(total: Node) -> bool:
@@ -194,15 +188,7 @@ def _flat_product(node: Node) -> Node:
     """Remove parentheses around products in a product: `a*(b*c)` is `a*b*c`."""
     if node.op is not mul or node.args[1].op is not mul:
         return node
-    factors: list[Node] = []
-    pending = [node]
-    while pending:
-        top = pending.pop()
-        if top.op is mul:
-            pending += reversed(top.args)
-        else:
-            factors.append(top)
-    return reduce(operator.mul, factors)
+    return reduce(operator.mul, leaves(node, lambda top: top.args if top.op is mul else None))
 
 
 def _diagonal(node: Node) -> Node | None:

@@ -12,6 +12,7 @@ from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.traverse import topological, uses
+from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.printing.latex.arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
 from symgrad.printing.latex.pieces import (
     ADD,
@@ -217,24 +218,11 @@ def _has_quotient(node: Node, opaque: Collection[Node]) -> bool:
 
 def _parts(node: Node, opaque: Collection[Node]) -> tuple[str, list[Node], list[Node]]:
     """Return the sign of a quotient, and the factors of its numerator and denominator."""
-    above: list[Node] = []
-    below: list[Node] = []
-    minus = False
-    pending = [(node, True)]
-    while pending:
-        top, up = pending.pop()
-        if top in opaque or top.shape or top.op.name not in ("mul", "div", "neg"):
-            (above if up else below).append(top)
-            continue
-        minus ^= top.op.name == "neg"
-        if top.op.name == "div":
-            pending += [(top.args[1], not up), (top.args[0], up)]
-        else:
-            pending += [(a, up) for a in reversed(top.args)]
+    sign, above, below = factors_of(node, lambda top: top in opaque or top.shape)
     first = above[0] if above else None
     if first is not None and first.op is NUMBER and first.value == 1 and len(above) > 1:
         above = above[1:]
-    return "-" if minus else "", above, below
+    return "-" if sign < 0 else "", above, below
 
 
 def _factors(nodes: Sequence[Node], written: Texts) -> str:

@@ -21,6 +21,7 @@ from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
 from symgrad.rewrite.choice.natural_scale import natural_scale
 from symgrad.rewrite.choice.sample_points import points_at, points_of
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.support.traversal import walk
 
 __all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
 
@@ -368,20 +369,9 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
     def computed(n: Node) -> bool:
         return bool(n.args) and n.op.name in COMPUTED
 
-    found: dict[Node, None] = {}
-    seen: set[Node] = set()
-    pending = list(outputs)
-    while pending:
-        n = pending.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if computed(n):
-            pending.extend(reversed(n.args))
-        elif n.op is not NUMBER and n.op is not CONSTANT:
-            found[n] = None
-            pending.extend(reversed(n.args))  # operands of a leaf may have other forms
-    return list(found)
+    # The operands of a leaf may have other forms.
+    reached = walk(reversed([*outputs]), lambda n: n.args)
+    return [n for n in reached if not computed(n) and n.op is not NUMBER and n.op is not CONSTANT]
 
 
 _PENDING = object()

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache
 
 from symgrad.ir.graph import SYMBOL, Node, number
+from symgrad.ir.traverse import signed_terms
 from symgrad.rewrite.engine import applicable, apply_rule
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum, short
 from symgrad.rewrite.normal_form.gathering import Gathering
@@ -215,18 +216,10 @@ def _flat(pattern: Node) -> list[tuple[Node, Node]]:
 
 
 def _terms(rule: Rule) -> _SumRow:
-    parts: list[tuple[Exponent, Node]] = []
-    pending: list[tuple[Node, int]] = [(rule.pattern, 1)]
-    while pending:
-        node, sign = pending.pop()
-        if node.op.name == "add":
-            pending += [(node.args[1], sign), (node.args[0], sign)]
-        elif node.op.name == "neg":
-            pending.append((node.args[0], -sign))
-        elif node.is_number():
-            parts.append((node.value * sign, number(1)))
-        else:
-            parts.append((sign, node))
+    parts: list[tuple[Exponent, Node]] = [
+        (node.value * sign, number(1)) if node.is_number() else (sign, node)
+        for sign, node in signed_terms(rule.pattern)
+    ]
     first = next(i for i, (_, part) in enumerate(parts) if not part.is_number())
     c, part = parts.pop(first)
     anchor = _factors(rule, part)

@@ -24,28 +24,6 @@ class Swap:
     right: Node | None = None
 
 
-def terms_of(node: Node) -> list[tuple[int, Node]]:
-    """Return the terms of a sum, each with its sign.
-
-    Example:
-        >>> import symgrad as sg
-        >>> a, b, c = (e.node for e in sg.symbols("a b c"))
-        >>> [(sign, term.name) for sign, term in terms_of(a - (b - c))]
-        [(1, 'a'), (-1, 'b'), (1, 'c')]
-    """
-    found: list[tuple[int, Node]] = []
-    pending = [(1, node)]
-    while pending:
-        sign, part = pending.pop()
-        if part.op.name == "add":
-            pending += [(sign, a) for a in reversed(part.args)]
-        elif part.op.name == "neg":
-            pending.append((-sign, part.args[0]))
-        else:
-            found.append((sign, part))
-    return found
-
-
 def factors_of(node: Node) -> list[Node]:
     """Return the factors of a product."""
     return leaves(node, lambda f: f.args if f.op.name == "mul" else None)

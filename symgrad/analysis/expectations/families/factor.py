@@ -11,7 +11,7 @@ from symgrad.analysis.expectations.assumptions import Assumptions, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.terms.monomials import Monomial, is_indicator
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import signed_terms, topological
 from symgrad.rewrite.pipeline import canonical
 
 _0, _1 = as_node(0), as_node(1)
@@ -162,14 +162,8 @@ def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
 def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
     """Return c0 and c1 for a node c0 + c1*u."""
     c0, c1 = _0, _0
-    pending = [(node, 1)]
-    while pending:
-        n, s = pending.pop()
-        if n.op.name == "add":
-            pending += [(a, s) for a in n.args]
-        elif n.op.name == "neg":
-            pending.append((n.args[0], -s))
-        elif u not in topological([n]):
+    for s, n in reversed(signed_terms(node)):
+        if u not in topological([n]):
             c0 = c0 + s * n
         else:
             try:

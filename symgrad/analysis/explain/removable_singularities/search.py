@@ -310,7 +310,7 @@ class _Place:
         """Return the quotient of the vanishing factors and the quotient of the others; None if there are no others."""
         count = uses([self.e])
         shared = {n for n in topological([self.quotient]) if count[n] > 1 and n is not self.quotient}
-        sign, above, below = factors_of(self.quotient, shared)
+        sign, above, below = factors_of(self.quotient, shared.__contains__)
         beside = [[f for f in part if not f.is_number() and not self._vanishes(f)] for part in (above, below)]
         pairs = zip((above, below), beside, strict=True)
         within = [[f for f in part if f not in others] for part, others in pairs]

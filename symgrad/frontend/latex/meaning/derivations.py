@@ -24,7 +24,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.latex.syntax.words import parts_of
+from symgrad.frontend.latex.syntax.words import subtrees
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.sizes import Size
@@ -32,7 +32,6 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Shape
 from symgrad.support.errors import UnsupportedError, placed_error
 from symgrad.support.source import Span
-from symgrad.support.traversal import walk
 
 _SIGMA = re.compile(r"(?<![$(])\\sigma(?:\^\{?\d\}?)?(?!\s*(?:\\left)?\s*[(\[]|\s*[_'^\\]|[a-zA-Z\d])")
 
@@ -152,7 +151,7 @@ class DerivationReader(TimeDerivativeReader):
     def _is_value_in(self, name: str, tree: Tree) -> bool:
         """Tell whether the name of a function stands in a tree as a value, with no brackets behind it."""
         called: set[int] = set()
-        for part in walk([tree], parts_of):
+        for part in subtrees([tree]):
             if isinstance(part, ProductTree):
                 pairs = pairwise(part.factors)
                 called |= {f.start for f, after in pairs if isinstance(after, Bracket)}
@@ -164,7 +163,7 @@ class DerivationReader(TimeDerivativeReader):
     def infer_arrays(self, trees: Sequence[Tree]) -> None:
         r"""Declare vectors beside arrays, c of c^{\top} v and q of K q, where nothing is declared."""
         super().infer_arrays(trees)
-        for part in walk(trees, parts_of):
+        for part in subtrees(trees):
             if not isinstance(part, ProductTree) or not self.infers:
                 continue
             for k, (one, other) in enumerate(pairwise(part.factors)):

@@ -14,6 +14,7 @@ from symgrad.frontend.latex.meaning.special_letters import IdentityTerm, Special
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Root, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, GREEK
+from symgrad.frontend.latex.syntax.words import subtrees
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops.array.layout import shape_text
@@ -258,16 +259,8 @@ class FactorRules(SpecialRules):
 
     def _is_read(self, word: Word, rest: tuple[Tree, ...]) -> bool:
         """Tell whether the value that an average is over has an index as a subscript."""
-        pending: list[object] = list(rest)
-        while pending:
-            top = pending.pop()
-            if isinstance(top, Scripted) and any(self._names(item, word.text) for item in top.below or ()):
-                return True
-            if isinstance(top, tuple):
-                pending += top
-            elif isinstance(top, Tree):
-                pending += [getattr(top, field) for field in top.__dataclass_fields__]
-        return False
+        below = (item for part in subtrees(rest) if isinstance(part, Scripted) for item in part.below or ())
+        return any(self._names(item, word.text) for item in below)
 
     # ------------------------------------------------------------------------------------------- letters with a meaning
 

@@ -25,6 +25,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
+from symgrad.frontend.latex.syntax.words import subtrees
 from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Token
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
@@ -332,16 +333,7 @@ class LetterRules(ProgramReader):
 
     def _names(self, tree: Tree, name: str) -> bool:
         """Tell whether a name is read in a subscript."""
-        pending: list[Any] = [tree]
-        while pending:
-            top = pending.pop()
-            if isinstance(top, Word) and top.text == name:
-                return True
-            if isinstance(top, Tree):
-                pending += [getattr(top, field) for field in top.__dataclass_fields__]
-            elif isinstance(top, tuple):
-                pending += top
-        return False
+        return any(isinstance(part, Word) and part.text == name for part in subtrees([tree]))
 
     def _shifted(self, term: Term, by: int) -> Term:
         if not by:

@@ -2,7 +2,7 @@ r"""Words of letters that stand side by side: KL, lse, loss."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
@@ -76,6 +76,15 @@ def parts_of(tree: Tree) -> Iterator[Tree]:
             yield value
         elif isinstance(value, tuple):
             pending += value[::-1]
+
+
+def subtrees(roots: Iterable[Tree]) -> Iterator[Tree]:
+    """Yield trees and all their parts, a tree before its parts; trees are not hashed, which would recurse."""
+    pending = [*roots][::-1]
+    while pending:
+        tree = pending.pop()
+        yield tree
+        pending += [*parts_of(tree)][::-1]
 
 
 def _replaced(value: Any, done: dict[Tree, Tree]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import signed_terms, substitute, topological
 from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.algebra.expansion import expanded
 from symgrad.verification.mistakes.candidate import Mistake, confirmed
@@ -19,7 +19,7 @@ from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, 
 from symgrad.verification.mistakes.edits.structure import agree
 from symgrad.verification.mistakes.limits import AGREE, EDITS, NODES
 from symgrad.verification.mistakes.numbers import Array, reads_arrays, sampled_arrays, sampled_lanes
-from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import Swap, signed, total
 
 _PER_EQUATION = 1.2e-5  # seconds for one edited formula, by the number of its equations
 
@@ -183,7 +183,7 @@ def _rewritten(formula: Node, node: Node, other: Node) -> Node | None:
         (changed,) = substitute([formula], {node: other})
     except SymgradError:
         return None
-    return None if changed is formula else total(signed(s, t) for s, t in terms_of(changed))
+    return None if changed is formula else total(signed(s, t) for s, t in signed_terms(changed))
 
 
 _FACTORS = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import NUMBER, OPS, Node, apply
+from symgrad.ir.traverse import signed_terms
 from symgrad.ops.scalar.arith import neg
-from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan")
@@ -18,7 +19,7 @@ ROWS: list[MalRule[Node, Swap]] = []
 
 def _each(inner: Node, function: Callable[[Node], Node]) -> Iterator[Node]:
     """Apply a function to each term of a sum: with the signs outside, with the signs inside, and to two halves."""
-    terms = terms_of(inner)
+    terms = signed_terms(inner)
     if len(terms) < 2:
         return
     yield total(signed(sign, function(t)) for sign, t in terms)
@@ -44,9 +45,9 @@ def _plain_root(node: Node) -> Node:
 def _square_of_two(node: Node) -> tuple[Node, Node, int] | None:
     """Return |a|, |b| and the sign of a*b for (a + b)**2; None for other powers."""
     base, exponent = node.args
-    if not exponent.is_number(2) or len(terms_of(base)) != 2:
+    if not exponent.is_number(2) or len(signed_terms(base)) != 2:
         return None
-    (s, a), (t, b) = terms_of(base)
+    (s, a), (t, b) = signed_terms(base)
     return a, b, s * t
 
 
@@ -117,14 +118,14 @@ def _first_term_only(node: Node) -> Iterator[Swap]:
     """Apply a minus sign, a factor or a divisor in front of a bracket to only one of the terms."""
     name = node.op.name
     if name == "neg":
-        terms = terms_of(node.args[0])
+        terms = signed_terms(node.args[0])
         if len(terms) > 1:
             right = total(signed(-s, t) for s, t in terms)
             (first, t), rest = terms[0], terms[1:]
             yield Swap(total([signed(-first, t), *(signed(s, r) for s, r in rest)]), right)
         return
     for k, inner in enumerate(node.args[:1] if name == "div" else node.args):
-        terms = terms_of(inner)
+        terms = signed_terms(inner)
         outer = node.args[1 - k]
         if len(terms) < 2:
             continue
@@ -145,7 +146,7 @@ def _first_product_only(node: Node) -> Iterator[Swap]:
     """Expand -c*(a - b) as -c*a - c*b."""
     factors = factors_of(node.args[0])
     for k, f in enumerate(factors):
-        terms = terms_of(f)
+        terms = signed_terms(f)
         if len(terms) > 1:
             rest = product(x for j, x in enumerate(factors) if j != k)
             right = total(signed(-s, rest * t) for s, t in terms)
@@ -187,14 +188,14 @@ def _root_of_one(node: Node) -> Iterator[Swap]:
 @mistake(ROWS, "parity", _PARITY, 10.2, "a wrong sign when the sign of the argument of {0} is turned")
 def _parity(node: Node) -> Iterator[Swap]:
     arg = node.args[0]
-    if any(s < 0 for s, _ in terms_of(arg)):
+    if any(s < 0 for s, _ in signed_terms(arg)):
         yield Swap(-node, node.op(-arg) if "even" in node.op.facts else -node.op(-arg))
 
 
 @mistake(ROWS, "parity", ("pow",), 12, "losing the sign when the sign under the odd power {0} is turned")
 def _odd_power(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
-    if exponent.op is NUMBER and exponent.value % 2 == 1 and any(s < 0 for s, _ in terms_of(base)):
+    if exponent.op is NUMBER and exponent.value % 2 == 1 and any(s < 0 for s, _ in signed_terms(base)):
         yield Swap((-base) ** exponent, -((-base) ** exponent))
 
 
@@ -206,7 +207,7 @@ def _argument(node: Node) -> Iterator[Swap]:
 @mistake(ROWS, "missing-term", ("mul",), 11, "multiplying {0} term by term: the mixed products are missing")
 def _term_by_term(node: Node) -> Iterator[Swap]:
     """Expand (a + b)*(x + y) as a*x + b*y."""
-    one, other = (terms_of(a) for a in node.args)
+    one, other = (signed_terms(a) for a in node.args)
     if len(one) == len(other) > 1:
         pairs = total(signed(s * t, a * b) for (s, a), (t, b) in zip(one, other, strict=True))
         yield Swap(pairs, total(signed(s * t, a * b) for s, a in one for t, b in other))

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
-from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, terms_of, total
+from symgrad.ir.traverse import signed_terms
+from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
 ROWS: list[MalRule[Node, Swap]] = []
@@ -164,7 +165,7 @@ def _exp_of_product(node: Node) -> Iterator[Swap]:
 
 @mistake(ROWS, "fractions-added", ("add",), 10, "adding fractions without a common denominator at {0}")
 def _added_fractions(node: Node) -> Iterator[Swap]:
-    terms = terms_of(node)
+    terms = signed_terms(node)
     for j in range(1, len(terms)):
         for i in range(j):
             (s, a), (t, b) = terms[i], terms[j]
@@ -189,7 +190,7 @@ def _fraction(node: Node) -> tuple[Node, Node]:
 def _cancelled(node: Node) -> Iterator[Swap]:
     """Cancel a term in numerator and denominator, or a factor that only one term has."""
     above, below = node.args
-    over, under = terms_of(above), terms_of(below)
+    over, under = signed_terms(above), signed_terms(below)
     if len(over) == len(under) == 1:
         return
     for i, (s, a) in enumerate(over):

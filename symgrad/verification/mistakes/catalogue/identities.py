@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, total
+from symgrad.ir.traverse import signed_terms
+from symgrad.verification.mistakes.rewriting import Swap, signed, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
@@ -59,7 +60,7 @@ def _double_angle_of_sine(node: Node) -> Iterator[Swap]:
     "a wrong sign in the addition formula at {0}",
 )
 def _addition(node: Node) -> Iterator[Swap]:
-    terms = terms_of(node.args[0])
+    terms = signed_terms(node.args[0])
     if len(terms) < 2:
         return
     a, b = signed(*terms[0]), total(signed(s, t) for s, t in terms[1:])

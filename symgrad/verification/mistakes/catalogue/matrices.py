@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import reduce
 
 from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import signed_terms
 from symgrad.ops.array.contraction import adjoint
 from symgrad.ops.array.linalg import product_of
 from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
-from symgrad.verification.mistakes.rewriting import Swap, product, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import Swap, product, signed, total
 from symgrad.verification.mistakes.rule import MalRule, mistake
 
 ROWS: list[MalRule[Node, Swap]] = []
@@ -107,10 +108,10 @@ def _norm(node: Node) -> Iterator[Swap]:
         return
     labels = node.params[0]
     if len(node.args) == 2 and node.args[0] is node.args[1] and labels == (labels[0],) * 2:
-        terms = terms_of(node.args[0])
+        terms = signed_terms(node.args[0])
         squares = [apply(node.op, (t, t), node.params) for _, t in terms]
     elif len(node.args) == 1 and node.args[0].op.name == "pow" and node.args[0].args[1].is_number(2):
-        terms = terms_of(node.args[0].args[0])
+        terms = signed_terms(node.args[0].args[0])
         squares = [apply(node.op, (t**2,), node.params) for _, t in terms]
     else:
         return

@@ -21,6 +21,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.latex.syntax.words import parts_of
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, Node, number
 from symgrad.ir.sizes import Extent, Size, names_of, nonnegative, size_max, size_product, size_sum
@@ -258,16 +259,13 @@ class BigRules(ApplicationRules):
         r"""Declare the undeclared arrays in sums with limits: x in \sum_{i=1}^{n} x_i becomes x : real[n]."""
         sizes: dict[str, Size] = {}
         used: dict[str, tuple[str, ...]] = {}
-        pending: list[object] = list(trees)
+        pending = list(trees)
         seen: list[Scripted] = []
-        while pending:
+        while pending:  # the last part comes first: of two limits of one index, the first in the text counts
             top = pending.pop()
-            if isinstance(top, tuple):
-                pending += top
-            elif isinstance(top, Tree):
-                if isinstance(top, Scripted):
-                    seen.append(top)
-                pending += [getattr(top, field) for field in top.__dataclass_fields__]
+            if isinstance(top, Scripted):
+                seen.append(top)
+            pending += parts_of(top)
         for tree in seen:
             if (
                 isinstance(tree.base, Command)
