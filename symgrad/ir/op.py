@@ -41,6 +41,7 @@ Fact: TypeAlias = Literal[
     "poles",  # unbounded near points where it is not defined
     "exponential",  # overflows for arguments of a few hundred
     "bounded-by-one",  # |f| <= 1
+    "chooses",  # the value is one of the arguments, or 0, and which one depends on the arguments
     "stops",  # derivative edges end here (stop_gradient)
     "idempotent",  # f(f(x)) = f(x)
     "given-slope",  # a partial is not a derivative of the value, but was defined by the user

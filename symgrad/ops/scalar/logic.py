@@ -147,7 +147,7 @@ where: Op = ternary(
     kinks=(),
     lower=lambda b, node, c, x, y: b.select(c, x, y),
     latex=r"\begin{{cases}} {1} & \text{{if }} {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
-    facts=facts("piecewise-linear"),
+    facts=facts("piecewise-linear", "chooses"),
     samples=((True, "0.5", "1.5"), (False, "0.5", "1.5")),
 )
 

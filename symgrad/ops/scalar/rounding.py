@@ -143,7 +143,7 @@ minimum = binary(
     kinks=(Kink("x = y", (2, 2), (0.5, 0.5), _TIE),),
     lower=lambda b, node, x, y: b.minimum(x, y),
     latex=r"\min\left({0}, {1}\right)",
-    facts=facts("commutative", "associative", "continuous", "piecewise-linear"),
+    facts=facts("commutative", "associative", "continuous", "piecewise-linear", "chooses"),
     samples=_PAIRS,
 )
 
@@ -159,7 +159,7 @@ maximum = binary(
     kinks=(Kink("x = y", (2, 2), (0.5, 0.5), _TIE),),
     lower=lambda b, node, x, y: b.maximum(x, y),
     latex=r"\max\left({0}, {1}\right)",
-    facts=facts("commutative", "associative", "continuous", "piecewise-linear"),
+    facts=facts("commutative", "associative", "continuous", "piecewise-linear", "chooses"),
     samples=_PAIRS,
 )
 
@@ -202,7 +202,7 @@ clip = ternary(
         Kink("y = z", (0, 1, 1), (0.0, 0.0, 1.0), "x does not matter, and the upper bound is applied last"),
     ),
     lower=lambda b, node, x, low, high: b.minimum(b.maximum(x, low), high),
-    facts=facts("continuous", "piecewise-linear"),
+    facts=facts("continuous", "piecewise-linear", "chooses"),
     samples=(
         ("0.25", -1, 1),
         ("-3.5", -1, 1),
@@ -224,6 +224,6 @@ relu = unary(
     partials=(lambda out, x: _when(gt(x, _ZERO)),),
     kinks=(Kink("x = 0", (0,), (0.0,), "a unit that is off has no gradient, as in every framework"),),
     lower=lambda b, node, x: b.maximum(x, b.const(0)),
-    facts=facts("nonnegative", "idempotent", "continuous", "piecewise-linear"),
+    facts=facts("nonnegative", "idempotent", "continuous", "piecewise-linear", "chooses"),
     samples=_SIGNED,
 )

@@ -18,13 +18,11 @@ _COUNTABLE = frozenset({"abs", "cos", "cosh", "cot", "sin", "tan"})
 """Unary ops that are not monotonic and take each value at countably many arguments."""
 _SAME_ZEROS = frozenset({"abs", "neg", "sign", "sqrt", "stop_gradient"})
 """Ops with the same zeros as their argument, in addition to increasing odd ops."""
-_CHOOSING = frozenset({"clip", "maximum", "minimum", "relu", "where"})
 
 
 def _is_flat(node: Node) -> bool:
     """Tell whether an op may be constant in a region of its arguments, which gives a value positive probability."""
-    op = node.op
-    return node.dtype != "real" or op.name in _CHOOSING or "piecewise-constant" in op.facts
+    return node.dtype != "real" or not node.op.facts.isdisjoint({"chooses", "piecewise-constant"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
 _CHOICES = 60  # number of clips and choices that are examined
-_CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def _bottlenecks(query: LintQuery) -> Iterator[tuple[Node, list[Node]]]:
     ends = [w for w in query.wrt if w in query.edges.reached]
     looked = 0
     for n in reversed(query.order):
-        if n.op.name not in (*_CUTS, "where") or not query.edges.passes(n):
+        if "chooses" not in n.op.facts or not query.edges.passes(n):
             continue
         looked += 1
         if looked > _CHOICES or query.remaining <= 0:

@@ -37,9 +37,6 @@ _EQUATION = 7e-5  # seconds for an equation at a point
 _SHARE = 0.4  # share of the time for points
 _UNLIKELY = 1000  # larger values of a random input count as unlikely
 _ASIDE = 2.0**-10, -(2.0**-10)  # relative steps of an input
-_CHOICES = frozenset(
-    {"clip", "maximum", "minimum", "relu", "where"}
-)  # ops whose result is one of their arguments
 _BESIDE = 30, 45  # decimal exponents of the distances at which a limit is estimated
 
 
@@ -163,7 +160,7 @@ def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> boo
         read = [a for a in n.args if a in lost]
         if n in lost or not read or n.dtype != "real":
             continue
-        masks = [lost[a] & (values[a] == values[n]) if n.op.name in _CHOICES else lost[a] for a in read]
+        masks = [lost[a] & (values[a] == values[n]) if "chooses" in n.op.facts else lost[a] for a in read]
         merged = np.logical_or.reduce(np.broadcast_arrays(*masks))
         lost[n] = merged if n.op.pointwise else np.broadcast_to(merged.any(), np.shape(values[n]))
     return bool(lost[first].any()) and not (query.y in lost and lost[query.y].any())
