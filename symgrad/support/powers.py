@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def power_by_squaring(x: T, n: int, times: Callable[[T, T], T]) -> T:
+def integer_power(x: T, n: int, times: Callable[[T, T], T]) -> T:
     """Return x**n for n > 0, by repeated squaring.
 
     Args:
@@ -17,7 +17,7 @@ def power_by_squaring(x: T, n: int, times: Callable[[T, T], T]) -> T:
         times: the product of two values.
 
     Example:
-        >>> power_by_squaring("ab", 3, lambda a, b: a + b)
+        >>> integer_power("ab", 3, lambda a, b: a + b)
         'ababab'
     """
     result: T | None = None

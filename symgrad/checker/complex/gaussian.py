@@ -9,7 +9,7 @@ from operator import mul
 from typing import Any, cast
 
 from symgrad.checker.numbers import flint, number_from_json, number_to_json
-from symgrad.support.powers import power_by_squaring
+from symgrad.support.powers import integer_power
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Gaussian:
 
     def __pow__(self, n: int) -> Gaussian:
         one = Gaussian(Fraction(1))
-        return power_by_squaring(self if n > 0 else one / self, abs(n), mul) if n else one
+        return integer_power(self if n > 0 else one / self, abs(n), mul) if n else one
 
     def __complex__(self) -> complex:
         return complex(float(self.real), float(self.imag))

@@ -36,7 +36,7 @@ from symgrad.checker.limits import (
     REWRITTEN_DEGREE,
 )
 from symgrad.checker.numbers import Rational
-from symgrad.support.powers import power_by_squaring
+from symgrad.support.powers import integer_power
 
 
 class Contradiction(Exception):
@@ -142,7 +142,7 @@ class ExtensionField(Zeros):
             raise TooLarge("a power of too high a degree")
         if not n:
             return F.constant(1)
-        return power_by_squaring(self.inverse(a) if n < 0 else a, abs(n), F.mul)
+        return integer_power(self.inverse(a) if n < 0 else a, abs(n), F.mul)
 
     def split(self, num: Poly) -> tuple[Rational, list[tuple[Poly, int]]]:
         """Factor a polynomial: return a rational number and factors with positive leading coefficients."""

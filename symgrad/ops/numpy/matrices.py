@@ -17,7 +17,7 @@ from symgrad.ops.numpy.calls import identity
 from symgrad.ops.numpy.products import matmul
 from symgrad.ops.scalar.arith import add, mul
 from symgrad.support.errors import NumberTooLargeError, UsageError
-from symgrad.support.powers import power_by_squaring
+from symgrad.support.powers import integer_power
 
 
 def inv(x: Node) -> Node:
@@ -64,7 +64,7 @@ def matrix_power(x: Node, n: int) -> Node:
     base = inverse if n < 0 else x
     if abs(n) == 3:
         return matmul(matmul(base, base), base)
-    return power_by_squaring(base, abs(n), matmul)
+    return integer_power(base, abs(n), matmul)
 
 
 def kron(a: Node, b: Node) -> Node:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
-from symgrad.support.powers import power_by_squaring
+from symgrad.support.powers import integer_power
 
 _SHORT = 4
 """The largest exponent for plain squaring without pairs, which loses at most two ulp."""
@@ -62,12 +62,12 @@ def _by_roots(b: Builder, x: Lane, n: Fraction) -> Lane:
     if n < 0:
         # The reciprocal is taken first: its powers overflow only if the result does, but powers of the root overflow
         # earlier.
-        value = power_by_squaring(_reciprocal(b, root), -n.numerator, times)
+        value = integer_power(_reciprocal(b, root), -n.numerator, times)
     else:
         whole, rest = divmod(n.numerator, n.denominator)
-        value = power_by_squaring(root, rest, times) if rest else None
+        value = integer_power(root, rest, times) if rest else None
         if whole:
-            power = power_by_squaring((x, None), whole, times)
+            power = integer_power((x, None), whole, times)
             value = power if value is None else times(value, power)
         assert value is not None
     high, low = value

@@ -24,7 +24,7 @@ from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.ops.scalar.logic import any_of, gt, ne
 from symgrad.ops.scalar.rounding import floor
 from symgrad.support.errors import UnsupportedError
-from symgrad.support.powers import power_by_squaring
+from symgrad.support.powers import integer_power
 
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",))
 _NO_POLES = (("-6.3",), ("-2.5",), ("-0.3",), ("1e-3",), ("0.5",), ("1.25",), ("3.7",), ("60.5",))
@@ -188,7 +188,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     z = x
     for i in range(_steps(n)):
         z = x if i == 0 else b.add(x, b.const(i))
-        term = b.div(one, power_by_squaring(z, n + 1, b.mul))
+        term = b.div(one, integer_power(z, n + 1, b.mul))
         climbed = term if climbed is None else b.add(climbed, term)
     z = b.add(x, b.const(_steps(n)))
     w = b.div(one, z)
@@ -198,7 +198,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
         # The small terms are added first; log(z) and the sum are large.
         return b.sub(b.sub(b.call("log", z), b.fma(w, b.const(0.5), tail)), climbed)
     bracket = b.add(one, b.fma(w, b.const(Fraction(n, 2)), tail))
-    leading = b.mul(b.const(math.factorial(n - 1)), power_by_squaring(w, n, b.mul))
+    leading = b.mul(b.const(math.factorial(n - 1)), integer_power(w, n, b.mul))
     return b.fma(b.const(math.factorial(n)), climbed, b.mul(leading, bracket))
 
 

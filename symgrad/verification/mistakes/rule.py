@@ -108,31 +108,41 @@ class MalRule(Generic[_At, _Made]):
     paired: bool = True
 
 
-def mistake(
-    rows: list[MalRule[_At, _Made]],
-    kind: str,
-    ops: Sequence[str],
-    rank: float,
-    by: str = "",
-    *,
-    says: str | None = None,
-    paired: bool = True,
-) -> Callable[[Callable[[_At], Iterable[_Made]]], Callable[[_At], Iterable[_Made]]]:
-    """Return a decorator for a function that makes a mistake; it adds the row of this mistake.
+class MistakeTable(Generic[_At, _Made]):
+    """The mistakes of one family; a call returns a decorator for a function that makes a mistake, and adds its row.
 
-    Args:
-        rows: the rows of the family.
-        kind: as for a `MalRule`; so are the others.
-        ops: the ops at which the mistake is made.
-        rank: how common the mistake is.
-        by: what people do when they make the mistake; it is put into the usual sentence.
-        says: a sentence that replaces the usual one.
-        paired: whether the mistake may be one of two mistakes.
+    Attributes:
+        rows: the rows, in order.
     """
-    sentence = f"this is what one gets by {by}" if says is None else says
 
-    def add(distort: Callable[[_At], Iterable[_Made]]) -> Callable[[_At], Iterable[_Made]]:
-        rows.append(MalRule(kind=kind, says=sentence, ops=ops, distort=distort, rank=rank, paired=paired))
-        return distort
+    def __init__(self) -> None:
+        self.rows: list[MalRule[_At, _Made]] = []
 
-    return add
+    def __call__(
+        self,
+        kind: str,
+        ops: Sequence[str],
+        rank: float,
+        by: str = "",
+        *,
+        says: str | None = None,
+        paired: bool = True,
+    ) -> Callable[[Callable[[_At], Iterable[_Made]]], Callable[[_At], Iterable[_Made]]]:
+        """Return the decorator.
+
+        Args:
+            kind: as for a `MalRule`; so are the others.
+            ops: the ops at which the mistake is made.
+            rank: how common the mistake is.
+            by: what people do when they make the mistake; it is put into the usual sentence.
+            says: a sentence that replaces the usual one.
+            paired: whether the mistake may be one of two mistakes.
+        """
+        sentence = f"this is what one gets by {by}" if says is None else says
+
+        def add(distort: Callable[[_At], Iterable[_Made]]) -> Callable[[_At], Iterable[_Made]]:
+            row = MalRule(kind=kind, says=sentence, ops=ops, distort=distort, rank=rank, paired=paired)
+            self.rows.append(row)
+            return distort
+
+        return add

@@ -91,8 +91,8 @@ def _integral(f: FamilyFactor, given: Assumptions, low: Node, high: Node, name: 
     a = f.power
     if not f.size.is_number(0):
         if not given.is_proved(OPS["ge"](low, _0)):
-            whole_power = a.is_number() and isinstance(a.value, int)
-            if not whole_power or not given.is_proved(OPS["le"](high, _0)):
+            integer_power = a.is_number() and isinstance(a.value, int)
+            if not integer_power or not given.is_proved(OPS["le"](high, _0)):
                 raise Undecided
             sign = (-1) ** a.value
             return _integral(replace(f, rate=-f.rate), given, -high, -low) * as_node(sign)

@@ -175,8 +175,8 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
 
 def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
     """Return a sign and a factor; a power of abs(u) becomes a power of u if the region determines the sign of u."""
-    whole_power = f.power.is_number() and isinstance(f.power.value, int)
-    if not f.is_truncated or (f.size.is_number(0) and whole_power):
+    integer_power = f.power.is_number() and isinstance(f.power.value, int)
+    if not f.is_truncated or (f.size.is_number(0) and integer_power):
         return 1, f
     sign = 1
     if not any(given.is_proved(OPS["ge"](low, _0)) for low in f.low):
@@ -184,7 +184,7 @@ def oriented(f: FamilyFactor, given: Assumptions) -> tuple[int, FamilyFactor]:
             return 1, f
         sign = -1
     total = _folded(f.power + f.size)
-    if not whole_power:  # defined for u > 0 only
+    if not integer_power:  # defined for u > 0 only
         return (1, replace(f, power=_0, size=total)) if sign > 0 else (1, f)
     if total.is_number() and isinstance(total.value, int):  # u**p*abs(u)**q = sign**q*u**(p + q)
         return sign ** int(total.value - f.power.value), replace(f, power=total, size=_0)

@@ -24,7 +24,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.latex.syntax.words import subtrees
+from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.sizes import Size
@@ -151,7 +151,7 @@ class DerivationReader(TimeDerivativeReader):
     def _is_value_in(self, name: str, tree: Tree) -> bool:
         """Tell whether the name of a function stands in a tree as a value, with no brackets behind it."""
         called: set[int] = set()
-        for part in subtrees([tree]):
+        for part in trees_in([tree]):
             if isinstance(part, ProductTree):
                 pairs = pairwise(part.factors)
                 called |= {f.start for f, after in pairs if isinstance(after, Bracket)}
@@ -163,7 +163,7 @@ class DerivationReader(TimeDerivativeReader):
     def infer_arrays(self, trees: Sequence[Tree]) -> None:
         r"""Declare vectors beside arrays, c of c^{\top} v and q of K q, where nothing is declared."""
         super().infer_arrays(trees)
-        for part in subtrees(trees):
+        for part in trees_in(trees):
             if not isinstance(part, ProductTree) or not self.infers:
                 continue
             for k, (one, other) in enumerate(pairwise(part.factors)):

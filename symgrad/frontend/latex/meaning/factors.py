@@ -14,7 +14,7 @@ from symgrad.frontend.latex.meaning.special_letters import IdentityTerm, Special
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Root, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, GREEK
-from symgrad.frontend.latex.syntax.words import subtrees
+from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops.array.layout import shape_text
@@ -259,7 +259,7 @@ class FactorRules(SpecialRules):
 
     def _is_read(self, word: Word, rest: tuple[Tree, ...]) -> bool:
         """Tell whether the value that an average is over has an index as a subscript."""
-        below = (item for part in subtrees(rest) if isinstance(part, Scripted) for item in part.below or ())
+        below = (item for part in trees_in(rest) if isinstance(part, Scripted) for item in part.below or ())
         return any(self._names(item, word.text) for item in below)
 
     # ------------------------------------------------------------------------------------------- letters with a meaning

@@ -25,7 +25,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
-from symgrad.frontend.latex.syntax.words import subtrees
+from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Token
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
@@ -333,7 +333,7 @@ class LetterRules(ProgramReader):
 
     def _names(self, tree: Tree, name: str) -> bool:
         """Tell whether a name is read in a subscript."""
-        return any(isinstance(part, Word) and part.text == name for part in subtrees([tree]))
+        return any(isinstance(part, Word) and part.text == name for part in trees_in([tree]))
 
     def _shifted(self, term: Term, by: int) -> Term:
         if not by:

@@ -19,7 +19,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
-from symgrad.frontend.latex.syntax.words import subtrees
+from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
@@ -30,7 +30,7 @@ from symgrad.support.source import Span
 def _subscript_letters(tree: Tree) -> Iterator[Word]:
     """Yield the letters in the subscript of a tree."""
     if isinstance(tree, Scripted) and tree.below is not None:
-        for part in subtrees(tree.below):
+        for part in trees_in(tree.below):
             if isinstance(part, Word):
                 yield part
 
@@ -144,7 +144,7 @@ class LatexReader(FormulaRules):
         words = [i for i in items if isinstance(i, Word) and len(i.text) == 1 and not i.upright]
         if len(words) != len(items) or any(self.is_known(w) for w in words):
             return []
-        below = {w.text for tree in subtrees([right]) for w in _subscript_letters(tree)}
+        below = {w.text for tree in trees_in([right]) for w in _subscript_letters(tree)}
         return words if below.issuperset(w.text for w in words) else []
 
     def _defines_function(self, left: Tree) -> tuple[Tree, list[Word]] | None:

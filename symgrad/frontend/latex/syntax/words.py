@@ -78,7 +78,7 @@ def parts_of(tree: Tree) -> Iterator[Tree]:
             pending += value[::-1]
 
 
-def subtrees(roots: Iterable[Tree]) -> Iterator[Tree]:
+def trees_in(roots: Iterable[Tree]) -> Iterator[Tree]:
     """Yield trees and all their parts, a tree before its parts; trees are not hashed, which would recurse."""
     pending = [*roots][::-1]
     while pending:

@@ -19,17 +19,17 @@ from symgrad.verification.mistakes.rewriting import Swap
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 ROWS: tuple[MalRule[Site, Wrong], ...] = (
-    *stops.ROWS,
-    *powers.ROWS,
-    *quotients.ROWS,
-    *trigonometric.ROWS,
-    *paths.ROWS,
-    *arrays.ROWS,
+    *stops.mistake.rows,
+    *powers.mistake.rows,
+    *quotients.mistake.rows,
+    *trigonometric.mistake.rows,
+    *paths.mistake.rows,
+    *arrays.mistake.rows,
 )
 
 REWRITINGS: tuple[MalRule[Node, Swap], ...] = (
-    *brackets.ROWS,
-    *exponents.ROWS,
-    *identities.ROWS,
-    *matrices.ROWS,
+    *brackets.mistake.rows,
+    *exponents.mistake.rows,
+    *identities.mistake.rows,
+    *matrices.mistake.rows,
 )

@@ -14,11 +14,11 @@ from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.catalogue.paths import hold_fixed, one_path
 from symgrad.verification.mistakes.limits import PASSED
 from symgrad.verification.mistakes.numbers import entries
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
+from symgrad.verification.mistakes.rule import MistakeTable, Site, Wrong
 
 _REDUCTIONS = ("einsum", "mean", "div", "mul")
 
-ROWS: list[MalRule[Site, Wrong]] = []
+mistake: MistakeTable[Site, Wrong] = MistakeTable()
 
 
 def _value_of(node: Node) -> Fraction | None:
@@ -32,7 +32,7 @@ def _value_of(node: Node) -> Fraction | None:
     return None
 
 
-@mistake(ROWS, "sum-instead-of-mean", ("mean", "div"), 14, "a sum in place of the mean at {0}")
+@mistake("sum-instead-of-mean", ("mean", "div"), 14, "a sum in place of the mean at {0}")
 def _mean_as_sum(s: Site) -> Iterator[Wrong]:
     if s.node.op.name == "mean" and s.moving:
         yield s.sends({0: s.right(0) * (entries(s.node.args[0].shape) // max(1, entries(s.node.shape)))})
@@ -44,7 +44,6 @@ def _mean_as_sum(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "factor-n",
     _REDUCTIONS,
     21,
@@ -71,7 +70,6 @@ def _softmax_input(node: Node) -> Node | None:
 
 
 @mistake(
-    ROWS,
     "diagonal-softmax-jacobian-only",
     ("div", "softmax"),
     12,
@@ -85,7 +83,7 @@ def _diagonal(s: Site) -> Iterator[Wrong]:
         yield Wrong((*parts, (u, s.bar * out * (1 - out))))
 
 
-@mistake(ROWS, "wrong-axis-sum", (), 21, "summing the derivative of {0} over the wrong axes", paired=False)
+@mistake("wrong-axis-sum", (), 21, "summing the derivative of {0} over the wrong axes", paired=False)
 def _other_axes(s: Site) -> Iterator[Wrong]:
     """Sum over axes that are not the ones along which an argument was broadcast."""
     for i in s.moving:
@@ -104,16 +102,13 @@ def _other_axes(s: Site) -> Iterator[Wrong]:
                 yield s.sends({i: found})
 
 
-@mistake(
-    ROWS, "inverse-sign", ("inv", "solve", "logdet", "det"), 14.9, "a wrong sign of the derivative of {0}"
-)
+@mistake("inverse-sign", ("inv", "solve", "logdet", "det"), 14.9, "a wrong sign of the derivative of {0}")
 def _inverse_sign(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         yield s.sends({i: -s.right(i)})
 
 
 @mistake(
-    ROWS,
     "missing-transpose",
     ("einsum", "inv", "solve", "logdet", "det"),
     19,
@@ -127,9 +122,7 @@ def _square_transposed(s: Site) -> Iterator[Wrong]:
             yield s.sends({i: contract([sent], [(0, 1)], (1, 0))})
 
 
-@mistake(
-    ROWS, "missing-transpose", ("einsum",), 19, "a transpose too many or too few in the derivative of {0}"
-)
+@mistake("missing-transpose", ("einsum",), 19, "a transpose too many or too few in the derivative of {0}")
 def _operand_transposed(s: Site) -> Iterator[Wrong]:
     """Transpose one of the matrices in the cotangent of an operand of a product."""
     for i in s.moving:
@@ -146,7 +139,7 @@ def _operand_transposed(s: Site) -> Iterator[Wrong]:
                     continue
 
 
-@mistake(ROWS, "factor-2", ("einsum", "mul"), 11.4, says="the derivative of {0} has lost its factor 2")
+@mistake("factor-2", ("einsum", "mul"), 11.4, says="the derivative of {0} has lost its factor 2")
 def _half(s: Site) -> Iterator[Wrong]:
     """Lose the 2 in the derivative of a product of a value with itself."""
     moving = s.moving
@@ -156,7 +149,7 @@ def _half(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: s.right(i) / 2 for i in moving})
 
 
-@mistake(ROWS, "missing-term", (), 11.5, says="the term that goes through {held} in {0} is missing")
+@mistake("missing-term", (), 11.5, says="the term that goes through {held} in {0} is missing")
 def _lose_path(s: Site) -> Iterator[Wrong]:
     """Lose the contribution through one argument: for arrays it is a term of the derivative."""
     if s.y_of_arrays:
@@ -164,11 +157,7 @@ def _lose_path(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
-    "missing-term",
-    (),
-    11.6,
-    says="all terms except the one that goes through {held} in {0} are missing",
+    "missing-term", (), 11.6, says="all terms except the one that goes through {held} in {0} are missing"
 )
 def _keep_path(s: Site) -> Iterator[Wrong]:
     """Keep only the contribution through one argument."""
@@ -177,7 +166,6 @@ def _keep_path(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "factor-2",
     ("einsum", "mul"),
     11.4,
@@ -200,16 +188,14 @@ def _bare(node: Node, wrt: Node) -> Node:
     return node
 
 
-@mistake(ROWS, "forgot-inner-derivative", (), 26, "forgetting the derivative of {0} by {held}", paired=False)
+@mistake("forgot-inner-derivative", (), 26, "forgetting the derivative of {0} by {held}", paired=False)
 def _beyond(s: Site) -> Iterator[Wrong]:
     """Pass a cotangent unchanged through several functions, to a value of the same shape."""
     if s.y_of_arrays:
         yield from _past(s)
 
 
-@mistake(
-    ROWS, "forgot-inner-derivative", (), 29.5, "forgetting the derivative of {0} by {held}", paired=False
-)
+@mistake("forgot-inner-derivative", (), 29.5, "forgetting the derivative of {0} by {held}", paired=False)
 def _beyond_numbers(s: Site) -> Iterator[Wrong]:
     if not s.y_of_arrays:
         yield from _past(s)

@@ -8,13 +8,13 @@ from symgrad.ir.graph import NUMBER, OPS, Node, apply
 from symgrad.ir.traverse import signed_terms
 from symgrad.ops.scalar.arith import neg
 from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, total
-from symgrad.verification.mistakes.rule import MalRule, mistake
+from symgrad.verification.mistakes.rule import MistakeTable
 
 _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan")
 
 _PARITY = tuple(op.name for op in OPS.values() if op.facts & {"odd", "even"} and op is not neg)
 
-ROWS: list[MalRule[Node, Swap]] = []
+mistake: MistakeTable[Node, Swap] = MistakeTable()
 
 
 def _each(inner: Node, function: Callable[[Node], Node]) -> Iterator[Node]:
@@ -51,7 +51,7 @@ def _square_of_two(node: Node) -> tuple[Node, Node, int] | None:
     return a, b, s * t
 
 
-@mistake(ROWS, "power-of-a-sum", ("pow",), 10, "taking the power of a sum for the sum of the powers at {0}")
+@mistake("power-of-a-sum", ("pow",), 10, "taking the power of a sum for the sum of the powers at {0}")
 def _power_of_terms(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     right = None
@@ -62,7 +62,7 @@ def _power_of_terms(node: Node) -> Iterator[Swap]:
         yield Swap(other, right)
 
 
-@mistake(ROWS, "factor-2", ("pow",), 10, "losing the 2 of the mixed term in {0}")
+@mistake("factor-2", ("pow",), 10, "losing the 2 of the mixed term in {0}")
 def _no_double(node: Node) -> Iterator[Swap]:
     if (square := _square_of_two(node)) is not None:
         a, b, sign = square
@@ -70,7 +70,7 @@ def _no_double(node: Node) -> Iterator[Swap]:
         yield Swap(squares + signed(sign, a * b), squares + signed(sign, 2 * a * b))
 
 
-@mistake(ROWS, "lost-minus", ("pow",), 10, "a wrong sign in the square of the sum {0}")
+@mistake("lost-minus", ("pow",), 10, "a wrong sign in the square of the sum {0}")
 def _wrong_middle(node: Node) -> Iterator[Swap]:
     if (square := _square_of_two(node)) is not None:
         a, b, sign = square
@@ -82,7 +82,7 @@ def _wrong_middle(node: Node) -> Iterator[Swap]:
 
 
 def _of_sum(ops: tuple[str, ...], kind: str, words: str) -> None:
-    mistake(ROWS, kind, ops, 10, f"taking {words} at {{0}}")(_of_terms)
+    mistake(kind, ops, 10, f"taking {words} at {{0}}")(_of_terms)
 
 
 _of_sum(("sqrt", "cbrt"), "root-of-a-sum", "the root of a sum for the sum of the roots")
@@ -100,7 +100,7 @@ _of_sum(("det",), "determinant-of-a-sum", "the determinant of a sum for the sum 
 _of_sum(("norm",), "norm-of-a-sum", "the norm of a sum for the sum of the norms")
 
 
-@mistake(ROWS, "reciprocal-of-a-sum", ("div",), 10, "dividing by each term of the denominator alone at {0}")
+@mistake("reciprocal-of-a-sum", ("div",), 10, "dividing by each term of the denominator alone at {0}")
 def _over_terms(node: Node) -> Iterator[Swap]:
     above, below = node.args
     for other in _each(below, lambda t: above / t):
@@ -108,7 +108,6 @@ def _over_terms(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "lost-bracket",
     ("neg", "mul", "div"),
     11,
@@ -136,7 +135,6 @@ def _first_term_only(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "lost-bracket",
     ("neg",),
     11,
@@ -155,11 +153,7 @@ def _first_product_only(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
-    "lost-bracket",
-    ("pow",),
-    11,
-    "losing the bracket of {0}: the exponent is applied to only one factor",
+    "lost-bracket", ("pow",), 11, "losing the bracket of {0}: the exponent is applied to only one factor"
 )
 def _power_of_one(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
@@ -177,7 +171,7 @@ def _power_of_one(node: Node) -> Iterator[Swap]:
         yield Swap(-(base.args[0] ** exponent))
 
 
-@mistake(ROWS, "lost-bracket", ("sqrt", "cbrt"), 11, "taking the root of one factor alone at {0}")
+@mistake("lost-bracket", ("sqrt", "cbrt"), 11, "taking the root of one factor alone at {0}")
 def _root_of_one(node: Node) -> Iterator[Swap]:
     for f in (factors := factors_of(node.args[0])):
         if len(factors) > 1:
@@ -185,26 +179,26 @@ def _root_of_one(node: Node) -> Iterator[Swap]:
             yield Swap(rest * node.op(f), node.op(rest) * node.op(f))
 
 
-@mistake(ROWS, "parity", _PARITY, 10.2, "a wrong sign when the sign of the argument of {0} is turned")
+@mistake("parity", _PARITY, 10.2, "a wrong sign when the sign of the argument of {0} is turned")
 def _parity(node: Node) -> Iterator[Swap]:
     arg = node.args[0]
     if any(s < 0 for s, _ in signed_terms(arg)):
         yield Swap(-node, node.op(-arg) if "even" in node.op.facts else -node.op(-arg))
 
 
-@mistake(ROWS, "parity", ("pow",), 12, "losing the sign when the sign under the odd power {0} is turned")
+@mistake("parity", ("pow",), 12, "losing the sign when the sign under the odd power {0} is turned")
 def _odd_power(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if exponent.op is NUMBER and exponent.value % 2 == 1 and any(s < 0 for s, _ in signed_terms(base)):
         yield Swap((-base) ** exponent, -((-base) ** exponent))
 
 
-@mistake(ROWS, "lost-minus", ("neg",), 14, "losing the minus sign of {0}")
+@mistake("lost-minus", ("neg",), 14, "losing the minus sign of {0}")
 def _argument(node: Node) -> Iterator[Swap]:
     yield Swap(node.args[0])
 
 
-@mistake(ROWS, "missing-term", ("mul",), 11, "multiplying {0} term by term: the mixed products are missing")
+@mistake("missing-term", ("mul",), 11, "multiplying {0} term by term: the mixed products are missing")
 def _term_by_term(node: Node) -> Iterator[Swap]:
     """Expand (a + b)*(x + y) as a*x + b*y."""
     one, other = (signed_terms(a) for a in node.args)
@@ -214,7 +208,6 @@ def _term_by_term(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "function-of-a-multiple",
     (*_CIRCULAR, "log", "log2", "log10", "exp", "sqrt", "cbrt", "sigmoid", "erf"),
     12,
@@ -234,7 +227,6 @@ def _extract_factor(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "root-of-a-square",
     ("sqrt",),
     10,
@@ -251,12 +243,10 @@ def _root_of_square(node: Node) -> Iterator[Swap]:
                 yield Swap(a.args[0] * rest, OPS["abs"](a.args[0]) * rest)
 
 
-mistake(ROWS, "root-of-a-square", ("abs",), 12, "leaving the bars of {0} out: it is never negative")(
-    _argument
-)
+mistake("root-of-a-square", ("abs",), 12, "leaving the bars of {0} out: it is never negative")(_argument)
 
 
-@mistake(ROWS, "factor-2", ("add",), 12, "adding {0} wrongly: it is twice one term")
+@mistake("factor-2", ("add",), 12, "adding {0} wrongly: it is twice one term")
 def _double(node: Node) -> Iterator[Swap]:
     a, b = node.args
     if a is b:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
 from symgrad.ir.traverse import signed_terms
 from symgrad.verification.mistakes.rewriting import Swap, factors_of, product, signed, total
-from symgrad.verification.mistakes.rule import MalRule, mistake
+from symgrad.verification.mistakes.rule import MistakeTable
 
-ROWS: list[MalRule[Node, Swap]] = []
+mistake: MistakeTable[Node, Swap] = MistakeTable()
 
 
 def _power(node: Node) -> tuple[Node | None, Node]:
@@ -24,7 +24,7 @@ def _raised(base: Node | None, exponent: Node) -> Node:
     return OPS["exp"](exponent) if base is None else base**exponent
 
 
-@mistake(ROWS, "exponents-multiplied", ("mul",), 10, "multiplying the exponents at {0}: they add")
+@mistake("exponents-multiplied", ("mul",), 10, "multiplying the exponents at {0}: they add")
 def _multiplied(node: Node) -> Iterator[Swap]:
     factors = factors_of(node)
     for i, f in enumerate(factors):
@@ -36,9 +36,7 @@ def _multiplied(node: Node) -> Iterator[Swap]:
                 yield Swap(product([_raised(base, m * n), *rest]), right)
 
 
-@mistake(
-    ROWS, "exponents-multiplied", ("div",), 10, "dividing or adding the exponents at {0}: they are subtracted"
-)
+@mistake("exponents-multiplied", ("div",), 10, "dividing or adding the exponents at {0}: they are subtracted")
 def _divided(node: Node) -> Iterator[Swap]:
     (base, m), (other, n) = map(_power, node.args)
     if base is other and base is not node.args[1]:
@@ -46,9 +44,7 @@ def _divided(node: Node) -> Iterator[Swap]:
         yield Swap(_raised(base, m + n), _raised(base, m - n))
 
 
-@mistake(
-    ROWS, "exponents-added", ("pow",), 10, "adding the exponents at {0}, or by a power of them: they multiply"
-)
+@mistake("exponents-added", ("pow",), 10, "adding the exponents at {0}, or by a power of them: they multiply")
 def _added(node: Node) -> Iterator[Swap]:
     inner, n = node.args
     base, m = _power(inner)
@@ -58,7 +54,6 @@ def _added(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "negative-power",
     ("pow",),
     11,
@@ -79,14 +74,14 @@ def _negative(node: Node) -> Iterator[Swap]:
         yield Swap(base ** (-1 / exponent))
 
 
-@mistake(ROWS, "power-as-product", ("pow",), 12, "multiplying with the exponent at {0}")
+@mistake("power-as-product", ("pow",), 12, "multiplying with the exponent at {0}")
 def _as_product(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if exponent.op is NUMBER:
         yield Swap(exponent * base)
 
 
-@mistake(ROWS, "lost-power", ("pow",), 12.5, "losing the exponent, or one of the factors, of {0}")
+@mistake("lost-power", ("pow",), 12.5, "losing the exponent, or one of the factors, of {0}")
 def _lower_power(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     n = exponent.value if exponent.op is NUMBER else None
@@ -97,7 +92,6 @@ def _lower_power(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "log-of-a-product",
     ("log", "log2", "log10"),
     10,
@@ -110,7 +104,6 @@ def _log_of_product(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "log-of-a-quotient",
     ("log", "log2", "log10"),
     10,
@@ -125,7 +118,6 @@ def _log_of_quotient(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "log-of-a-power",
     ("log", "log2", "log10"),
     10,
@@ -141,7 +133,7 @@ def _log_of_power(node: Node) -> Iterator[Swap]:
         yield Swap(node.op(base), right)
 
 
-@mistake(ROWS, "log-of-a-quotient", ("div",), 10, "cancelling the function in {0}")
+@mistake("log-of-a-quotient", ("div",), 10, "cancelling the function in {0}")
 def _of_function(node: Node) -> Iterator[Swap]:
     """Cancel the name of the function: write log(a)/log(b) as a/b."""
     a, b = node.args
@@ -150,7 +142,6 @@ def _of_function(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
     "exp-of-a-product",
     ("exp", "exp2"),
     10,
@@ -163,7 +154,7 @@ def _exp_of_product(node: Node) -> Iterator[Swap]:
         yield Swap(total(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
 
 
-@mistake(ROWS, "fractions-added", ("add",), 10, "adding fractions without a common denominator at {0}")
+@mistake("fractions-added", ("add",), 10, "adding fractions without a common denominator at {0}")
 def _added_fractions(node: Node) -> Iterator[Swap]:
     terms = signed_terms(node)
     for j in range(1, len(terms)):
@@ -186,7 +177,7 @@ def _fraction(node: Node) -> tuple[Node, Node]:
     return (node.args[0], node.args[1]) if node.op.name == "div" else (node, as_node(1))
 
 
-@mistake(ROWS, "cancelled-term", ("div",), 9.5, "cancelling a term of a sum in {0}")
+@mistake("cancelled-term", ("div",), 9.5, "cancelling a term of a sum in {0}")
 def _cancelled(node: Node) -> Iterator[Swap]:
     """Cancel a term in numerator and denominator, or a factor that only one term has."""
     above, below = node.args
@@ -214,7 +205,7 @@ def _without(node: Node, factor: Node) -> Node:
     return product(factors)
 
 
-@mistake(ROWS, "quotient-inverted", ("div",), 10, "dividing by the fraction in {0} the wrong way")
+@mistake("quotient-inverted", ("div",), 10, "dividing by the fraction in {0} the wrong way")
 def _inverted(node: Node) -> Iterator[Swap]:
     a, b = node.args
     if b.op.name == "div":
@@ -229,12 +220,12 @@ def _inverted(node: Node) -> Iterator[Swap]:
         yield Swap(q / (p * b), right)
 
 
-@mistake(ROWS, "quotient-inverted", ("div",), 13, "turning {0} upside down")
+@mistake("quotient-inverted", ("div",), 13, "turning {0} upside down")
 def _upside_down(node: Node) -> Iterator[Swap]:
     yield Swap(node.args[1] / node.args[0])
 
 
-@mistake(ROWS, "quotient-inverted", ("mul",), 12, "multiplying the denominator at {0}, too")
+@mistake("quotient-inverted", ("mul",), 12, "multiplying the denominator at {0}, too")
 def _both_scaled(node: Node) -> Iterator[Swap]:
     for k in range(2):
         other, fraction = node.args[1 - k], node.args[k]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import signed_terms
 from symgrad.verification.mistakes.rewriting import Swap, signed, total
-from symgrad.verification.mistakes.rule import MalRule, mistake
+from symgrad.verification.mistakes.rule import MistakeTable
 
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
 
@@ -21,10 +21,10 @@ _SQUARES: dict[str, tuple[int, int, Callable[[Node], Node]]] = {
     "tanh": (1, -1, lambda u: 1 / OPS["cosh"](u)),
 }
 
-ROWS: list[MalRule[Node, Swap]] = []
+mistake: MistakeTable[Node, Swap] = MistakeTable()
 
 
-@mistake(ROWS, "trig-identity-sign", ("pow",), 10, "a wrong sign in the identity for {0}")
+@mistake("trig-identity-sign", ("pow",), 10, "a wrong sign in the identity for {0}")
 def _square(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if not exponent.is_number(2) or base.op.name not in _SQUARES:
@@ -36,7 +36,7 @@ def _square(node: Node) -> Iterator[Swap]:
         yield Swap(signed(s, as_node(1)) + signed(t, square), right)
 
 
-@mistake(ROWS, "trig-identity-sign", ("cos",), 10.5, "a wrong formula for the double angle at {0}")
+@mistake("trig-identity-sign", ("cos",), 10.5, "a wrong formula for the double angle at {0}")
 def _double_angle(node: Node) -> Iterator[Swap]:
     half = node.args[0] / 2
     s, c = _SIN(half), _COS(half)
@@ -45,7 +45,7 @@ def _double_angle(node: Node) -> Iterator[Swap]:
         yield Swap(other, right)
 
 
-@mistake(ROWS, "factor-2", ("sin",), 10.5, "losing the 2 in the formula for the double angle at {0}")
+@mistake("factor-2", ("sin",), 10.5, "losing the 2 in the formula for the double angle at {0}")
 def _double_angle_of_sine(node: Node) -> Iterator[Swap]:
     half = node.args[0] / 2
     right = 2 * _SIN(half) * _COS(half)
@@ -53,11 +53,7 @@ def _double_angle_of_sine(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
-    "trig-identity-sign",
-    ("sin", "cos", "sinh", "cosh"),
-    10,
-    "a wrong sign in the addition formula at {0}",
+    "trig-identity-sign", ("sin", "cos", "sinh", "cosh"), 10, "a wrong sign in the addition formula at {0}"
 )
 def _addition(node: Node) -> Iterator[Swap]:
     terms = signed_terms(node.args[0])

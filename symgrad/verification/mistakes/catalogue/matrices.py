@@ -11,9 +11,9 @@ from symgrad.ops.array.contraction import adjoint
 from symgrad.ops.array.linalg import product_of
 from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
 from symgrad.verification.mistakes.rewriting import Swap, product, signed, total
-from symgrad.verification.mistakes.rule import MalRule, mistake
+from symgrad.verification.mistakes.rule import MistakeTable
 
-ROWS: list[MalRule[Node, Swap]] = []
+mistake: MistakeTable[Node, Swap] = MistakeTable()
 
 
 def _is_transpose(node: Node) -> bool:
@@ -21,11 +21,7 @@ def _is_transpose(node: Node) -> bool:
 
 
 @mistake(
-    ROWS,
-    "transpose-of-a-product",
-    ("einsum",),
-    9,
-    "transposing the factors of {0} without turning their order",
+    "transpose-of-a-product", ("einsum",), 9, "transposing the factors of {0} without turning their order"
 )
 def _transpose(node: Node) -> Iterator[Swap]:
     if _is_transpose(node):
@@ -35,9 +31,7 @@ def _transpose(node: Node) -> Iterator[Swap]:
             yield Swap(reduce(product_of, turned), reduce(product_of, turned[::-1]))
 
 
-@mistake(
-    ROWS, "inverse-of-a-product", ("inv",), 9, "inverting the factors of {0} without turning their order"
-)
+@mistake("inverse-of-a-product", ("inv",), 9, "inverting the factors of {0} without turning their order")
 def _inverse(node: Node) -> Iterator[Swap]:
     factors = matrices_of(node.args[0])
     if len(factors) > 1 and all(f.shape == node.shape for f in factors):
@@ -45,7 +39,7 @@ def _inverse(node: Node) -> Iterator[Swap]:
         yield Swap(reduce(product_of, inverses), reduce(product_of, inverses[::-1]))
 
 
-@mistake(ROWS, "operands-swapped", ("einsum",), 11, "exchanging the matrices of {0}")
+@mistake("operands-swapped", ("einsum",), 11, "exchanging the matrices of {0}")
 def _order(node: Node) -> Iterator[Swap]:
     if len(node.args) == 2 and all(len(a.shape) == 2 for a in node.args):
         for other in (swapped(node), *chained(node)):
@@ -54,11 +48,7 @@ def _order(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
-    "trace-of-a-product",
-    ("einsum",),
-    9,
-    "taking the trace of a product for the product of the traces at {0}",
+    "trace-of-a-product", ("einsum",), 9, "taking the trace of a product for the product of the traces at {0}"
 )
 def _trace(node: Node) -> Iterator[Swap]:
     if node.params == (((0, 0),), ()):
@@ -69,11 +59,7 @@ def _trace(node: Node) -> Iterator[Swap]:
 
 
 @mistake(
-    ROWS,
-    "determinant-of-a-multiple",
-    ("det",),
-    9,
-    "taking the factor out of {0} once: it comes out for each row",
+    "determinant-of-a-multiple", ("det",), 9, "taking the factor out of {0} once: it comes out for each row"
 )
 def _multiple(node: Node) -> Iterator[Swap]:
     inner = node.args[0]
@@ -87,20 +73,12 @@ def _multiple(node: Node) -> Iterator[Swap]:
 
 
 mistake(
-    ROWS,
-    "function-of-a-multiple",
-    ("inv",),
-    9,
-    "taking the factor out of {0} as it is: it comes out inverted",
+    "function-of-a-multiple", ("inv",), 9, "taking the factor out of {0} as it is: it comes out inverted"
 )(_multiple)
 
 
 @mistake(
-    ROWS,
-    "norm-of-a-sum",
-    ("einsum",),
-    9,
-    "taking {0} for the sum of the squares: the mixed product is missing",
+    "norm-of-a-sum", ("einsum",), 9, "taking {0} for the sum of the squares: the mixed product is missing"
 )
 def _norm(node: Node) -> Iterator[Swap]:
     """Confuse the square of a sum of vectors with the sum of their squares."""
@@ -127,7 +105,7 @@ def _is_sum_over(node: Node) -> bool:
     return len(node.args) == 1 and len(node.params[1]) < len({*node.params[0][0]}) == len(node.params[0][0])
 
 
-@mistake(ROWS, "sum-of-a-product", ("einsum", "mean"), 9.5, "taking {0} for the product of two sums")
+@mistake("sum-of-a-product", ("einsum", "mean"), 9.5, "taking {0} for the product of two sums")
 def _product(node: Node) -> Iterator[Swap]:
     if _is_sum_over(node):
         inner = node.args[0]
@@ -139,7 +117,7 @@ def _product(node: Node) -> Iterator[Swap]:
         yield Swap(a * b)
 
 
-@mistake(ROWS, "sum-of-a-power", ("einsum", "mean"), 9, "taking {0} for the power of the sum")
+@mistake("sum-of-a-power", ("einsum", "mean"), 9, "taking {0} for the power of the sum")
 def _power(node: Node) -> Iterator[Swap]:
     if _is_sum_over(node) and node.args[0].op.name == "pow":
         base, exponent = node.args[0].args
@@ -149,7 +127,7 @@ def _power(node: Node) -> Iterator[Swap]:
         yield Swap(apply(node.op, (node.args[0],), (((0,),), ())) ** 2)
 
 
-@mistake(ROWS, "function-of-a-sum", ("einsum", "mean"), 10, "taking {0} for the function of the sum")
+@mistake("function-of-a-sum", ("einsum", "mean"), 10, "taking {0} for the function of the sum")
 def _function(node: Node) -> Iterator[Swap]:
     if _is_sum_over(node):
         inner = node.args[0]

@@ -7,15 +7,14 @@ from functools import partial
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ops.array.layout import full
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise, mistake
+from symgrad.verification.mistakes.rule import MistakeTable, Site, Wrong, is_noise
 
 _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concatenate"})
 
-ROWS: list[MalRule[Site, Wrong]] = []
+mistake: MistakeTable[Site, Wrong] = MistakeTable()
 
 
 @mistake(
-    ROWS,
     "noise-treated-as-constant-one",
     ("mul", "div"),
     15,
@@ -36,17 +35,16 @@ def _jump(s: Site, *, functions: bool) -> Iterator[Wrong]:
             yield Wrong(((arg, -sent), (None, sent)))
 
 
-mistake(ROWS, "forgot-inner-derivative", (), 17, "forgetting the inner derivative of {0}")(
+mistake("forgot-inner-derivative", (), 17, "forgetting the inner derivative of {0}")(
     partial(_jump, functions=True)
 )
 
-mistake(ROWS, "forgot-inner-derivative", (), 27, "forgetting the inner derivative of {0}", paired=False)(
+mistake("forgot-inner-derivative", (), 27, "forgetting the inner derivative of {0}", paired=False)(
     partial(_jump, functions=False)
 )
 
 
 @mistake(
-    ROWS,
     "forgot-inner-derivative",
     (),
     24,
@@ -59,7 +57,7 @@ def _jump_from(s: Site) -> Iterator[Wrong]:
         yield Wrong(((s.node, -s.bar), (None, full(s.bar, s.wrt.shape))))
 
 
-@mistake(ROWS, "forgot-inner-derivative", (), 25, "forgetting the derivative of {0} itself", paired=False)
+@mistake("forgot-inner-derivative", (), 25, "forgetting the derivative of {0} itself", paired=False)
 def _skipped(s: Site) -> Iterator[Wrong]:
     """Pass a cotangent through a function as if its slope were 1."""
     if len(s.node.args) == 1 and s.moving and s.node.op.name not in _LINEAR:
@@ -69,21 +67,21 @@ def _skipped(s: Site) -> Iterator[Wrong]:
         yield s.sends({0: s.slope(0, 1)})
 
 
-@mistake(ROWS, "forgot-inner-derivative", (), 17.2, "forgetting the derivative of {0} itself")
+@mistake("forgot-inner-derivative", (), 17.2, "forgetting the derivative of {0} itself")
 def _skipped_in_array(s: Site) -> Iterator[Wrong]:
     """Ignore the slope of a function of arrays, so that an entire factor is lost at each entry."""
     if s.node.shape and s.node.op.pointwise and len(s.node.args) == 1:
         yield from _skipped(s)
 
 
-@mistake(ROWS, "treated-variable-as-constant", (), 18, "holding {held} fixed in {0}")
+@mistake("treated-variable-as-constant", (), 18, "holding {held} fixed in {0}")
 def hold_fixed(s: Site) -> Iterator[Wrong]:
     """Lose the contribution through one argument."""
     for i in s.moving:
         yield s.sends({i: as_node(0)}, held=s.node.args[i])
 
 
-@mistake(ROWS, "chain-through-one-path-only", (), 18, "following one path alone, through {held} in {0}")
+@mistake("chain-through-one-path-only", (), 18, "following one path alone, through {held} in {0}")
 def one_path(s: Site) -> Iterator[Wrong]:
     """Keep only the contribution through one argument."""
     for i in s.moving:
@@ -103,16 +101,11 @@ def _as_variable(s: Site, *, noise: bool) -> Iterator[Wrong]:
 
 
 mistake(
-    ROWS,
-    "treated-constant-as-variable",
-    (),
-    20,
-    "differentiating {held} in {0} too, as if it were the variable",
+    "treated-constant-as-variable", (), 20, "differentiating {held} in {0} too, as if it were the variable"
 )(partial(_as_variable, noise=False))
 
 
 @mistake(
-    ROWS,
     "treated-constant-as-variable",
     (),
     21,
@@ -126,7 +119,6 @@ def _everywhere_variable(s: Site) -> Iterator[Wrong]:
 
 
 mistake(
-    ROWS,
     "noise-treated-as-variable",
     (),
     20,
@@ -134,34 +126,34 @@ mistake(
 )(partial(_as_variable, noise=True))
 
 
-@mistake(ROWS, "lost-minus", ("neg",), 18, "losing a minus sign at {0}")
+@mistake("lost-minus", ("neg",), 18, "losing a minus sign at {0}")
 def _minus(s: Site) -> Iterator[Wrong]:
     """Lose a minus sign that the program has."""
     if s.moving:
         yield s.sends({0: -s.right(0)})
 
 
-@mistake(ROWS, "lost-minus", (), 18, "a wrong sign of the derivative of {0} by {held}")
+@mistake("lost-minus", (), 18, "a wrong sign of the derivative of {0} by {held}")
 def _sign_of_arrays(s: Site) -> Iterator[Wrong]:
     """Get a sign wrong in a derivative of arrays; for numbers there are separate rules about signs."""
     if s.y_of_arrays:
         yield from _sign(s)
 
 
-@mistake(ROWS, "lost-minus", (), 30, "a wrong sign of the derivative of {0} by {held}")
+@mistake("lost-minus", (), 30, "a wrong sign of the derivative of {0} by {held}")
 def _sign(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         yield s.sends({i: -s.right(i)}, held=s.node.args[i])
 
 
-@mistake(ROWS, "factor-2", (), 31, "a factor of 2 too many or too few in the derivative of {0} by {held}")
+@mistake("factor-2", (), 31, "a factor of 2 too many or too few in the derivative of {0} by {held}")
 def _twice(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         yield s.sends({i: 2 * s.right(i)}, held=s.node.args[i])
         yield s.sends({i: s.right(i) / 2}, held=s.node.args[i])
 
 
-@mistake(ROWS, "missing-term", ("mul", "div"), 29, "losing the factor {held} when {0} is differentiated")
+@mistake("missing-term", ("mul", "div"), 29, "losing the factor {held} when {0} is differentiated")
 def _lose_factor(s: Site) -> Iterator[Wrong]:
     """Differentiate c*f as f."""
     name = s.node.op.name

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
+from symgrad.verification.mistakes.rule import MistakeTable, Site, Wrong
 
 _BASES = {"log2": 2, "log10": 10, "exp2": 2, "exp10": 10}
 
-ROWS: list[MalRule[Site, Wrong]] = []
+mistake: MistakeTable[Site, Wrong] = MistakeTable()
 
 
 def _log(x: Node | int) -> Node:
@@ -18,11 +18,7 @@ def _log(x: Node | int) -> Node:
 
 
 @mistake(
-    ROWS,
-    "power-kept-exponent",
-    ("pow",),
-    20,
-    "keeping the exponent in the derivative of {0}: it is one less there",
+    "power-kept-exponent", ("pow",), 20, "keeping the exponent in the derivative of {0}: it is one less there"
 )
 def _keep_exponent(s: Site) -> Iterator[Wrong]:
     _, exponent = s.node.args
@@ -31,11 +27,7 @@ def _keep_exponent(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
-    "power-lost-factor",
-    ("pow",),
-    20,
-    "losing the factor that the exponent becomes in the derivative of {0}",
+    "power-lost-factor", ("pow",), 20, "losing the factor that the exponent becomes in the derivative of {0}"
 )
 def _lose_factor(s: Site) -> Iterator[Wrong]:
     base, exponent = s.node.args
@@ -43,7 +35,7 @@ def _lose_factor(s: Site) -> Iterator[Wrong]:
         yield s.sends({0: s.slope(0, base ** (exponent - 1))})
 
 
-@mistake(ROWS, "power-raised-exponent", ("pow",), 45, "raising the exponent of {0}, as for an integral")
+@mistake("power-raised-exponent", ("pow",), 45, "raising the exponent of {0}, as for an integral")
 def _raised_exponent(s: Site) -> Iterator[Wrong]:
     base, exponent = s.node.args
     if 0 in s.moving:
@@ -52,17 +44,13 @@ def _raised_exponent(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
-    "sqrt-derivative-factor",
-    ("sqrt",),
-    20,
-    "losing the 2 in the derivative of {0}, which is 1/(2*sqrt(...))",
+    "sqrt-derivative-factor", ("sqrt",), 20, "losing the 2 in the derivative of {0}, which is 1/(2*sqrt(...))"
 )
 def _root(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 1 / s.node)})
 
 
-@mistake(ROWS, "sqrt-derivative-wrong", ("sqrt",), 45, "a wrong derivative of {0}, which is 1/(2*sqrt(...))")
+@mistake("sqrt-derivative-wrong", ("sqrt",), 45, "a wrong derivative of {0}, which is 1/(2*sqrt(...))")
 def _wrong_root(s: Site) -> Iterator[Wrong]:
     half = as_node(Fraction(1, 2))
     yield s.sends({0: s.slope(0, half * s.node)})
@@ -71,7 +59,6 @@ def _wrong_root(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "exp-by-power-rule",
     ("exp", "exp2", "exp10", "pow"),
     20,
@@ -88,7 +75,6 @@ def _exp_as_power(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "log-base",
     ("log", "log2", "log10", "exp2", "exp10", "pow"),
     22,
@@ -115,7 +101,7 @@ def _without_base(s: Site) -> Iterator[Wrong]:
         yield s.sends({0: s.slope(0, _log(base) / x)}, base=base)
 
 
-@mistake(ROWS, "abs-derivative", ("abs",), 16, "a derivative of {0} that is not the sign")
+@mistake("abs-derivative", ("abs",), 16, "a derivative of {0} that is not the sign")
 def _abs(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 1)})
     yield s.sends({0: s.slope(0, s.node)})

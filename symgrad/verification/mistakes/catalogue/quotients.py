@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symgrad.ir.graph import as_node
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
+from symgrad.verification.mistakes.rule import MistakeTable, Site, Wrong
 
-ROWS: list[MalRule[Site, Wrong]] = []
+mistake: MistakeTable[Site, Wrong] = MistakeTable()
 
 
-@mistake(ROWS, "product-rule-lost-term", ("mul", "einsum"), 18, "losing a term of the product rule at {0}")
+@mistake("product-rule-lost-term", ("mul", "einsum"), 18, "losing a term of the product rule at {0}")
 def _lose_term(s: Site) -> Iterator[Wrong]:
     if len(s.moving) > 1:
         for i in s.moving:
             yield s.sends({i: as_node(0)})
 
 
-@mistake(ROWS, "product-of-derivatives", ("mul",), 20, "multiplying the derivatives of the factors of {0}")
+@mistake("product-of-derivatives", ("mul",), 20, "multiplying the derivatives of the factors of {0}")
 def _of_derivatives(s: Site) -> Iterator[Wrong]:
     """Multiply or divide the derivatives of both operands."""
     if len(s.moving) == 2 and not s.wrt.shape and not s.node.shape:
@@ -31,12 +31,12 @@ def _of_derivatives(s: Site) -> Iterator[Wrong]:
         yield Wrong(((None, s.bar * (tangent - right)),))
 
 
-mistake(ROWS, "quotient-of-derivatives", ("div",), 40, "dividing the derivatives of the two parts of {0}")(
+mistake("quotient-of-derivatives", ("div",), 40, "dividing the derivatives of the two parts of {0}")(
     _of_derivatives
 )
 
 
-@mistake(ROWS, "quotient-upside-down", ("div",), 21, "differentiating {0} upside down")
+@mistake("quotient-upside-down", ("div",), 21, "differentiating {0} upside down")
 def _inverted(s: Site) -> Iterator[Wrong]:
     f, g = s.node.args
     slopes = {0: -g / (f * f), 1: 1 / f}
@@ -45,7 +45,6 @@ def _inverted(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "quotient-upside-down",
     ("div",),
     22,
@@ -58,20 +57,19 @@ def _over_numerator(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: s.slope(i, slopes[i]) for i in s.moving})
 
 
-@mistake(ROWS, "quotient-sign-swapped", ("div",), 19, "the quotient rule with its two terms swapped at {0}")
+@mistake("quotient-sign-swapped", ("div",), 19, "the quotient rule with its two terms swapped at {0}")
 def _swapped(s: Site) -> Iterator[Wrong]:
     if 1 in s.moving:
         yield s.sends({i: -s.right(i) for i in s.moving})
 
 
-@mistake(ROWS, "quotient-sign-swapped", ("div",), 21, "adding the two terms of the quotient rule at {0}")
+@mistake("quotient-sign-swapped", ("div",), 21, "adding the two terms of the quotient rule at {0}")
 def _plus(s: Site) -> Iterator[Wrong]:
     if len(s.moving) == 2:
         yield s.sends({1: -s.right(1)})
 
 
 @mistake(
-    ROWS,
     "quotient-denominator-not-squared",
     ("div",),
     16.9,

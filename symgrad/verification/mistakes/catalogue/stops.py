@@ -8,18 +8,17 @@ from functools import partial
 from symgrad.ir.graph import apply, as_node
 from symgrad.ir.traverse import substitute
 from symgrad.ops.array.layout import full
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise, mistake
+from symgrad.verification.mistakes.rule import MistakeTable, Site, Wrong, is_noise
 
-ROWS: list[MalRule[Site, Wrong]] = []
+mistake: MistakeTable[Site, Wrong] = MistakeTable()
 
 
-@mistake(ROWS, "stop-gradient-ignored", ("stop_gradient",), 10, "differentiating through {0}")
+@mistake("stop-gradient-ignored", ("stop_gradient",), 10, "differentiating through {0}")
 def _ignored(s: Site) -> Iterator[Wrong]:
     yield Wrong(((s.node.args[0], s.bar),))
 
 
 @mistake(
-    ROWS,
     "stop-gradient-too-strong",
     ("stop_gradient",),
     11,
@@ -40,6 +39,6 @@ def _noise_as(value: int, s: Site) -> Iterator[Wrong]:
                 yield Wrong(value=substitute([s.y], table)[0], words={"held": noise})
 
 
-mistake(ROWS, "noise-treated-as-constant-one", (), 12, "taking the noise {held} for 1")(partial(_noise_as, 1))
+mistake("noise-treated-as-constant-one", (), 12, "taking the noise {held} for 1")(partial(_noise_as, 1))
 
-mistake(ROWS, "noise-treated-as-zero", (), 30, "taking the noise {held} for 0")(partial(_noise_as, 0))
+mistake("noise-treated-as-zero", (), 30, "taking the noise {held} for 0")(partial(_noise_as, 0))

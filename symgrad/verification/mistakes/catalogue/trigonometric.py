@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symgrad.ir.graph import OPS, Node, constant
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, mistake
+from symgrad.verification.mistakes.rule import MistakeTable, Site, Wrong
 
 _CIRCULAR = ("sin", "cos", "tan")
 
@@ -13,7 +13,7 @@ _HYPERBOLIC = ("sinh", "cosh", "tanh")
 
 _INVERSES = (("asin", "acos", "atan"), ("asinh", "acosh", "atanh"))
 
-ROWS: list[MalRule[Site, Wrong]] = []
+mistake: MistakeTable[Site, Wrong] = MistakeTable()
 
 
 def _slope_of(op: str, x: Node) -> Node:
@@ -24,12 +24,12 @@ def _slope_of(op: str, x: Node) -> Node:
     return partial(node, x)
 
 
-@mistake(ROWS, "wrong-sign-trig", (*_CIRCULAR, *_HYPERBOLIC), 18, "a wrong sign of the derivative of {0}")
+@mistake("wrong-sign-trig", (*_CIRCULAR, *_HYPERBOLIC), 18, "a wrong sign of the derivative of {0}")
 def _sign(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: -s.right(0)})
 
 
-@mistake(ROWS, "wrong-sign-trig", ("tan", "tanh"), 19, "a wrong sign in the derivative of {0}")
+@mistake("wrong-sign-trig", ("tan", "tanh"), 19, "a wrong sign in the derivative of {0}")
 def _inner_sign(s: Site) -> Iterator[Wrong]:
     """Write 1 + tanh**2 for 1 - tanh**2, or 1 - tan**2 for 1 + tan**2."""
     out, name = s.node, s.node.op.name
@@ -37,14 +37,13 @@ def _inner_sign(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 1 + square if name == "tanh" else 1 - square)})
 
 
-@mistake(ROWS, "function-kept", (*_CIRCULAR, *_HYPERBOLIC, "log"), 40, "taking {0} for its own derivative")
+@mistake("function-kept", (*_CIRCULAR, *_HYPERBOLIC, "log"), 40, "taking {0} for its own derivative")
 def _other_function(s: Site) -> Iterator[Wrong]:
     """Take a function as its own derivative."""
     yield s.sends({0: s.slope(0, s.node)})
 
 
 @mistake(
-    ROWS,
     "inverse-trig-derivative-swapped",
     (*_INVERSES[0], *_INVERSES[1]),
     19,
@@ -59,7 +58,6 @@ def _swapped_inverse(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "degrees-for-radians",
     (*_CIRCULAR, *_INVERSES[0]),
     19,
@@ -71,9 +69,7 @@ def _degree_factor(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.right(0) / factor if inverse else s.right(0) * factor})
 
 
-@mistake(
-    ROWS, "degrees-for-radians", _CIRCULAR, 19, "reading the argument of {0} in degrees in its derivative"
-)
+@mistake("degrees-for-radians", _CIRCULAR, 19, "reading the argument of {0} in degrees in its derivative")
 def _degree_argument(s: Site) -> Iterator[Wrong]:
     x = constant("pi") * s.node.args[0] / 180
     yield s.sends({0: s.slope(0, _slope_of(s.node.op.name, x))})
@@ -81,7 +77,6 @@ def _degree_argument(s: Site) -> Iterator[Wrong]:
 
 
 @mistake(
-    ROWS,
     "derivative-at-derivative",
     ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"),
     40,
