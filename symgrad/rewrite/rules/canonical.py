@@ -36,7 +36,7 @@ from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, Op, constant, number
 from symgrad.ops.control import stop_gradient
-from symgrad.ops.scalar.arith import add, div, mul, neg, pow
+from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import cbrt, exp, exp2, expm1, log, log1p, log2, log10, sigmoid, sqrt
 from symgrad.ops.scalar.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, le, lt, not_
@@ -67,25 +67,20 @@ from symgrad.rewrite.rules.variables import (
 
 # The laws that the normal form applies to any number of operands at once.
 LAWS = [
-    law("like-terms", add(mul(m, a), mul(n, a)), mul(add(m, n), a), "distributivity"),
-    law(
-        "distribute-a-number",
-        mul(n, add(a, b)),
-        add(mul(n, a), mul(n, b)),
-        "only if a term can then be collected",
-    ),
-    law("content-of-a-sum", add(mul(n, a), mul(n, b)), mul(n, add(a, b)), "one multiplication fewer"),
+    law("like-terms", m * a + n * a, (m + n) * a, "distributivity"),
+    law("distribute-a-number", n * (a + b), n * a + n * b, "only if a term can then be collected"),
+    law("content-of-a-sum", n * a + n * b, n * (a + b), "one multiplication fewer"),
     law(
         "common-denominator",
-        add(div(a, add(b, e)), neg(div(mul(a, b), pow(add(b, e), two)))),
-        div(mul(a, e), pow(add(b, e), two)),
+        a / (b + e) - a * b / (b + e) ** 2,
+        a * e / (b + e) ** 2,
         "only if fewer terms are left; fewer digits cancel, too",
     ),
     law("zero-times", mul(zero, a), zero, "the strong zero"),
     Rule(
         name="product-of-powers",
-        pattern=mul(pow(a, m), pow(a, n)),
-        replacement=pow(a, add(m, n)),
+        pattern=a**m * a**n,
+        replacement=a ** (m + n),
         soundness="widens",
         exact_when=gt(a, zero),
         note=AT_ZERO,
@@ -95,8 +90,8 @@ LAWS = [
     ),
     Rule(
         name="power-of-a-power",
-        pattern=pow(pow(a, m), n),
-        replacement=pow(a, mul(m, n)),
+        pattern=(a**m) ** n,
+        replacement=a ** (m * n),
         condition=any_of(ge(a, zero), integer(n)),
         soundness="widens",
         exact_when=gt(a, zero),
@@ -107,8 +102,8 @@ LAWS = [
     ),
     extends_to_zero(
         name="root-of-an-even-power",
-        pattern=pow(pow(a, m), n),
-        replacement=pow(abs_(a), mul(m, n)),
+        pattern=(a**m) ** n,
+        replacement=abs_(a) ** (m * n),
         condition=even(m),
         witness={"a": 0, "m": -2, "n": Fraction(-1, 2)},
         why="a**m = abs(a)**m for even m",
@@ -116,21 +111,21 @@ LAWS = [
     ),
     law(
         "power-of-a-product",
-        pow(mul(a, b), n),
-        mul(pow(a, n), pow(b, n)),
+        (a * b) ** n,
+        a**n * b**n,
         "fractional powers distribute over factors that are not negative",
         any_of(integer(n), gt(a, zero), all_of(ge(a, zero), ge(b, zero))),
     ),
     law("power-zero", pow(a, zero), one, "x**0 is 1 also at x = 0"),
     law(
         "root-of-a-number",
-        sqrt(mul(m, pow(n, two))),
-        mul(n, sqrt(m)),
+        sqrt(m * n**2),
+        n * sqrt(m),
         "square factors leave the root",
         all_of(ge(m, zero), ge(n, zero)),
     ),
-    law("power-of-an-exponential", pow(exp(a), b), exp(mul(a, b)), "exp(a) is positive"),
-    law("product-of-exponentials", mul(exp(a), exp(b)), exp(add(a, b)), "the functional equation"),
+    law("power-of-an-exponential", exp(a) ** b, exp(a * b), "exp(a) is positive"),
+    law("product-of-exponentials", exp(a) * exp(b), exp(a + b), "the functional equation"),
 ]
 
 
@@ -153,8 +148,8 @@ EXPONENTIAL = [
     _inverse(exp, log, "{a} <= 0", gt(a, zero), -1),
     Rule(
         name="exp-of-minus-log",
-        pattern=exp(neg(log(a))),
-        replacement=div(one, a),
+        pattern=exp(-log(a)),
+        replacement=1 / a,
         soundness="widens",
         exact_when=gt(a, zero),
         note="also defined for {a} < 0",
@@ -163,8 +158,8 @@ EXPONENTIAL = [
     ),
     Rule(
         name="exp-of-multiple-of-log",
-        pattern=exp(mul(n, log(a))),
-        replacement=pow(a, n),
+        pattern=exp(n * log(a)),
+        replacement=a**n,
         soundness="widens",
         exact_when=gt(a, zero),
         note="also defined for {a} <= 0",
@@ -174,8 +169,8 @@ EXPONENTIAL = [
     row("log-of-exp", log(exp(a)), a, "inverse functions"),
     row(
         "log-of-power",
-        log(pow(a, n)),
-        mul(n, log(a)),
+        log(a**n),
+        n * log(a),
         "the power is positive only for a > 0, unless n is even: log(x**2) is defined for x < 0",
         any_of(gt(a, zero), not_(even(n))),
     ),
@@ -186,15 +181,15 @@ EXPONENTIAL = [
     Rule(
         name="exp-of-log1p",
         pattern=exp(log1p(a)),
-        replacement=add(one, a),
+        replacement=1 + a,
         soundness="widens",
         exact_when=gt(a, number(-1)),
         note="also defined for {a} <= -1",
         witness={"a": -2},
         why="inverse functions",
     ),
-    row("cube-of-cbrt", pow(cbrt(a), number(3)), a, "inverse functions"),
-    row("cbrt-of-cube", cbrt(pow(a, number(3))), a, "inverse functions"),
+    row("cube-of-cbrt", cbrt(a) ** 3, a, "inverse functions"),
+    row("cbrt-of-cube", cbrt(a**3), a, "inverse functions"),
 ]
 
 
@@ -202,31 +197,25 @@ _WITHIN = all_of(ge(a, number(-1)), le(a, one))
 _SINE, _COSINE, _SINH, _COSH = (pow(g(a), two) for g in (sin, cos, sinh, cosh))
 
 TRIGONOMETRIC = [
-    row("sin-squared-plus-cos-squared", add(_SINE, _COSINE), one, "Pythagoras"),
-    row("one-minus-sin-squared", add(one, neg(_SINE)), _COSINE, "Pythagoras"),
-    row("one-minus-cos-squared", add(one, neg(_COSINE)), _SINE, "Pythagoras"),
-    Rule(name="sin-over-cos", pattern=div(sin(a), cos(a)), replacement=tan(a), why="definition", whole=True),
+    row("sin-squared-plus-cos-squared", _SINE + _COSINE, one, "Pythagoras"),
+    row("one-minus-sin-squared", 1 - _SINE, _COSINE, "Pythagoras"),
+    row("one-minus-cos-squared", 1 - _COSINE, _SINE, "Pythagoras"),
+    Rule(name="sin-over-cos", pattern=sin(a) / cos(a), replacement=tan(a), why="definition", whole=True),
     _inverse(sin, asin, "{a} beyond -1 and 1", _WITHIN, 2),
     _inverse(cos, acos, "{a} beyond -1 and 1", _WITHIN, 2),
     row("tan-of-atan", tan(atan(a)), a, "inverse functions"),
-    row("cosh-squared-minus-sinh-squared", add(_COSH, neg(_SINH)), one, "Pythagoras"),
-    row("one-plus-sinh-squared", add(one, _SINH), _COSH, "Pythagoras"),
-    row("cosh-squared-minus-one", add(_COSH, number(-1)), _SINH, "Pythagoras"),
-    Rule(
-        name="sinh-over-cosh",
-        pattern=div(sinh(a), cosh(a)),
-        replacement=tanh(a),
-        why="definition",
-        whole=True,
-    ),
-    row("tanh-times-cosh", mul(tanh(a), cosh(a)), sinh(a), "definition"),
+    row("cosh-squared-minus-sinh-squared", _COSH - _SINH, one, "Pythagoras"),
+    row("one-plus-sinh-squared", 1 + _SINH, _COSH, "Pythagoras"),
+    row("cosh-squared-minus-one", _COSH - 1, _SINH, "Pythagoras"),
+    Rule(name="sinh-over-cosh", pattern=sinh(a) / cosh(a), replacement=tanh(a), why="definition", whole=True),
+    row("tanh-times-cosh", tanh(a) * cosh(a), sinh(a), "definition"),
     row("sinh-of-asinh", sinh(asinh(a)), a, "inverse functions"),
     row("asinh-of-sinh", asinh(sinh(a)), a, "inverse functions"),
     _inverse(cosh, acosh, "{a} < 1", ge(a, one), -2),
     row("acosh-of-cosh", acosh(cosh(a)), abs_(a), "cosh is even"),
     _inverse(tanh, atanh, "{a} beyond -1 and 1", all_of(gt(a, number(-1)), lt(a, one)), 2),
     row("atanh-of-tanh", atanh(tanh(a)), a, "inverse functions"),
-    row("erf-plus-erfc", add(erf(a), erfc(a)), one, "definition"),
+    row("erf-plus-erfc", erf(a) + erfc(a), one, "definition"),
 ]
 
 STOPS = [
@@ -278,11 +267,11 @@ def _from_facts() -> Iterator[Rule]:
         if op is neg:
             continue
         if "odd" in op.facts:
-            yield row(f"{_kebab(op)}-odd", op(neg(a)), neg(op(a)), "odd function")
+            yield row(f"{_kebab(op)}-odd", op(-a), neg(op(a)), "odd function")
             if op.domain is None and "increasing" not in op.facts and "integral" not in op.facts:
                 yield row(f"{_kebab(op)}-of-zero", op(zero), zero, "odd function")
         if "even" in op.facts:
-            yield row(f"{_kebab(op)}-even", op(neg(a)), op(a), "even function")
+            yield row(f"{_kebab(op)}-even", op(-a), op(a), "even function")
         if "idempotent" in op.facts:
             yield row(f"{_kebab(op)}-twice", op(op(a)), op(a), "idempotent")
 

@@ -7,7 +7,7 @@ from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.linalg import det, inv, logdet, solve
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.ops.numpy.products import matmul
-from symgrad.ops.scalar.arith import div, mul, neg
+from symgrad.ops.scalar.arith import div
 from symgrad.rewrite.rule import Rule
 from symgrad.rewrite.rules.variables import array, law
 
@@ -47,7 +47,7 @@ INVERSES = [
     ),
     law(
         "inverse-of-a-multiple",
-        inv(mul(as_node(2), _A)),
+        inv(2 * _A),
         div(inv(_A), as_node(2)),
         "for factors that are known not to be zero",
     ),
@@ -68,11 +68,9 @@ INVERSES = [
     law(
         "determinant-of-an-inverse",
         logdet(inv(_A)),
-        neg(logdet(_A)),
+        -logdet(_A),
         "determinants multiply; det(inv(A)) is 1/det(A)",
     ),
     law("determinant-of-identity", det(_one), as_node(1), "definition; logdet is 0"),
-    law(
-        "factor-of-a-solution", solve(_A, mul(_c, _x)), mul(_c, solve(_A, _x)), "linearity in the right side"
-    ),
+    law("factor-of-a-solution", solve(_A, _c * _x), _c * solve(_A, _x), "linearity in the right side"),
 ]

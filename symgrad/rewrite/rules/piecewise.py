@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from symgrad.ir.graph import number
-from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.logic import all_of, and_, eq, ge, gt, le, lt, ne, not_, or_, where, xor
 from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.ops.scalar.rounding import ceil, floor, maximum, minimum, relu, round, sign
@@ -30,45 +29,30 @@ from symgrad.rewrite.rules.variables import (
 
 ABSOLUTE = [
     row("abs-nonnegative", abs_(a), a, "definition", ge(a, zero)),
-    row("abs-nonpositive", abs_(a), neg(a), "definition", le(a, zero)),
-    row("abs-of-product", abs_(mul(a, b)), mul(abs_(a), abs_(b)), "multiplicative"),
-    row("abs-of-power", abs_(pow(a, n)), pow(abs_(a), n), "multiplicative", integer(n)),
-    row("even-power-of-abs", pow(abs_(a), n), pow(a, n), "abs(a)**2 = a**2", even(n)),
-    row(
-        "square-times-abs",
-        mul(pow(a, two), abs_(a)),
-        pow(abs_(a), number(3)),
-        "a**2 = abs(a)**2; one base instead of two",
-    ),
+    row("abs-nonpositive", abs_(a), -a, "definition", le(a, zero)),
+    row("abs-of-product", abs_(a * b), abs_(a) * abs_(b), "multiplicative"),
+    row("abs-of-power", abs_(a**n), abs_(a) ** n, "multiplicative", integer(n)),
+    row("even-power-of-abs", abs_(a) ** n, a**n, "abs(a)**2 = a**2", even(n)),
+    row("square-times-abs", a**2 * abs_(a), abs_(a) ** 3, "a**2 = abs(a)**2; one base instead of two"),
     row("sign-positive", sign(a), one, "definition", gt(a, zero)),
     row("sign-negative", sign(a), number(-1), "definition", lt(a, zero)),
-    row("sign-of-product", sign(mul(a, b)), mul(sign(a), sign(b)), "multiplicative"),
-    row(
-        "sign-of-odd-power",
-        sign(pow(a, n)),
-        sign(a),
-        "an odd power keeps the sign",
-        all_of(odd(n), gt(n, zero)),
-    ),
+    row("sign-of-product", sign(a * b), sign(a) * sign(b), "multiplicative"),
+    row("sign-of-odd-power", sign(a**n), sign(a), "an odd power keeps the sign", all_of(odd(n), gt(n, zero))),
     extends_to_zero(
         name="sign-of-odd-negative-power",
-        pattern=sign(pow(a, n)),
+        pattern=sign(a**n),
         replacement=sign(a),
         condition=all_of(odd(n), lt(n, zero)),
         witness={"a": 0, "n": -1},
         why="1/a has the sign of a",
     ),
-    row("odd-power-of-sign", pow(sign(a), n), sign(a), "sign(a) is -1, 0 or 1", all_of(odd(n), gt(n, one))),
+    row("odd-power-of-sign", sign(a) ** n, sign(a), "sign(a) is -1, 0 or 1", all_of(odd(n), gt(n, one))),
     row(
-        "even-power-of-sign",
-        pow(sign(a), n),
-        pow(sign(a), two),
-        "sign(a) is -1, 0 or 1",
-        all_of(even(n), gt(n, two)),
+        "even-power-of-sign", sign(a) ** n, sign(a) ** 2, "sign(a) is -1, 0 or 1", all_of(even(n), gt(n, two))
     ),
     extends_to_zero(
         name="odd-negative-power-of-sign",
-        pattern=pow(sign(a), n),
+        pattern=sign(a) ** n,
         replacement=sign(a),
         condition=all_of(odd(n), lt(n, zero)),
         witness={"a": 0, "n": -1},
@@ -76,7 +60,7 @@ ABSOLUTE = [
     ),
     extends_to_zero(
         name="even-negative-power-of-sign",
-        pattern=pow(sign(a), n),
+        pattern=sign(a) ** n,
         replacement=one,
         condition=all_of(even(n), lt(n, zero)),
         witness={"a": 0, "n": -2},
@@ -84,21 +68,21 @@ ABSOLUTE = [
     ),
     extends_to_zero(
         name="self-over-abs",
-        pattern=div(a, abs_(a)),
+        pattern=a / abs_(a),
         replacement=sign(a),
         witness={"a": 0},
         why="definition of the sign",
     ),
     extends_to_zero(
         name="abs-over-self",
-        pattern=div(abs_(a), a),
+        pattern=abs_(a) / a,
         replacement=sign(a),
         witness={"a": 0},
         why="definition of the sign",
     ),
-    row("abs-times-sign", mul(abs_(a), sign(a)), a, "a = abs(a)*sign(a)"),
-    row("self-times-sign", mul(a, sign(a)), abs_(a), "abs(a) = a*sign(a)"),
-    row("sign-over-self", div(sign(a), a), div(one, abs_(a)), "a = abs(a)*sign(a)"),
+    row("abs-times-sign", abs_(a) * sign(a), a, "a = abs(a)*sign(a)"),
+    row("self-times-sign", a * sign(a), abs_(a), "abs(a) = a*sign(a)"),
+    row("sign-over-self", sign(a) / a, 1 / abs_(a), "a = abs(a)*sign(a)"),
 ]
 
 ROUNDING = [
@@ -133,11 +117,11 @@ LOGIC = [
     ),
     law(
         "guarded-divisor",
-        mul(where(ne(a, zero), div(b, a), zero), a),
+        where(ne(a, zero), b / a, zero) * a,
         where(ne(a, zero), b, zero),
         "both are 0 where the divisor is 0",
     ),
-    law("guard-of-what-is-zero", where(ne(a, zero), mul(n, a), zero), mul(n, a), "both are 0 there"),
+    law("guard-of-what-is-zero", where(ne(a, zero), n * a, zero), n * a, "both are 0 there"),
     row("equal-and-at-least", and_(eq(a, b), ge(a, b)), eq(a, b), "implied"),
     row("equal-and-at-most", and_(eq(a, b), le(a, b)), eq(a, b), "implied"),
     row("not-not", not_(not_(c)), c, "double negation"),

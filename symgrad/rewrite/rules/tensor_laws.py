@@ -16,7 +16,6 @@ from symgrad.ops.array.layout import broadcast_to, expand, full, reshape, slice_
 from symgrad.ops.array.reductions import mean, norm
 from symgrad.ops.array.scans import cumsum
 from symgrad.ops.numpy.products import matmul
-from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import ne, where
 from symgrad.rewrite.rules.variables import a, array, law
@@ -45,29 +44,29 @@ TENSORS = [
         matmul(_A, _u),
         "transposes only permute the labels of the operands",
     ),
-    law("factor-in-front", matmul(_A, mul(a, _u)), mul(a, matmul(_A, _u)), "distributivity"),
+    law("factor-in-front", matmul(_A, a * _u), a * matmul(_A, _u), "distributivity"),
     law(
         "scalar-factor-of-a-sum",
-        add(mul(a, _x), mul(a, _y)),
-        mul(a, add(_x, _y)),
+        a * _x + a * _y,
+        a * (_x + _y),
         "distributivity; one product with an array less",
     ),
     law(
         "sum-of-a-repeated-axis",
         sum_over(broadcast_to(_u, params=(("n", "m"),)), (0,)),
-        mul(size_node("n"), _u),
+        size_node("n") * _u,
         "n equal terms",
     ),
     law(
         "factor-that-no-label-touches",
         contract([_A, _u, _x], [(0, 1), (1,), (0,)], (0,)),
-        mul(_x, matmul(_A, _u)),
+        _x * matmul(_A, _u),
         "distributivity",
     ),
     law(
         "contraction-of-equal-labels",
         contract([_A, _u, _v], [(0, 1), (1,), (1,)], (0,)),
-        matmul(_A, mul(_u, _v)),
+        matmul(_A, _u * _v),
         "the factors always have the same labels, so they are one product",
     ),
     law(
@@ -78,8 +77,8 @@ TENSORS = [
     ),
     law(
         "sum-of-a-sum",
-        sum_over(add(_x, mul(a, _y)), (0,)),
-        add(sum_over(_x, (0,)), mul(a, sum_over(_y, (0,)))),
+        sum_over(_x + a * _y, (0,)),
+        sum_over(_x, (0,)) + a * sum_over(_y, (0,)),
         "only if terms then cancel or are collected",
     ),
     law(
@@ -123,7 +122,7 @@ TENSORS = [
     law(
         "mean-as-sum",
         mean(_A, params=((0,),)),
-        div(sum_over(_A, (0,)), size_node("n")),
+        sum_over(_A, (0,)) / size_node("n"),
         "definition; the mean of no entries is undefined; at the end it is written as a mean again",
     ),
     law(
@@ -134,14 +133,14 @@ TENSORS = [
     ),
     law(
         "transpose-of-a-sum",
-        transpose(add(transpose(_A, (1, 0)), _B), (1, 0)),
-        add(_A, transpose(_B, (1, 0))),
+        transpose(transpose(_A, (1, 0)) + _B, (1, 0)),
+        _A + transpose(_B, (1, 0)),
         "linearity; only if the number of inner transposes does not grow",
     ),
     law(
         "elementwise-on-broadcasts",
-        add(_A, broadcast_to(_u, params=(("n", "m"),))),
-        add(_A, _u),
+        _A + broadcast_to(_u, params=(("n", "m"),)),
+        _A + _u,
         "elementwise ops broadcast by themselves",
     ),
     law(
@@ -152,14 +151,14 @@ TENSORS = [
     ),
     law(
         "product-of-views",
-        mul(_A, expand(mul(_x, _y), (1,))),
-        mul(mul(_A, expand(_x, (1,))), expand(_y, (1,))),
+        _A * expand(_x * _y, (1,)),
+        _A * expand(_x, (1,)) * expand(_y, (1,)),
         "inside a product: elementwise ops do not look at positions",
     ),
     law(
         "factor-of-a-linear-op",
-        cumsum(mul(a, _x), params=(0, 0)),
-        mul(a, cumsum(_x, params=(0, 0))),
+        cumsum(a * _x, params=(0, 0)),
+        a * cumsum(_x, params=(0, 0)),
         "linearity; also for slices, reshapes, gather and scatter_add",
     ),
     law(
