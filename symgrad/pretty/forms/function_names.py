@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ops.scalar.arith import add, mul, neg, pow
+from symgrad.ops.scalar.arith import pow
 from symgrad.ops.scalar.elementary import exp, expm1, sigmoid, sqrt
 from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.ops.scalar.logic import gt, where
@@ -14,9 +14,9 @@ from symgrad.ops.scalar.rounding import relu
 from symgrad.ops.special.gamma import erf, erfc
 from symgrad.rewrite.choice.alternatives import Alternatives
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.rule import Rule, RuleSet
+from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.rules.stable import STABLE
-from symgrad.rewrite.rules.variables import a, b, c, one, two, zero
+from symgrad.rewrite.rules.variables import a, b, c, one, row, zero
 
 _OF_STABLE = (
     "softplus",
@@ -29,49 +29,31 @@ _OF_STABLE = (
     "tanh",
 )
 
+_CHOSEN, _SCALED = where(c, one, zero), b * relu(a)
+
 ROWS = [
     *(STABLE.by_name[name] for name in _OF_STABLE),
-    Rule(
-        name="sech-by-tanh",
-        pattern=pow(sech(a), two),
-        replacement=one - tanh(a) ** 2,
-        why="cosh**2 - sinh**2 is 1",
+    row("sech-by-tanh", sech(a) ** 2, 1 - tanh(a) ** 2, "cosh**2 - sinh**2 is 1"),
+    row("square-of-a-choice", _CHOSEN**2, _CHOSEN, "0 and 1 are their own squares"),
+    row(
+        "roots-of-conjugates",
+        sqrt(a + 1) * sqrt(1 - a),
+        sqrt(1 - a**2),
+        "both roots exist where abs(a) <= 1, as that of the product",
     ),
-    Rule(
-        name="square-of-a-choice",
-        pattern=pow(where(c, one, zero), two),
-        replacement=where(c, one, zero),
-        why="0 and 1 are their own squares",
+    row("factor-of-a-choice", a * _CHOSEN, where(c, a, zero), "what is not chosen is zero"),
+    row(
+        "factor-of-a-choice-of-minus-one",
+        a * where(c, as_node(-1), zero),
+        where(c, -a, zero),
+        "what is not chosen is zero",
     ),
-    Rule(
-        name="roots-of-conjugates",
-        pattern=mul(sqrt(add(a, one)), sqrt(add(one, neg(a)))),
-        replacement=sqrt(one - a**2),
-        why="both roots exist where abs(a) <= 1, as that of the product",
-    ),
-    Rule(
-        name="factor-of-a-choice",
-        pattern=mul(a, where(c, one, zero)),
-        replacement=where(c, a, zero),
-        why="what is not chosen is zero",
-    ),
-    Rule(
-        name="factor-of-a-choice-of-minus-one",
-        pattern=mul(a, where(c, as_node(-1), zero)),
-        replacement=where(c, neg(a), zero),
-        why="what is not chosen is zero",
-    ),
-    Rule(
-        name="relu-where-it-is-not-zero",
-        pattern=where(gt(a, zero), mul(b, relu(a)), zero),
-        replacement=mul(b, relu(a)),
-        why="relu is zero elsewhere",
-    ),
-    Rule(
-        name="relu-where-it-is-not-zero-with-a-sign",
-        pattern=where(gt(a, zero), neg(mul(b, relu(a))), zero),
-        replacement=neg(mul(b, relu(a))),
-        why="relu is zero elsewhere",
+    row("relu-where-it-is-not-zero", where(gt(a, zero), _SCALED, zero), _SCALED, "relu is zero elsewhere"),
+    row(
+        "relu-where-it-is-not-zero-with-a-sign",
+        where(gt(a, zero), -_SCALED, zero),
+        -_SCALED,
+        "relu is zero elsewhere",
     ),
 ]
 
