@@ -1,13 +1,16 @@
-"""`register_op`: custom ops."""
+"""`register_op`: custom ops, in Python or C."""
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import keyword
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, cast
+
+import numpy as np
 
 from symgrad.api.functions.custom_op_checks import (
     check_kinks,
@@ -16,7 +19,6 @@ from symgrad.api.functions.custom_op_checks import (
     in_floats,
     refuse,
 )
-from symgrad.api.functions.custom_op_native import address_of, array_function
 from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
 from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.llvm.engine.scipy_functions import add_user_function
@@ -30,6 +32,34 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.user_ops import OWN, drop_own, make_own
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import RedefinitionError, UsageError
+
+_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__
+"""The class of C functions and callbacks in ctypes."""
+
+
+def address_of(native: Any) -> int:
+    """Return the address of a C function.
+
+    Raises:
+        UsageError: if it is not a C function.
+    """
+    is_address = isinstance(native, int) and not isinstance(native, bool)
+    found = native if is_address else getattr(native, "address", None)
+    if found is None and isinstance(native, _FUNCTION):  # ctypes.cast also accepts texts and arrays
+        found = ctypes.cast(native, ctypes.c_void_p).value
+    if not isinstance(found, int) or found <= 0:
+        raise UsageError(
+            f"{type(native).__name__} is no C function",
+            expected="an address, a function of ctypes, or an object with an .address (numba's cfunc)",
+        )
+    return found
+
+
+def array_function(address: int, count: int) -> Callable[..., Any]:
+    """Vectorize a C function of doubles over arrays."""
+    function = ctypes.CFUNCTYPE(*[ctypes.c_double] * (count + 1))(address)
+    return np.vectorize(lambda *args: function(*map(float, args)), otypes=[float])
+
 
 Formula: TypeAlias = "str | Callable[..., Any]"
 _OUT = "out"

@@ -1,9 +1,11 @@
-"""`compile`: compile expressions to a kernel."""
+"""`compile`: compile expressions to a kernel, and write kernels to files."""
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
@@ -11,10 +13,10 @@ from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
 from symgrad.api.kernels.disk_cache import CachedKernel
-from symgrad.api.kernels.saving import save
+from symgrad.compiler.c.identifiers import c_identifier
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.pipeline import arrange
-from symgrad.compiler.kernels.compile import compile_for_cuda, compile_nodes, kept_kernel
+from symgrad.compiler.kernels.compile import compile_for_cuda, compile_nodes, kept_kernel, save_native
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.ir.graph import Node
@@ -22,10 +24,38 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.support.errors import NotInProgramError, UsageError
+from symgrad.support.files import write_atomically
 from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
+
+
+def save(
+    kernel: Kernel,
+    path: str | Path,
+    *,
+    name: str | None = None,
+    outputs: Sequence[str] | None = None,
+    cpu: str = "host",
+    triple: str | None = None,
+) -> tuple[Path, ...]:
+    """Write a kernel in the format that the suffix of a path selects; see `Kernel.save`."""
+    path = Path(path)
+    if path.suffix != ".py":
+        return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
+    from symgrad.compiler.kernels.artefacts.artefact import check_path  # most kernels are never written
+    from symgrad.printing.numpy.source import numpy_source
+
+    check_path(path, cpu, triple)
+    if outputs is not None and len(outputs) != len(kernel.outputs):
+        raise UsageError(f"{len(outputs)} names for {len(kernel.outputs)} outputs")
+    function = name or (path.stem if kernel.name == "kernel" else kernel.name)
+    function = function if function.isidentifier() else c_identifier(function)
+    nodes = kernel.outputs[0] if len(kernel.outputs) == 1 else kernel.outputs
+    text = numpy_source(nodes, name=function + "_" * keyword.iskeyword(function), inputs=kernel.symbols)
+    write_atomically(path, text.encode())
+    return (path,)
 
 
 @overload

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from symgrad.analysis.expectations.assumptions import Undecided
-from symgrad.analysis.expectations.terms.expansion import Expansion, is_integer
-from symgrad.analysis.expectations.terms.floors import ceil_of_sum, floor_of_sum, round_of_sum
-from symgrad.analysis.expectations.terms.functions import exp_of_sum, log_of_sum, power_of_sum, wave_of_sum
-from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, power_of, product, scaled
+from symgrad.analysis.expectations.terms.expansion import Expansion, is_even, is_integer, simple
+from symgrad.analysis.expectations.terms.monomials import (
+    ONE,
+    Terms,
+    node_of,
+    ordered,
+    plus,
+    power,
+    power_of,
+    product,
+    raised,
+    scaled,
+)
 from symgrad.analysis.expectations.terms.sign_thresholds import (
     absolute,
     choice,
@@ -18,6 +28,128 @@ from symgrad.analysis.expectations.terms.sign_thresholds import (
     sign_of_sum,
 )
 from symgrad.ir.graph import OPS, Node, as_node
+
+_HIGHEST = 12  # the largest expanded power of a sum
+_WAVES = 4  # number of terms of an angle in addition theorems
+
+
+def power_of_sum(x: Expansion, terms: Terms, exponent: Node) -> Terms:
+    """Return a power of a sum without indicators; the exponent is free of noise."""
+    n = exponent.value if exponent.is_number() else None
+    if isinstance(n, int) and 0 <= n <= _HIGHEST:
+        return power(terms, n)
+    c, m = x.factored(terms)
+    if isinstance(n, int):
+        return {raised(m, exponent): power_of(c, exponent)}
+    out: list[tuple[Node, Node]] = []
+    rest: list[tuple[Node, Node]] = []
+    for atom, e in m:
+        if x.nonnegative(atom):
+            out.append((atom, e * exponent))
+        elif is_even(e):
+            out.append((OPS["abs"](atom), e * exponent))
+        else:
+            rest.append((atom, e))
+    if rest and not x.positive(c):
+        return {ordered([*out, (simple(c * node_of(tuple(rest))), exponent)]): _1}
+    if rest:
+        out.append((simple(node_of(tuple(rest))), exponent))
+    return {ordered(out): power_of(c, exponent)}
+
+
+def exp_of_sum(terms: Terms) -> Terms:
+    """Return exp of a sum without indicators, as a product."""
+    factors: list[tuple[Node, Node]] = []
+    c = _1
+    for m, k in terms.items():
+        if not m:
+            c = OPS["exp"](k)
+        elif len(m) == 1 and m[0][0].op.name == "log" and m[0][1].is_number(1):
+            factors.append((m[0][0].args[0], k))
+        else:
+            factors.append((OPS["exp"](node_of(m)), k))
+    found: Terms = {ONE: c}
+    for factor in factors:
+        found = product(found, {(factor,): _1})
+    return found
+
+
+def log_of_sum(x: Expansion, terms: Terms) -> Terms:
+    """Return log of a sum without indicators."""
+    c, m = x.factored(terms)
+    found: Terms = {} if c.is_number(1) else {ONE: OPS["log"](c)}
+    for atom, e in m:
+        if atom.op.name == "exp":
+            plus(found, scaled(x(atom.args[0]), e))
+        elif x.nonnegative(atom):
+            plus(found, {((OPS["log"](atom), _1),): e})
+        else:
+            raise Undecided
+    return found
+
+
+def wave_of_sum(terms: Terms, name: str) -> Terms:
+    """Return the cosine or sine of a sum without indicators, with the addition theorems."""
+    if len(terms) > _WAVES:
+        raise Undecided
+    cosine: Terms = {ONE: _1}
+    sine: Terms = {}
+    for m, c in terms.items():
+        if m:
+            angle = c * node_of(m)
+            ca: Terms = {((OPS["cos"](angle), _1),): _1}
+            sa: Terms = {((OPS["sin"](angle), _1),): _1}
+        else:
+            ca, sa = {ONE: OPS["cos"](c)}, {ONE: OPS["sin"](c)}
+        cosine, sine = (
+            plus(product(cosine, ca), scaled(product(sine, sa), as_node(-1))),
+            plus(product(sine, ca), product(cosine, sa)),
+        )
+    return cosine if name == "cos" else sine
+
+
+_STEPS = 8
+
+
+def floor_of_sum(x: Expansion, terms: Terms) -> Terms:
+    """Return floor(c0 + c1*u): its value at the lower end, plus 1 for each integer up to the upper end.
+
+    Raises:
+        Undecided: if the sum is not affine, c1 or an end of u is not a number, or there are too many steps.
+    """
+    if terms.keys() <= {ONE}:
+        return {ONE: OPS["floor"](simple(terms.get(ONE, _0)))}
+    affine = x.affine(terms)
+    if affine is None or not x.is_continuous(affine[0]) or not affine[2].is_number():
+        raise Undecided
+    u, c0, c1 = affine
+    ends = x.given.known.facts(u)
+    if isinstance(ends.low, float) or isinstance(ends.high, float):
+        raise Undecided
+    scale = Fraction(c1.value)
+    steps = math.ceil(abs(scale) * (ends.high - ends.low))
+    if steps > _STEPS:
+        raise Undecided
+    first = OPS["floor"](simple(c0 + min(scale * ends.low, scale * ends.high)))
+    found: Terms = {ONE: first}
+    for j in range(1, steps + 1):
+        above = {**terms, ONE: simple(c0 - first - j)}
+        plus(found, other(negative_part(x, above)))
+    return found
+
+
+def ceil_of_sum(x: Expansion, terms: Terms) -> Terms:
+    """Return ceil(c0 + c1*u), which is -floor(-c0 - c1*u)."""
+    return scaled(floor_of_sum(x, scaled(terms, as_node(-1))), as_node(-1))
+
+
+def round_of_sum(x: Expansion, terms: Terms) -> Terms:
+    """Return round(c0 + c1*u) as floor(1/2 + c0 + c1*u); they differ with probability 0 because u is continuous."""
+    if terms.keys() <= {ONE}:
+        return {ONE: OPS["round"](simple(terms.get(ONE, _0)))}
+    half = {ONE: as_node(Fraction(1, 2))}
+    return floor_of_sum(x, plus(half, terms))
+
 
 _0, _1 = as_node(0), as_node(1)
 _HALF = as_node(Fraction(1, 2))
