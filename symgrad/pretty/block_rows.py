@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from symgrad.ir.graph import Node, apply
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.layout import broadcast_to, reshape, squeeze, unslice
 from symgrad.ops.numpy.calls import join, stack
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -44,8 +44,7 @@ def concat_rows(node: Node) -> Node:
         return node
     done: dict[Node, Node] = {}
     for n in order:
-        args = tuple(done[a] for a in n.args)
-        made = n if args == n.args else apply(n.op, args, n.params)
+        made = with_args(n, [done[a] for a in n.args])
         done[n] = (_stacked(made) or made) if n.op is add else made
     return done[node]
 

@@ -14,9 +14,9 @@ from functools import reduce
 from typing import NamedTuple
 
 from symgrad.ir.composite import WRITTEN, form_of
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import expression_text
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.limits import EQUATIONS
 from symgrad.support.errors import SymgradError
@@ -113,8 +113,7 @@ def regrouped(node: Node, calls: Mapping[Node, NamedCall]) -> Node:
     order = topological([node])
     inner = {a for n in order if n.op is mul for a in n.args if a.op is mul}
     for n in order:
-        args = tuple(done[a] for a in n.args)
-        done[n] = n if args == n.args else apply(n.op, args, n.params)
+        done[n] = with_args(n, [done[a] for a in n.args])
         if n.op is mul and n not in inner and n not in calls:
             done[n] = _grouped(done[n], products)
     return done[node]

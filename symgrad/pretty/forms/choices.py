@@ -11,7 +11,7 @@ from functools import reduce
 from math import prod
 
 from symgrad.ir.graph import Node, apply, as_node, number
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.ops.scalar.logic import ge, gt, le, lt, where
@@ -36,14 +36,13 @@ def simplify_choices(node: Node, known: Conditions) -> Node:
     done: dict[Node, Node] = {}
     made: set[Node] = set()  # choices that have factors in front of them
     for n in topological([node]):
-        args = tuple(done[a] for a in n.args)
-        after = n if args == n.args else apply(n.op, args, n.params)
+        after = with_args(n, [done[a] for a in n.args])
         if n.op is where and n.dtype != "bool":
             parted = _parted(after, known)
             if parted is not after and parted.shape == after.shape:
                 after = parted
                 made.add(after)
-        elif n.op is einsum and any(a in made for a in args):
+        elif n.op is einsum and any(a in made for a in after.args):
             after = _in_front(after, made)
         done[n] = after
     return done[node]

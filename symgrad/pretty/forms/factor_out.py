@@ -9,7 +9,7 @@ from math import prod
 from typing import NamedTuple
 
 from symgrad.ir.graph import Node, apply, number
-from symgrad.ir.traverse import signed_terms, topological
+from symgrad.ir.traverse import signed_terms, topological, with_args
 from symgrad.ops.array.contraction import Labels, contract, einsum
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -119,12 +119,11 @@ def distribute(node: Node) -> Node:
     """Return a node whose inner products of sums are expanded term by term: `p@(1 + log(p))` is `sum(p) + p@log(p)`."""
     done: dict[Node, Node] = {}
     for n in topological([node]):
-        args = tuple(done[a] for a in n.args)
-        made = n if args == n.args else apply(n.op, args, n.params)
+        made = with_args(n, [done[a] for a in n.args])
         if (
             n.op is einsum
             and len(set(n.params[0])) == 1
-            and prod(len(terms_of(a)) for a in args) <= COMMON_TERMS
+            and prod(len(terms_of(a)) for a in made.args) <= COMMON_TERMS
         ):
             made = reduce(lambda a, b: a + b, _apart(made))
         done[n] = made

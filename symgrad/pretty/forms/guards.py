@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from symgrad.ir.graph import Node, apply
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, topological, with_args
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
@@ -41,8 +41,7 @@ def without_idle_guards(node: Node) -> Node:
             value = n.args[1]
             done[n] = value if _guarded(n) in asked and value.shape == n.shape else n
         elif _needs_all(n):
-            args = tuple(done[a] for a in n.args)
-            done[n] = n if args == n.args else apply(n.op, args, n.params)
+            done[n] = with_args(n, [done[a] for a in n.args])
         else:
             done[n] = n
     return done[node]

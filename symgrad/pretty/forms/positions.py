@@ -13,7 +13,7 @@ from functools import reduce
 from symgrad.ir.graph import SYMBOL, Node, apply, as_node, size_node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape, Size, size_sum
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, topological, with_args
 from symgrad.ir.types import Domain
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.array.indexing import gather, one_hot, scatter_add
@@ -52,8 +52,7 @@ def as_one_hot(node: Node, known: Conditions, *, read: bool = False) -> tuple[No
     if not any(n.op is scatter_add or n.op is one_hot for n in order):
         return node, unsure
     for n in order:
-        args = tuple(done[a] for a in n.args)
-        made = n if args == n.args else apply(n.op, args, n.params)
+        made = with_args(n, [done[a] for a in n.args])
         if n.op is scatter_add:
             made = _one_hot(made, known, unsure, read=read) or made
         elif n.op is einsum:
@@ -188,8 +187,7 @@ def merged(node: Node) -> Node:
     """Return a node in which the factors of values at positions are read there only, in products and contractions."""
     done: dict[Node, Node] = {}
     for n in topological([node]):
-        args = tuple(done[a] for a in n.args)
-        made = n if args == n.args else apply(n.op, args, n.params)
+        made = with_args(n, [done[a] for a in n.args])
         if n.op in (mul, div) and n.shape:
             made = _product(made) or made
         elif n.op is einsum and len(n.args) > 1:

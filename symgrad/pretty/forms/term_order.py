@@ -14,7 +14,7 @@ from functools import reduce
 
 from symgrad.ir.graph import SYMBOL, Node, apply, as_node
 from symgrad.ir.notation.printer import expression_text
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.contraction import Labels, contract, einsum, sum_over
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import reshape, squeeze
@@ -59,8 +59,7 @@ def order_terms(
     inner = {a for n in order for a in n.args if _KIND.get(a.op) == _KIND.get(n.op, n)}
     terms = {t for n in order if n.op is add for t in n.args}
     for n in order:
-        args = tuple(done[a] for a in n.args)
-        made = n if args == n.args else apply(n.op, args, n.params)
+        made = with_args(n, [done[a] for a in n.args])
         if n not in inner or n is node:
             if n.op in _PRODUCTS:
                 made = _diagonal(made) or _flat_product(_positive(made, known, own, alone=n not in terms))

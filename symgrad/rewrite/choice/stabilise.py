@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, apply
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological, with_args
 from symgrad.rewrite.choice.alternatives import Alternatives
 from symgrad.rewrite.choice.samples import FINE, Sample, searchable
 from symgrad.rewrite.facts.inference import Conditions
@@ -99,8 +99,7 @@ class _FormSearch:
         for node in order if depth else steps("rules", "looking for stable forms", order):
             if node in self.done:
                 continue
-            args = tuple(self.done[a] for a in node.args)
-            rebuilt = node if args == node.args else apply(node.op, args, node.params)
+            rebuilt = with_args(node, [self.done[a] for a in node.args])
             if rebuilt is not node:
                 self.sample.takes(rebuilt, node)
             self.done[node] = self._best(node, rebuilt, depth)
