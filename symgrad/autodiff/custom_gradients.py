@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, apply, as_node, symbol
 from symgrad.ir.shapes import broadcast_shapes
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import topological
-from symgrad.ir.types import Declaration, Shape
+from symgrad.ir.types import Declaration
 from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.layout import expand
 from symgrad.ops.control import with_slope

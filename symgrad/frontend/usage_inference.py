@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.types import REAL, Declaration, Shape
+from symgrad.ir.sizes import Shape
+from symgrad.ir.types import REAL, Declaration
 from symgrad.support.errors import SymgradError
 
 _TOGETHER = 3

@@ -24,32 +24,6 @@ from symgrad.ir.exact import decimal_digits
 from symgrad.ir.sizes import Extent, Shape, Size, least_value, names_of, size_product, size_sum
 from symgrad.support.errors import DeclarationError
 
-__all__ = [
-    "BOOL",
-    "DISTRIBUTIONS",
-    "DOMAINS",
-    "INT",
-    "NAME",
-    "NONNEGATIVE",
-    "POSITIVE",
-    "REAL",
-    "Declaration",
-    "Distribution",
-    "DistributionFamily",
-    "Domain",
-    "End",
-    "Kind",
-    "Known",
-    "Number",
-    "Shape",
-    "Size",
-    "decimal_text",
-    "is_exact",
-    "is_family",
-    "is_name",
-    "write_formulas_with",
-]
-
 NAME = r"[^\W\d][\w\u0300-\u036f]*"
 """The regular expression of names in texts: letters, digits, _ and accents (x\u0302)."""
 

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.canonical_labels import Form
+from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.matrix_functions import primitive_part
 
 Environment = Mapping[str, int]

@@ -14,7 +14,8 @@ from symgrad.frontend.limits import NESTING
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.exact import CONSTANTS, DIGITS
 from symgrad.ir.graph import NUMBER, OPS, Node, Op, constant, number, symbol, truth
-from symgrad.ir.notation.printer import ONE_LINE, expression_text, number_text, program_text, str_text
+from symgrad.ir.notation.literals import number_text
+from symgrad.ir.notation.printer import ONE_LINE, expression_text, program_text, str_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Distribution, Domain
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import symgrad.ops  # noqa: F401  (registers the ops)
 from symgrad.ir.graph import OPS, Node, Op, as_node, constant, number, symbol
 from symgrad.ir.types import BOOL, Declaration
-from symgrad.printing.latex.expressions import latex, latex_name
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import latex_name
 
 ALL = sorted({op.name: op for op in OPS.values() if op.pointwise}.values(), key=lambda op: op.name)
 x, y, z = (symbol(Declaration(n)) for n in "xyz")

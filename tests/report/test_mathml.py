@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from symgrad.report.mathml.convert import NotMathML, mathml
+from symgrad.report.mathml.convert import mathml
+from symgrad.report.mathml.markup import NotMathML
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 # fmt: off

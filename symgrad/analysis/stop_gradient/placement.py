@@ -24,8 +24,9 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import REAL, Declaration, Shape
+from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through, without_stops
 from symgrad.rewrite.pipeline import canonical

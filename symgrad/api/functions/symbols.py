@@ -8,17 +8,9 @@ from symgrad.api.functions.sizes import shape_of
 from symgrad.api.handles.expr import Expr, handle, node_of
 from symgrad.ir.graph import symbol
 from symgrad.ir.listing import one_of
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import as_parameter
-from symgrad.ir.types import (
-    DISTRIBUTIONS,
-    DOMAINS,
-    Declaration,
-    Distribution,
-    Domain,
-    Shape,
-    is_family,
-    is_name,
-)
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, is_family, is_name
 from symgrad.rewrite.facts.distribution_params import declared
 from symgrad.support.errors import UsageError
 

@@ -58,7 +58,7 @@ def title(y: Expr, by: Sequence[Expr]) -> str:
 
 def leibniz_of(y: Expr, by: Sequence[Expr]) -> str:
     """Return the title of a derivative as LaTeX."""
-    from symgrad.printing.latex.expressions import latex_name
+    from symgrad.printing.latex.pieces import latex_name
     from symgrad.printing.texts.named_formulas import leibniz
 
     def name(e: Expr) -> str:

@@ -10,7 +10,8 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.pretty.forms.numbers import Literals
-from symgrad.printing.latex.expressions import latex, latex_name
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import latex_name
 from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
 
 _LINES = 60

@@ -26,16 +26,6 @@ from symgrad.checker.program.length_values import length_value, resolve_lengths
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol, resolve_ends
 from symgrad.support.errors import UsageError
 
-__all__ = [
-    "EVERY_VARIABLE",
-    "Value",
-    "depending_arguments",
-    "evaluate",
-    "in_domain",
-    "in_interval",
-    "infer_sizes",
-]
-
 Point: TypeAlias = "Mapping[str, Any]"
 
 

@@ -10,10 +10,11 @@ from typing import TypeAlias
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.elementwise_ops import StepCall, indexed_axes, prepend_axes
 from symgrad.checker.index_form.forms.axis_products import product_along_axes, product_except
+from symgrad.checker.index_form.forms.canonical_labels import Form
 from symgrad.checker.index_form.forms.functions import exp, log, magnitude, opaque, power
 from symgrad.checker.index_form.forms.position_maps import affine, order_map, position_map, slice_map
 from symgrad.checker.index_form.forms.product_rules import Dependency, delta
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.index_arrays import index_map, is_in_bounds
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, divided_difference, matrix_function

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.forms.axis_products import product_along_axes, product_except
+from symgrad.checker.index_form.forms.canonical_labels import Atom, Factors, Form, RawProduct
 from symgrad.checker.index_form.forms.form_conditions import failure_condition, tie_condition, zero_conditions
 from symgrad.checker.index_form.forms.functions import (
     constant,
@@ -26,7 +27,7 @@ from symgrad.checker.index_form.forms.product_rules import (
     fill_slots,
     without_factor,
 )
-from symgrad.checker.index_form.forms.terms import Atom, Factors, Form, FormAlgebra, Head, RawProduct
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Head
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, matrix_function_derivative, rebuild
 

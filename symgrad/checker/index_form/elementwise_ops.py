@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeAlias
 
 from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.forms.canonical_labels import Form
 from symgrad.checker.index_form.forms.form_conditions import failure_condition
 from symgrad.checker.index_form.forms.functions import (
     constant,
@@ -26,7 +27,7 @@ from symgrad.checker.index_form.forms.functions import (
 )
 from symgrad.checker.index_form.forms.position_maps import iota_difference, order_map
 from symgrad.checker.index_form.forms.product_rules import delta
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.index_arrays import push_through_gather
 from symgrad.checker.program.steps import ProofStep
 

@@ -14,16 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.forms.canonical_labels import Atom, Form, Monomial, RawProduct
 from symgrad.checker.index_form.forms.position_maps import affine, position_map
 from symgrad.checker.index_form.forms.product_rules import Dependency
-from symgrad.checker.index_form.forms.terms import (
-    Atom,
-    Form,
-    FormAlgebra,
-    Monomial,
-    RawProduct,
-    single_factor,
-)
+from symgrad.checker.index_form.forms.terms import FormAlgebra, single_factor
 from symgrad.checker.program.length_polynomials import (
     ONE,
     Size,

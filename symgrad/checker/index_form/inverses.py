@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.forms.axis_products import product_along_axes
-from symgrad.checker.index_form.forms.canonical_labels import connected_components
+from symgrad.checker.index_form.forms.canonical_labels import Factors, Form, RawProduct, connected_components
 from symgrad.checker.index_form.forms.form_conditions import singular_condition
 from symgrad.checker.index_form.forms.functions import exclude, exp, is_positive, log, power
 from symgrad.checker.index_form.forms.product_rules import delta, fill_matrix_slots
-from symgrad.checker.index_form.forms.terms import Factors, Form, FormAlgebra, Head, RawProduct, single_factor
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Head, single_factor
 from symgrad.checker.index_form.matrix_functions import (
     diagonal_entries,
     is_identity,

@@ -24,6 +24,7 @@ from math import factorial
 from typing import TypeAlias
 
 from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.forms.canonical_labels import Atom, Component, Form, RawProduct
 from symgrad.checker.index_form.forms.functions import exp, opaque
 from symgrad.checker.index_form.forms.product_rules import (
     delta,
@@ -35,16 +36,7 @@ from symgrad.checker.index_form.forms.product_rules import (
     split_scalar_factors,
     without_factor,
 )
-from symgrad.checker.index_form.forms.terms import (
-    Atom,
-    Component,
-    Form,
-    FormAlgebra,
-    Head,
-    RawProduct,
-    Rule,
-    single_factor,
-)
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Head, Rule, single_factor
 
 MATRIX_FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "expm": ("expm", 1),

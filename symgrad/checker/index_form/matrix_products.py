@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from symgrad.checker.index_form.elementwise_ops import shape_of
+from symgrad.checker.index_form.forms.canonical_labels import Form
 from symgrad.checker.index_form.forms.functions import log, magnitude
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.traversal import leaves

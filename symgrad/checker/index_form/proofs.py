@@ -25,10 +25,11 @@ from symgrad.checker.index_form.elementwise_ops import (
     shape_of,
 )
 from symgrad.checker.index_form.forms.axis_products import AXIS_PRODUCT_RULES
+from symgrad.checker.index_form.forms.canonical_labels import Form
 from symgrad.checker.index_form.forms.form_conditions import merge_conditions
 from symgrad.checker.index_form.forms.functions import constant
 from symgrad.checker.index_form.forms.product_rules import RULES
-from symgrad.checker.index_form.forms.terms import REPEATED_INDEX, Form, FormAlgebra, Head
+from symgrad.checker.index_form.forms.terms import REPEATED_INDEX, FormAlgebra, Head
 from symgrad.checker.index_form.index_arrays import integer_bounds
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTION_RULES
 from symgrad.checker.index_form.matrix_products import function_of_product

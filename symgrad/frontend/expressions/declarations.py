@@ -9,8 +9,9 @@ from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Tok
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import as_parameter, topological
-from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain
 from symgrad.rewrite.facts.distribution_params import misfit
 from symgrad.support.errors import (
     Cure,

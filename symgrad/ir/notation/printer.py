@@ -30,18 +30,6 @@ from symgrad.ir.types import write_formulas_with
 from symgrad.support.errors import RedefinitionError
 from symgrad.support.traversal import leaves
 
-__all__ = [
-    "ONE_LINE",
-    "expression_text",
-    "in_parentheses",
-    "number_text",
-    "one_line",
-    "parts_of",
-    "program_text",
-    "short_text",
-    "str_text",
-]
-
 ONE_LINE = 1_000  # characters of an expression that is printed on one line
 _DEPTH = 200  # the deepest nesting of one definition, well below the limit of the reader
 _SMALL = 12  # characters of a common subexpression that is repeated rather than named

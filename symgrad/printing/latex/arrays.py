@@ -10,14 +10,12 @@ from collections.abc import Callable, Sequence
 
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
+from symgrad.ir.notation.literals import ATOM, MUL, POW
 from symgrad.ir.sizes import size_sum
 from symgrad.printing.latex.pieces import (
-    ATOM,
     HADAMARD,
     MATRIX,
-    MUL,
     OPEN,
-    POW,
     SCALED,
     SIGNED,
     Texts,

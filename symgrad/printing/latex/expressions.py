@@ -11,16 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.printing.latex.arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
 from symgrad.printing.latex.pieces import (
-    ADD,
-    ATOM,
     HADAMARD,
-    MUL,
     OPEN,
-    POW,
     SIGNED,
     Texts,
     juxtapose,
@@ -32,9 +29,6 @@ from symgrad.printing.latex.pieces import (
 from symgrad.printing.latex.pieces import Written as _Written
 from symgrad.printing.limits import LATEX_CHARACTERS, LATEX_LINE_CHARACTERS, LATEX_REPEATED_CHARACTERS
 from symgrad.support.traversal import walk
-
-__all__ = ["latex", "latex_name"]
-
 
 _CONSTANTS = {
     "pi": r"\pi",

@@ -11,26 +11,6 @@ from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, number_text
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.types import NAME, Number
 
-__all__ = [
-    "ADD",
-    "ATOM",
-    "HADAMARD",
-    "MATRIX",
-    "MUL",
-    "OPEN",
-    "POW",
-    "SCALED",
-    "SIGNED",
-    "Texts",
-    "Written",
-    "juxtapose",
-    "latex_name",
-    "latex_number",
-    "latex_shape",
-    "latex_size",
-    "within",
-]
-
 Written: TypeAlias = tuple[str, float]
 """A text and the rank of its outermost form."""
 

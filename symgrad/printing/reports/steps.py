@@ -10,7 +10,8 @@ from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.printing.latex.expressions import latex, latex_name
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.printing.pictures.numeric import slope_figure
 from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, briefs

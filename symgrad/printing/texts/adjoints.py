@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.pretty.named_derivatives import name_derivatives
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import ATOM, Written, latex_name
+from symgrad.printing.latex.pieces import Written, latex_name
 from symgrad.printing.limits import LINE_CHARACTERS
 from symgrad.printing.texts.named_formulas import formula_rows, named_latex, spelled_latex
 

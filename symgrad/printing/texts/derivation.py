@@ -15,7 +15,8 @@ from symgrad.autodiff.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
-from symgrad.printing.latex.expressions import latex, latex_name
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import (
     CELL_CHARACTERS,
     GRADIENT_CHARACTERS,

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.traverse import topological
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_derivatives import NamedFormulas
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_name, latex_number
+from symgrad.printing.latex.pieces import Written, latex_name, latex_number
 from symgrad.printing.numpy.source import numpy_source
 
 

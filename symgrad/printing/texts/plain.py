@@ -9,7 +9,8 @@ from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.noise.witness import ExactValue, NoiseWitness
 from symgrad.ir.graph import Node
-from symgrad.ir.notation.printer import number_text, str_text
+from symgrad.ir.notation.literals import number_text
+from symgrad.ir.notation.printer import str_text
 from symgrad.printing.limits import READINGS
 from symgrad.printing.texts.derivation import gap_title
 from symgrad.support.source import Place

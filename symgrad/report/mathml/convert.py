@@ -32,8 +32,6 @@ from symgrad.report.mathml.markup import (
 )
 from symgrad.report.mathml.vocabulary import DELIMITERS, ENVIRONMENTS, SPACES
 
-__all__ = ["NotMathML", "mathml"]
-
 
 @dataclass(slots=True)
 class _Frame:

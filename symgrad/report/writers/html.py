@@ -24,7 +24,8 @@ from symgrad.report.blocks import (
     Steps,
     Table,
 )
-from symgrad.report.mathml.convert import NotMathML, mathml
+from symgrad.report.mathml.convert import mathml
+from symgrad.report.mathml.markup import NotMathML
 from symgrad.report.mathml.portable import portable_formula
 from symgrad.report.report import Report
 from symgrad.report.writers.drawing import picture_class, portable_picture, safe_svg

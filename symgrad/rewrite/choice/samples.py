@@ -23,8 +23,6 @@ from symgrad.rewrite.choice.sample_points import points_at, points_of
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import walk
 
-__all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
-
 # What is imported in functions here would slow down the start: mpmath, which many samples do not need.
 
 _LARGEST = 160  # largest number of equations for which forms are compared

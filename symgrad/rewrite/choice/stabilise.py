@@ -10,7 +10,8 @@ import numpy as np
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological, with_args
 from symgrad.rewrite.choice.alternatives import Alternatives
-from symgrad.rewrite.choice.samples import FINE, Sample, searchable
+from symgrad.rewrite.choice.float_faults import FINE
+from symgrad.rewrite.choice.samples import Sample, searchable
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.rules.stable import STABLE
 from symgrad.rewrite.trace import Step, Trace

@@ -12,13 +12,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from symgrad.checker.clock import is_late, now
 from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.forms.canonical_labels import Form
 from symgrad.checker.index_form.forms.form_conditions import (
     singular_condition,
     tie_condition,
     zero_conditions,
 )
 from symgrad.checker.index_form.forms.functions import content
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.proofs import LAWS, normal_forms
 from symgrad.checker.limits import FORM_TERMS
 from symgrad.frontend.text import parse_expression

@@ -153,7 +153,7 @@ def test_claims_whose_shapes_disagree() -> None:
     first = sg.verify(p["loss"], "w", "X@(X@w - y)").diagnosis[0]
     assert first.message == "the claim lacks a transpose of `X` in `X@(X@w - y)`"
     assert first.where is not None
-    assert first.where.source.name == told.CLAIM
+    assert first.where.source.name == "the claim"
     first = sg.verify(p["loss"], "w", "X.T*(X@w - y)").diagnosis[0]
     assert first.kind == "missing-broadcast-sum"
 

@@ -25,7 +25,7 @@ from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite, s
 from symgrad.analysis.explain.noise.sample_points import domain_of, draws, entries, inside, value_at
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, Node
-from symgrad.ir.notation.printer import number_text
+from symgrad.ir.notation.literals import number_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
 from symgrad.ir.values.evaluate import evaluate

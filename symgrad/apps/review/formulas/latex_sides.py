@@ -39,8 +39,9 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.words import join_words, rename_called
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, size_leaf, symbol
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import Declaration, Shape
+from symgrad.ir.types import Declaration
 from symgrad.support.errors import (
     ShapeError,
     SymgradError,

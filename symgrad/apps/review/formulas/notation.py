@@ -25,8 +25,9 @@ from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import one_of
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute
-from symgrad.ir.types import Declaration, Shape
+from symgrad.ir.types import Declaration
 from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import (
     ProgramSyntaxError,

@@ -24,8 +24,8 @@ from symgrad.frontend.glyphs import spelled_out
 from symgrad.frontend.latex.meaning.inputs import input_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import Shape
 from symgrad.support.errors import SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 

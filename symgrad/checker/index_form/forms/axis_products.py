@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from symgrad.checker.index_form.forms.canonical_labels import Atom, Component, Factors, Form, RawProduct
 from symgrad.checker.index_form.forms.functions import exp, is_positive, log, opaque, power
 from symgrad.checker.index_form.forms.product_rules import delta, fill_slots, without_factor
-from symgrad.checker.index_form.forms.terms import (
-    Atom,
-    Component,
-    Factors,
-    Form,
-    FormAlgebra,
-    RawProduct,
-    Rule,
-)
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Rule
 
 
 def product_except(t: FormAlgebra, form: Form, lengths: Sequence[str], at: Sequence[str]) -> Form:

@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import count
 from string import ascii_lowercase
 
-from symgrad.checker.index_form.forms.terms import Component, Form, FormAlgebra, Head
+from symgrad.checker.index_form.forms.canonical_labels import Component, Form
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Head
 
 _LONGEST = 200
 _DEEPEST = 8

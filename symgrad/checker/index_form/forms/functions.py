@@ -11,10 +11,11 @@ from fractions import Fraction
 from math import floor, gcd, lcm
 
 from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.forms.canonical_labels import Component, Form, Monomial
 from symgrad.checker.index_form.forms.form_conditions import zero_conditions
 from symgrad.checker.index_form.forms.perfect_powers import perfect_power
 from symgrad.checker.index_form.forms.product_rules import fill_slots
-from symgrad.checker.index_form.forms.terms import Component, Form, FormAlgebra, Monomial, heads_of
+from symgrad.checker.index_form.forms.terms import FormAlgebra, heads_of
 from symgrad.checker.limits import EXPANDED_EXPONENT, FORM_COEFFICIENT_BITS
 from symgrad.checker.numbers import flint
 

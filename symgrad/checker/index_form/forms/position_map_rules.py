@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symgrad.checker.index_form.forms.terms import Atom, Form, FormAlgebra, Head, Monomial, RawProduct
+from symgrad.checker.index_form.forms.canonical_labels import Atom, Form, Monomial, RawProduct
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Head
 
 
 def disjoint_maps(t: FormAlgebra, a: Atom, b: Atom) -> bool:

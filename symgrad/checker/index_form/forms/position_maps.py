@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from symgrad.checker.index_form.forms.canonical_labels import Form
 from symgrad.checker.index_form.forms.product_rules import Dependency, delta
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra, single_factor
+from symgrad.checker.index_form.forms.terms import FormAlgebra, single_factor
 
 End: TypeAlias = "tuple[str, str]"
 """An index and the length of its axis."""

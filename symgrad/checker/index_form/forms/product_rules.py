@@ -12,17 +12,16 @@ from math import floor
 from typing import TypeAlias
 
 from symgrad.checker.extension_field.field import GiveUp
-from symgrad.checker.index_form.forms.canonical_labels import connected_components
-from symgrad.checker.index_form.forms.position_map_rules import disjoint_maps, reverse_order
-from symgrad.checker.index_form.forms.terms import (
+from symgrad.checker.index_form.forms.canonical_labels import (
     Atom,
     Component,
     Form,
-    FormAlgebra,
     Monomial,
     RawProduct,
-    Rule,
+    connected_components,
 )
+from symgrad.checker.index_form.forms.position_map_rules import disjoint_maps, reverse_order
+from symgrad.checker.index_form.forms.terms import FormAlgebra, Rule
 
 Dependency: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], bool]"
 """A dependency of a map: source positions, the target positions that they determine, and whether it is total."""

@@ -33,21 +33,6 @@ from symgrad.checker.index_form.forms.canonical_labels import (
 from symgrad.checker.limits import FORM_COEFFICIENT_BITS
 from symgrad.checker.program.length_polynomials import Size
 
-__all__ = [
-    "REPEATED_INDEX",
-    "Atom",
-    "Component",
-    "Factors",
-    "Form",
-    "Head",
-    "Monomial",
-    "RawProduct",
-    "Rule",
-    "FormAlgebra",
-    "heads_of",
-    "single_factor",
-]
-
 Rule: TypeAlias = "Callable[[FormAlgebra, Atom, RawProduct], list[RawProduct] | None]"
 
 REPEATED_INDEX = "repeated"

@@ -27,9 +27,8 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
-from symgrad.ir.sizes import Size
+from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ir.types import Shape
 from symgrad.support.errors import UnsupportedError, placed_error
 from symgrad.support.source import Span
 

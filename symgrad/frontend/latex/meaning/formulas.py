@@ -34,7 +34,8 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, Node, symbol
-from symgrad.ir.types import Declaration, Shape
+from symgrad.ir.sizes import Shape
+from symgrad.ir.types import Declaration
 from symgrad.support.source import Source
 
 
