@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.analysis.explain.naming import quotient_text
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import names_in
@@ -166,8 +167,7 @@ class Lesson:
                 last[step.step.target] = k
         for node in sorted(last, key=last.__getitem__):
             (gradient,) = pull_back([self._y.node], [as_node(1)], [node]).gradients
-            top, by = (record.naming.text(n) for n in (record.y, node))
-            name = "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
+            name = quotient_text(*map(record.naming.text, (record.y, node)))
             formula = str(Expr(gradient, listings=self._y.listings).simplify())
             yield DerivationLine(name, formula, self._rules(node), gradient, None, node)
 

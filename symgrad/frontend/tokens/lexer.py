@@ -11,7 +11,7 @@ from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.types import NAME
-from symgrad.support.errors import NestingError, ProgramSyntaxError, SymgradError
+from symgrad.support.errors import NestingError, SymgradError
 from symgrad.support.source import Source
 
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
@@ -130,9 +130,9 @@ class Lexer(LexerState):
 
     def _too_deep(self, start: int) -> SymgradError:
         return self.error(
-            NestingError,
             f"nested deeper than {NESTING:,} levels",
             start,
+            cls=NestingError,
             expected=f"at most {NESTING:,} open brackets, powers of powers or signs at one place",
             cure="give an inner part a name: t = ..., on a line of its own",
         )
@@ -141,25 +141,16 @@ class Lexer(LexerState):
         start = self.brackets[-1]
         bracket = self.source.text[start]
         closing = {"(": ")", "[": "]"}[bracket]
-        return self.error(
-            ProgramSyntaxError,
-            f"this '{bracket}' is never closed",
-            start,
-            cure=f"add the missing '{closing}'",
-        )
+        return self.error(f"this '{bracket}' is never closed", start, cure=f"add the missing '{closing}'")
 
     def _unbalanced(self, value: str, start: int) -> SymgradError:
         if not self.brackets:
             return self.error(
-                ProgramSyntaxError,
-                f"this '{value}' closes nothing",
-                start,
-                cure=f"remove it, or open a '{_CLOSES[value]}'",
+                f"this '{value}' closes nothing", start, cure=f"remove it, or open a '{_CLOSES[value]}'"
             )
         opening = self.brackets[-1]
         line, column = self.source.line_column(start)
         return self.error(
-            ProgramSyntaxError,
             f"this '{self.source.text[opening]}' is closed by '{value}' (line {line}, column {column})",
             opening,
             cure="use the same kind of bracket at both ends",

@@ -19,7 +19,6 @@ from symgrad.ir.exact import DIGITS
 from symgrad.support.errors import (
     ForbiddenSyntaxError,
     NumberTooLargeError,
-    ProgramSyntaxError,
     SymgradError,
     UnsupportedError,
 )
@@ -93,29 +92,28 @@ def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
     if value in FORBIDDEN:
         total = sum_over(lexer.source.text, start) if value == "for" else None
         raise lexer.error(
-            ForbiddenSyntaxError,
             f"'{value}' is a word of Python, not of formulas",
             start,
             end,
+            cls=ForbiddenSyntaxError,
             cure=f"write {total}" if total else FORBIDDEN[value],
         )
     if value.startswith("__"):
         raise lexer.error(
-            ForbiddenSyntaxError,
             f"names that start with two underscores, such as '{value}', are Python's",
             start,
             end,
+            cls=ForbiddenSyntaxError,
             cure="choose another name",
         )
     for i, character in enumerate(value):
         if character in _SUPERSCRIPTS:
             raise superscript(lexer, start + i)
     if value == "π":
-        raise lexer.error(ProgramSyntaxError, "'π' is written pi", start, end, cure="write pi")
+        raise lexer.error("'π' is written pi", start, end, cure="write pi")
     plain = normalize("NFKC", value)
     if plain != value or not value.isidentifier():
         raise lexer.error(
-            ProgramSyntaxError,
             f"the name {value!r} has characters that look like others",
             start,
             end,
@@ -136,7 +134,7 @@ def superscript(lexer: LexerState, start: int) -> SymgradError:
     if cure is None:
         raised_twice = text[:start].rstrip().endswith("**")
         cure = power if raised_twice else f"{operand_before(text, start) or ''}**{power}"
-    return lexer.error(ProgramSyntaxError, "a raised digit is no power", start, cure=f"write {cure}")
+    return lexer.error("a raised digit is no power", start, cure=f"write {cure}")
 
 
 def after_number(lexer: LexerState, value: str, start: int, end: int) -> SymgradError:
@@ -145,26 +143,21 @@ def after_number(lexer: LexerState, value: str, start: int, end: int) -> Symgrad
     if text[end] in _SUPERSCRIPTS:
         return superscript(lexer, end)
     if text[end] == ".":
-        return lexer.error(
-            ProgramSyntaxError, f"'{value}.' is no number", start, end + 1, cure="write one decimal point"
-        )
+        return lexer.error(f"'{value}.' is no number", start, end + 1, cure="write one decimal point")
     rest = re.compile(r"\w+").match(text, end)
     word = rest.group() if rest else text[end]
     stop = end + len(word)
     if value == "0" and word[0] in "xXbBoO" and word[1:].isalnum():
-        return lexer.error(
-            ProgramSyntaxError, "numbers are decimal", start, stop, cure="write the number in base ten"
-        )
+        return lexer.error("numbers are decimal", start, stop, cure="write the number in base ten")
     if word in ("j", "J"):
         return lexer.error(
-            UnsupportedError,
             "complex numbers are not in this version",
             start,
             stop,
+            cls=UnsupportedError,
             cure="write the real and the imaginary part as two real formulas",
         )
     return lexer.error(
-        ProgramSyntaxError,
         f"the multiplication in '{value}{word}' is not written",
         start,
         stop,
@@ -178,10 +171,10 @@ def check_size(lexer: LexerState, value: str, start: int, end: int) -> None:
     """Raise the error for a number with too many digits."""
     if _digits(value) > DIGITS:
         raise lexer.error(
-            NumberTooLargeError,
             "this number is too long",
             start,
             end,
+            cls=NumberTooLargeError,
             expected=f"at most {DIGITS:,} digits when written out in full",
             cure="use a symbol, or a power such as 10**n",
         )
@@ -196,31 +189,30 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
     if value in "'\"`":
         array = operand_before(text, start) if value == "'" else None
         return lexer.error(
-            ForbiddenSyntaxError,
             "texts in quotes (and f-strings) are not part of formulas",
             start,
+            cls=ForbiddenSyntaxError,
             cure=formula_or_transpose(array),
         )
     if value == ".":
         return attribute(lexer, start)
     if value in "{}":
         return lexer.error(
-            ForbiddenSyntaxError,
             "sets and dictionaries are not part of formulas",
             start,
+            cls=ForbiddenSyntaxError,
             cure="write ( and )",
         )
     if value == "\\" and lexer.source.text[start + 1 : start + 2].isalpha():
         return lexer.error(
-            ForbiddenSyntaxError,
             "this is LaTeX",
             start,
+            cls=ForbiddenSyntaxError,
             expected="a formula as Python writes it",
             cure="write x/2 for \\frac{x}{2}, sqrt(x) for \\sqrt{x}, a*b for a \\cdot b",
         )
     if value == "\\":
         return lexer.error(
-            ProgramSyntaxError,
             "a backslash continues a line only as its last character",
             start,
             cure="remove what follows it, or the backslash",
@@ -229,48 +221,36 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
         return superscript(lexer, start)
     cure = _SYMBOLS.get(value)
     if cure is None and value.isspace():
-        return lexer.error(
-            ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
-        )
+        return lexer.error(f"an unusual space, U+{ord(value):04X}", start, cure="write a space")
     if "\ud800" <= value <= "\udfff":  # a surrogate that stands for an undecodable byte
-        return lexer.error(
-            ProgramSyntaxError, f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8"
-        )
+        return lexer.error(f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8")
     if cure is None and not value.isprintable():
-        return lexer.error(
-            ProgramSyntaxError, f"a control character, U+{ord(value):04X}", start, cure="remove it"
-        )
+        return lexer.error(f"a control character, U+{ord(value):04X}", start, cure="remove it")
     if cure is None:
         plain = normalize("NFKC", value)
         same = plain != value and plain.isascii() and plain.isprintable() and plain.strip()
         cure = f"write {plain.strip()}" if same else "remove it"
-    return lexer.error(ProgramSyntaxError, f"'{text[start]}' is not part of the notation", start, cure=cure)
+    return lexer.error(f"'{text[start]}' is not part of the notation", start, cure=cure)
 
 
 def wrong_operator(lexer: LexerState, value: str, start: int, end: int) -> SymgradError:
     """Return the error for an operator of another language."""
     if value == ":=":
         return lexer.error(
-            ForbiddenSyntaxError,
             "':=' inside a formula is not allowed",
             start,
             end,
+            cls=ForbiddenSyntaxError,
             cure="assign on a line of its own: name = ...",
         )
     text = lexer.source.text
     norm = re.compile(r"\|\|([^|\n]+)\|\|").match(text, start)
     if norm and operand_before(text[:start].rstrip(), len(text[:start].rstrip())) is None:
         return lexer.error(
-            ProgramSyntaxError,
-            "'||' is not an operator of the notation",
-            start,
-            end,
-            cure=f"write norm({norm[1]})",
+            "'||' is not an operator of the notation", start, end, cure=f"write norm({norm[1]})"
         )
     cure = _WRONG_OPERATORS.get(value, f"write a new name: y = x {value[:-1]} ...")
-    return lexer.error(
-        ProgramSyntaxError, f"'{value}' is not an operator of the notation", start, end, cure=cure
-    )
+    return lexer.error(f"'{value}' is not an operator of the notation", start, end, cure=cure)
 
 
 _MODULES = """
@@ -310,16 +290,16 @@ def attribute(lexer: LexerState, start: int) -> SymgradError:
         cure = f"write {plain}" + (f"({given})" if given != arguments else "") + f", without {before}."
     elif name in _METHODS:
         return lexer.error(
-            UnsupportedError,
             f"'.{name}' is an attribute of arrays in Python; here '.T' is the only one",
             start,
             end,
+            cls=UnsupportedError,
             cure=_as_function(text, start, name, arguments, opens=opens) or _METHODS[name],
         )
     else:
         cure = "write a function call such as sin(x), or a plain name"
     what = f"attributes such as '.{name}' are not part of formulas" if name else "a dot stands alone"
-    return lexer.error(ForbiddenSyntaxError, what, start, end, cure=cure)
+    return lexer.error(what, start, end, cls=ForbiddenSyntaxError, cure=cure)
 
 
 def _as_function(text: str, start: int, name: str, arguments: str, *, opens: bool) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symgrad.frontend.tokens.terms import Token
-from symgrad.support.errors import SymgradError
+from symgrad.support.errors import ProgramSyntaxError, SymgradError
 from symgrad.support.source import Location, Source, Span
 
 
@@ -26,11 +26,11 @@ class LexerState:
 
     def error(
         self,
-        cls: type[SymgradError],
         what: str,
         start: int,
         end: int | None = None,
         *,
+        cls: type[SymgradError] = ProgramSyntaxError,
         expected: str | None = None,
         cure: str | None = None,
     ) -> SymgradError:

@@ -40,14 +40,13 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
         cure: str | None = None,
         cls: type[SymgradError] = ProgramSyntaxError,
     ) -> SymgradError:
-        return lexer.error(cls, what, start, end, expected=expected, cure=cure)
+        return lexer.error(what, start, end, cls=cls, expected=expected, cure=cure)
 
     # A bracket that stays open joins the next line to this one, and the fault becomes visible only there.
     opened = lexer.brackets[:-1] if value in "([" and lexer.brackets else lexer.brackets
     if opened and opened[-1] < line_start and not text[line_start:start].strip():
         bracket = text[opened[-1]]
         return lexer.error(
-            ProgramSyntaxError,
             f"this '{bracket}' is never closed",
             opened[-1],
             cure=f"add the missing '{')' if bracket == '(' else ']'}'",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from symgrad.frontend.latex.meaning.functions.differentials import inputs_of, sole_input
+from symgrad.frontend.latex.meaning.functions.differentials import sole_input
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.functions.slash_derivatives import SlashDerivativeRules
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, ProductTree, Scripted, Tree, Word

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from symgrad.frontend.latex.meaning.functions.big_operators import BigRules
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
@@ -45,11 +46,6 @@ class LatexDerivative:
 
     of: Tree | None
     by: tuple[Tree, ...]
-
-
-def inputs_of(node: Node) -> list[Node]:
-    """Return the values with respect to which a value may be differentiated."""
-    return [s for s in symbols_of([node]) if s.dtype == "real" and s.declaration.distribution is None]
 
 
 def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
