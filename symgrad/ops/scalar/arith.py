@@ -136,9 +136,7 @@ def _power_value(x: Any, y: Any) -> Any:
 
 
 def _power_reference(mp: Any, x: Any, y: Any) -> Any:
-    if x < 0 and y != mp.floor(y):
-        return mp.nan
-    if x == 0 and y < 0:
+    if (x < 0 and y != mp.floor(y)) or (x == 0 and y < 0):
         return mp.nan
     return mp.mpf(1) if y == 0 else mp.power(x, y)
 

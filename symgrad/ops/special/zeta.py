@@ -102,9 +102,7 @@ def _polylog(b: Builder, order: float, x: Lane) -> Lane | None:
 
 def _polylog_reference(mp: Any, n: Any, x: Any) -> Any:
     whole = n == mp.floor(n)
-    if not (x < 1 or (x == 1 and n > 1) or (whole and n <= 0 and x != 1)):
-        return mp.nan
-    if mp.isnan(n):
+    if not (x < 1 or (x == 1 and n > 1) or (whole and n <= 0 and x != 1)) or mp.isnan(n):
         return mp.nan
     if whole and n <= 0:
         m = int(-n)

@@ -161,9 +161,7 @@ def _generators(ring: FractionField, a: Element) -> set[int]:
 
 
 def _square_root(ring: FractionField, square: Poly) -> Poly | None:
-    if not square:
-        return None
-    if not _is_soon_factored(ring, square):
+    if not square or not _is_soon_factored(ring, square):
         return None
     unit, factors = square.factor()
     upper, lower = flint.fmpz(unit.p), flint.fmpz(unit.q)

@@ -188,9 +188,7 @@ def _steps(
         around = next((n for n in order if n.op.name == "mul" and first in n.args), None)
         return (first, around) if infinite and around is not None else None
     exact = exact_values(order, point)
-    if exact is None:
-        return None
-    if not all(map(_has_value, entries(exact[first]))):
+    if exact is None or not all(map(_has_value, entries(exact[first]))):
         return None
     around = next((n for n in order if (n is first or is_above(n, first)) and _in_range(exact[n])), None)
     if around is None:

@@ -192,9 +192,7 @@ def _reduce_by_lead(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProd
     e = raw[1][atom]
     head = t.heads[atom[0]]
     lead = max((m for m in head.forms[0] if _has_positive_exponents(m)), key=_monomial_order, default=None)
-    if lead is None:
-        return None
-    if not _has_heads(lead, raw):
+    if lead is None or not _has_heads(lead, raw):
         return None
     form = head.forms[0]
     rest = divide_by_term(t, fill_slots(t, {lead: Fraction(1)}, atom[1]), without_factor(raw, atom), atom[1])

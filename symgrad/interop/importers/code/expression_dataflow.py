@@ -203,9 +203,7 @@ class FlowValues:
         if isinstance(func, ast.Name) and func.id not in self.env and found is UNKNOWN:
             name = func.id
         root, called = self.scope.library(func, self._inside_names)
-        if name in STOPPED or called in STOPPED:
-            return NOTHING
-        if root == "builtins" and called in IGNORED:
+        if name in STOPPED or called in STOPPED or (root == "builtins" and called in IGNORED):
             return NOTHING
         if root == "builtins" and called in ("float", "int", "complex") and every.sources:
             argument = node.args[0] if len(node.args) == 1 and called == "float" else None
