@@ -12,24 +12,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import cast
 
 from symgrad.ir.graph import Node, number, size_node
 from symgrad.ir.sizes import Shape
 from symgrad.ops.array.contraction import Labels, contract, einsum, transpose
-from symgrad.ops.array.indexing import scatter_add
+from symgrad.ops.array.indexing import iota, scatter_add
 from symgrad.ops.array.layout import WHOLE, full, move_up, reshape, unslice
 from symgrad.ops.scalar.arith import pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.rewrite.array_forms.inverses import Inverses
 from symgrad.rewrite.array_forms.labels import in_order
 from symgrad.rewrite.array_forms.operands import LabelledOperand, OpenContraction
-from symgrad.rewrite.array_forms.scatters import counted_axes
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import E, Form, Sum, is_long, short
 from symgrad.rewrite.normal_form.gathering import Gathering
 from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import view, write_view
 from symgrad.rewrite.trace import Note, Step
+
+
+def counted_axes(node: Node) -> dict[int, int]:
+    """Return the axes of a scatter's positions along which they enumerate an axis of the result, with that axis.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import INT, REAL, Declaration
+        >>> from symgrad.ops.array.indexing import scatter_add
+        >>> v, y = symbol(Declaration("v", REAL, ("n",))), symbol(Declaration("y", INT, ("n",)))
+        >>> counted_axes(scatter_add(v, iota(params=("n",)), y, params=((0, 1), ("n", 3))))
+        {0: 0}
+    """
+    axes, shape = cast("tuple[tuple[int, ...], Shape]", node.params)
+    indices = node.args[1:]
+    depth = max(len(i.shape) for i in indices)
+    found: dict[int, int] = {}
+    for index, axis in zip(indices, axes, strict=True):
+        core, along = view(index)
+        if core.op is not iota or core.shape != (shape[axis],) or len(along) - along.count(None) != 1:
+            continue
+        j = along.index(0) + depth - len(along)
+        if j not in found:
+            found[j] = axis
+    return found
+
 
 _OPERANDS = 12  # largest number of operands of a contraction that is merged into another one
 _DEEPEST = 4  # largest nesting of sums that are summed term by term
