@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import Any, cast
 
 from symgrad.checker.numbers import flint, number_from_json, number_to_json
-from symgrad.support.powers import integer_power
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +45,13 @@ class Gaussian:
         return self * Gaussian(other.real / size, -other.imag / size)
 
     def __pow__(self, n: int) -> Gaussian:
-        one = Gaussian(Fraction(1))
-        return integer_power(self if n > 0 else one / self, abs(n), mul) if n else one
+        base, result = (self, Gaussian(Fraction(1))) if n >= 0 else (Gaussian(Fraction(1)) / self, self**0)
+        n = abs(n)
+        while n:
+            result = result * base if n & 1 else result
+            n >>= 1
+            base = base * base if n else base
+        return result
 
     def __complex__(self) -> complex:
         return complex(float(self.real), float(self.imag))

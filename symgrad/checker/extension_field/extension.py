@@ -36,7 +36,6 @@ from symgrad.checker.limits import (
     REWRITTEN_DEGREE,
 )
 from symgrad.checker.numbers import Rational
-from symgrad.support.powers import integer_power
 
 
 class Contradiction(Exception):
@@ -140,9 +139,15 @@ class ExtensionField(Zeros):
             raise TooLarge("a power with too large an exponent")
         if bits is None and a.num.total_degree() * abs(n) > POLYNOMIAL_DEGREE:
             raise TooLarge("a power of too high a degree")
-        if not n:
-            return F.constant(1)
-        return integer_power(self.inverse(a) if n < 0 else a, abs(n), F.mul)
+        if n < 0:
+            a, n = self.inverse(a), -n
+        result = F.constant(1)
+        while n:
+            if n & 1:
+                result = F.mul(result, a)
+            n >>= 1
+            a = F.mul(a, a) if n else a
+        return result
 
     def split(self, num: Poly) -> tuple[Rational, list[tuple[Poly, int]]]:
         """Factor a polynomial: return a rational number and factors with positive leading coefficients."""
