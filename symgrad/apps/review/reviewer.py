@@ -152,6 +152,8 @@ class Reviewer(DefinitionRules):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
         general = _GENERAL.search(self._sentence()) is not None  # whatever some lines above were about
+        if general:
+            self._judge.places.forget_above()
         with self.names.for_all_values(everywhere=True) if general else nullcontext():
             judged = self._judge.judged(left, right, about=relation.text in _ABOUT)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):

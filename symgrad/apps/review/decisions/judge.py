@@ -126,12 +126,14 @@ class Judge(CurveBranches):
             return StepVerdict(
                 kind, Verdict("undecided", f"units are not read, and {' and '.join(units)} differ")
             )
-        if verdict.status == "refuted" and (rounded := self._rounded(left, right, about)) is not None:
-            return StepVerdict(kind, *rounded)
+        if verdict.status == "refuted":
+            rounded = self._rounded(left, right, about)
+            there = self.places.judged(left, right) if rounded is None else (*rounded, None)
+            if there is not None:
+                return self._at_points(left, right, StepVerdict(kind, *there))
         if verdict.status == "proved":
-            verdict = self.places.unless_there_alone(left, right, verdict, self._in_case)
-        if verdict.status == "refuted" and (there := self.places.judged(left, right)) is not None:
-            return StepVerdict(kind, *there)
+            found = self._at_points(left, right, StepVerdict(kind, verdict))
+            verdict, message = found.verdict, found.message
         if verdict.status == "refuted":
             verdict, message = self._where_others_hold(left, right, verdict)
         if verdict.status == "refuted" and verdict.witness is not None:
@@ -142,6 +144,14 @@ class Judge(CurveBranches):
         if verdict.status == "proved" and written is not None:
             self._diagnosis.written[written.value.node] = right.expr
         return StepVerdict(kind, verdict, message, self._corrected(left, verdict))
+
+    def _at_points(self, left: ReadSide, right: ReadSide, found: StepVerdict) -> StepVerdict:
+        """Return what becomes of a step that may hold only at values of inputs that words give."""
+        if found.verdict.status not in ("proved", "supported"):
+            return found
+        verdict, said = self.places.at_points(left, right, found.verdict, self._in_case)
+        messages = [m for m in (found.message, said) if m is not None]
+        return replace(found, verdict=verdict, message="; ".join(messages) or None)
 
     def _rounded(self, left: ReadSide, right: ReadSide, about: bool) -> tuple[Verdict, str | None] | None:
         """Return the verdict on a step whose decimals are read as rounded; None where that explains nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from symgrad.api.claims.verify import equal
@@ -34,7 +35,7 @@ class PointClaims:
         self.at: dict[Node, Node] = {}
         self.here: frozenset[Node] = frozenset()
 
-    def judged(self, left: ReadSide, right: ReadSide) -> tuple[Verdict, str, str | None] | None:
+    def judged(self, left: ReadSide, right: ReadSide) -> tuple[Verdict, str | None, str | None] | None:
         """Return what becomes of a step that does not hold everywhere at values that were said; None for the same.
 
         That is the verdict there, where that is, and the right line where it is wrong. Of inputs that both sides read
@@ -51,14 +52,17 @@ class PointClaims:
             verdict = equal(a, b, time_limit=self._seconds, values_only=True)
         except SymgradError:
             return None
-        said = self._said(values)
         if verdict.status == "proved":
-            return verdict, f"where {said}", None
+            return verdict, None, None
         if verdict.status != "refuted" or self.here.isdisjoint(values):
             return None
         value = a.canonical()
         text = value.latex() if left.text.notation == "latex" else str(value)
-        return verdict, f"where {said}", f"{left.text.text.strip()} = {text}"
+        return verdict, f"where {self._said(values)}", f"{left.text.text.strip()} = {text}"
+
+    def forget_above(self) -> None:
+        """Forget the values that were not said behind the claim that is judged."""
+        self.at = {s: v for s, v in self.at.items() if s in self.here}
 
     def of(self, right: ReadSide) -> dict[Node, Node]:
         """Return the values that a step may be meant for.
@@ -66,47 +70,50 @@ class PointClaims:
         What its right side reads is meant for all values, unless one was said behind it.
         """
         read = set(symbols_of([right.expr.node]))
-        return {s: v for s, v in self.at.items() if s in self.here or s not in read}
+        is_value = read.isdisjoint(self.at)
+        return {s: v for s, v in self.at.items() if s in self.here or is_value}
 
     def values_in(self, right: ReadSide) -> dict[Node, Node]:
         """Return the values of inputs in a step: those of lines above, and those that it may be meant for."""
         return {**self._names.fixed, **self.of(right)}
 
-    def unless_there_alone(
+    def at_points(
         self, left: ReadSide, right: ReadSide, verdict: Verdict, in_case: Callable[[Expr, Expr], Expr]
-    ) -> Verdict:
-        """Return that a step is undecided that holds where a variable has its value, and reads as one for all of them.
+    ) -> tuple[Verdict, str | None]:
+        """Return the verdict on a step that holds, and where it holds if that is only at values of inputs.
 
-        Where x = 2 the slope is 12, and f'(x) = 6*x is 12 there: a formula in x on both sides is no claim about 2.
+        It is undecided if it reads as a step for all values, and no words of its own line give them. Where x = 2 the
+        slope is 12, and f'(x) = 6*x is 12 there: a formula in x on both sides is no claim about 2.
         """
         names = self._names
         sides = [left.expr.node, right.expr.node]
         one, other = (set(symbols_of([side])) for side in sides)
-        parameters = names.parameters
         by = {x.node for s in (left.slope, left.claimed, right.slope) if s is not None for x in s.by}
-        values = {
-            s: v
-            for s, v in names.fixed.items()
-            if s in other and (s in by or s.name in parameters or (s in one and self._is_substituted(s, v)))
-        }
+        parameters = names.parameters
+        general = {s for s in names.fixed if s in other and (s in by or s.name in parameters)}
+        points = (one | other) & (names.points.keys() | self.at.keys())
+        above = {s for s in points if not self._is_here(s)}
+        numbers = {s for s in above if names.fixed.get(s, s).is_number()}
+        general |= numbers if numbers & other else {s for s in above if _is_called(left, s)}
+        values = {s: v for s, v in self.values_in(right).items() if s in general | points}
         if not values:
-            return verdict
+            return verdict, None
         a, b = self._put_in(sides, {s: v for s, v in names.fixed.items() if s not in values})
         try:
-            general = equal(in_case(a, b), b, time_limit=self._seconds, values_only=True)
+            everywhere = equal(in_case(a, b), b, time_limit=self._seconds, values_only=True)
         except SymgradError:
-            return verdict
-        if general.status != "refuted":
-            return verdict
-        every = ", ".join(s.name for s in values)
-        return Verdict(
-            "undecided", f"the sides are equal where {self._said(values)}, and not for all {every}"
-        )
+            return verdict, None
+        if everywhere.status != "refuted":
+            return verdict, None
+        said = self._said(values)
+        if general.isdisjoint(values):
+            return verdict, f"where {said}"
+        every = ", ".join(s.name for s in values if s in general)
+        return Verdict("undecided", f"the sides are equal where {said}, and not for all {every}"), None
 
-    def _is_substituted(self, symbol: Node, value: Node) -> bool:
-        """Tell whether a number was put in for an input on a line above, where that was no solution."""
-        names = self._names
-        return value.is_number() and symbol not in names.moving and names.line_of_value(symbol) < names.line
+    def _is_here(self, symbol: Node) -> bool:
+        """Tell whether words beside a claim give an input its value."""
+        return symbol in self.here or self._names.points.get(symbol, 0) >= self._names.line
 
     def _put_in(self, sides: list[Node], values: dict[Node, Node]) -> tuple[Expr, Expr]:
         a, b = (self._names.expr(n) for n in substitute(sides, values))
@@ -114,3 +121,8 @@ class PointClaims:
 
     def _said(self, values: dict[Node, Node]) -> str:
         return " and ".join(f"{s.name} = {self._names.expr(v)}" for s, v in values.items())
+
+
+def _is_called(side: ReadSide, symbol: Node) -> bool:
+    """Tell whether an input is an argument in a side, as in f'(x): then the side is meant for all of its values."""
+    return re.search(rf"\(\s*\\?{re.escape(symbol.name)}\s*[,)]", side.text.text) is not None

@@ -18,6 +18,7 @@ class DocumentEquations:
     Attributes:
         fixed: symbols that the document gives a value from some line on.
         moving: those of them whose values are formulas of variables.
+        points: those of them whose values words give, as in "at x = 3", with the last lines that these words are about.
         conditions: the equations that are taken to hold, or are asked for.
         solved: by symbols, the equations by which they were found.
         assumptions: what verdicts rest on, by its text.
@@ -26,6 +27,7 @@ class DocumentEquations:
     def __init__(self) -> None:
         self.fixed: dict[Node, Node] = {}
         self.moving: set[Node] = set()
+        self.points: dict[Node, int] = {}
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}
         self.assumptions: dict[str, Assumption] = {}
@@ -53,14 +55,10 @@ class DocumentEquations:
             if everywhere:
                 self.conditions = conditions
 
-    def line_of_value(self, symbol: Node) -> int:
-        """Return the line that gives an input its value."""
-        assumption = self.assumptions.get(self._assumed.get(symbol, ""))
-        return 0 if assumption is None else assumption.line
-
     def release(self, symbol: Node) -> None:
         """Take back the value of an input, which has others as well."""
         self.fixed.pop(symbol, None)
+        self.points.pop(symbol, None)
         self.assumptions.pop(self._assumed.pop(symbol, ""), None)
 
     def following(self, node: Node, by: Sequence[Node]) -> Node:

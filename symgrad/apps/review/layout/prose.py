@@ -20,6 +20,7 @@ __all__ = [
     "HELD_CUES",
     "SELF_CUES",
     "SOUGHT_CUES",
+    "VALUES_CUES",
     "VALUE_CUES",
     "WITH_CUES",
     "ZERO_CUES",
@@ -67,10 +68,13 @@ HELD_CUES = _any_case(r"\b(?:fixed|constant|prescribed|held|(?:a|of|for) given)\
 """Words near an equation for a name that is to keep its value while others move."""
 
 VALUE_CUES = _any_case(
-    r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
+    r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting|set|setting"
     r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$"
 )
 """Words right before an equation that gives an input a value."""
+
+VALUES_CUES = _any_case(r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*\band\s*[$(]*$")
+"""Words before an equation that gives one more input a value: for x = 1 and."""
 
 ALTERNATIVE_CUES = _any_case(r"\bor\b\W*$")
 """Words right before an equation that gives an input another value beside the one before."""

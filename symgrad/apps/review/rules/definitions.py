@@ -18,6 +18,7 @@ from symgrad.apps.review.layout.prose import (
     FOLLOWS_CUES,
     SELF_CUES,
     VALUE_CUES,
+    VALUES_CUES,
 )
 from symgrad.apps.review.layout.quantities import NUMBER
 from symgrad.apps.review.rules.declarations import DocumentDeclarations
@@ -31,6 +32,9 @@ from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
 __all__ = ["DefinitionRules"]
 
 _NAME = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d|π|pi")
+_CONSTANTS = frozenset({"pi", "π", "e", "sqrt", "frac"})
+_HEADING = re.compile(r"[ \t$]*:[ \t$]*\n")
 
 
 class DefinitionRules(DocumentDeclarations):
@@ -69,6 +73,8 @@ class DefinitionRules(DocumentDeclarations):
             if target is None or _NAME.search(equation.right.text) is None:  # x**2 = 4 has two solutions
                 return False, None
             return True, self._defined(target, equation)
+        if self._is_point(target, equation):
+            self.names.undeclared(target.name, self._line(equation.left.span.start))
         is_input = self.names.is_input(target.name)
         anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
         literal = target.name in self.names and self.names.values[target.name].is_number()
@@ -80,6 +86,13 @@ class DefinitionRules(DocumentDeclarations):
         if target.name not in self.names or (anew and not is_input):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
+
+    def _is_point(self, target: DefinedTarget, equation: WrittenEquation) -> bool:
+        """Tell whether words give a new name a number, as in "at x = 0": lines below may be meant for all numbers."""
+        is_new = target.name not in self.names and target.parameters is None and target.alone
+        if not (is_new and self._says_value() and _DIGIT.search(equation.right.text)):
+            return False
+        return not {*_NAME.findall(equation.right.text)} - _CONSTANTS
 
     def _is_initial_value(self, equation: WrittenEquation) -> bool:
         """Take in C(0) = 20 of a name that the document differentiates, and does not define as a function."""
@@ -253,8 +266,19 @@ class DefinitionRules(DocumentDeclarations):
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         said = f"{symbol.name} = {one_line(equation.right)} from here on"
         self.names.fix(symbol, side.expr.node, Assumption(said, self._line(equation.left.span.start)))
-        if VALUE_CUES.search(self._before) is None:
+        if self._says_value():
+            self.names.points[symbol] = self._line(self._point_end(equation.right.span.end))
+        else:
             self.names.moving.add(symbol)
+
+    def _says_value(self) -> bool:
+        """Tell whether words right before an equation say that it gives an input a value."""
+        return any(cues.search(self._before) is not None for cues in (VALUE_CUES, VALUES_CUES))
+
+    def _point_end(self, behind: int) -> int:
+        """Return where the words end that give a value: with their line, behind a colon with the paragraph."""
+        rest = self._source.text[behind:]
+        return behind if _HEADING.match(rest) is None else behind + len(rest.partition("\n\n")[0])
 
     def _asked_of(self, symbol: Node) -> list[Condition]:
         """Return the equations that a value of an input is to solve; none where it is given in passing."""

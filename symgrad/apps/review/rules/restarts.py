@@ -7,6 +7,7 @@ import re
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.formulas.letter_products import differentiated_names
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.layout.prose import VALUES_CUES
 from symgrad.apps.review.rules.second_readings import SecondReadings
 from symgrad.apps.review.rules.state import WrittenEquation
 from symgrad.ir.traverse import symbols_of
@@ -32,7 +33,6 @@ _STATED = re.compile(
     r"|\b(?:for|when|if)\s*[$(]*$",
     re.IGNORECASE,
 )
-_VALUES = re.compile(r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*\band\s*[$(]*$", re.IGNORECASE)
 _SYSTEM = re.compile(
     r"\bboth (?:vanish|hold|are|equations|conditions)\b|\bsystem of\b|\bsimultaneous", re.IGNORECASE
 )
@@ -75,7 +75,12 @@ class RestartRules(SecondReadings):
         if has_inputs and _STATED.search(self._sentence().rpartition("\n")[2]) is not None:
             return True
         plain = left.slope is None and not left.values and not right.values
-        if has_inputs and plain and right.expr.node.is_number() and _VALUES.search(self._before) is not None:
+        if (
+            has_inputs
+            and plain
+            and right.expr.node.is_number()
+            and VALUES_CUES.search(self._before) is not None
+        ):
             return True  # for k = 0.2 and tau = 15, where tau = V/F
         if not has_inputs:
             return False  # 2 + 2 = 5 is a claim
