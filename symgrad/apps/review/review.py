@@ -13,9 +13,10 @@ from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.layout.order import order_definitions
 from symgrad.apps.review.layout.passages import DocumentForm, form_of, passages
 from symgrad.apps.review.layout.quantities import plain_numbers
+from symgrad.apps.review.layout.remarks import with_all_items
 from symgrad.apps.review.layout.statements import ChainText, statements
 from symgrad.apps.review.reviewer import Reviewer
-from symgrad.apps.review.steps import ReviewRecord
+from symgrad.apps.review.steps import ReviewRecord, ReviewStep
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
 from symgrad.ir.listing import Listing
 from symgrad.report.report import Report, Reported
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Review", "review"]
 
 _OTHERWISE = re.compile(r'otherwise: (arguments|slash)="(\w+)"')
-_OTHER_READING = "it is wrong as the formulas are read, and right in the other reading of "
+_RIGHT = ("proved", "supported")
 _BOTH = {"arguments": "a function without brackets", "slash": "a slash before several factors"}
 _AHEAD = 6  # statements behind one that may say what it is for
 _READINGS = 5  # of a document in which names are explained behind their use, by others that are
@@ -119,8 +120,7 @@ def review(
     chosen = checked_options({"slash": "papers", **options})
     known = form_of(text, name) if form is None else form
     source, plain = Source(text, name), plain_numbers(text)
-    # What readers do not see holds from the first line on, wherever it stands.
-    found = list(statements(plain.text, sorted(passages(text, known), key=lambda p: p.kind != "option")))
+    found = _statements(plain.text, known)
     if not any(s.relations for s in found):
         raise ProgramSyntaxError(
             "the document has no equation" if found else "the document has no formula",
@@ -129,26 +129,44 @@ def review(
         )
     document = _Document(source, known, found, plain.units)
     first = _read(document, seconds, chosen)
+    if known == "text" and (items := _statements(with_all_items(plain.text), known)) != found:
+        other = _read(replace(document, statements=items), seconds, chosen)
+        first = _unless_otherwise(first, other, "a sign at the begin of a line, a bullet perhaps", both=True)
     if first.status != "refuted":
         return first
     doubts = (_OTHERWISE.search(a.text) for a in first.assumptions)
     others = dict.fromkeys((m[1], m[2]) for m in doubts if m is not None and m[1] not in options)
     for option, value in others:
         other = _read(document, seconds, {**chosen, option: value})
-        first = _unless_otherwise(first, other, _OTHER_READING + _BOTH[option])
+        first = _unless_otherwise(first, other, _BOTH[option])
     return first
 
 
-def _unless_otherwise(review: Review, other: Review, message: str) -> Review:
-    """Return a review in which a step that is wrong in one reading of LaTeX and right in another is undecided."""
-    right = {step.span: step for step in other.steps if step.status in ("proved", "supported")}
-    steps = tuple(
-        replace(step, verdict=Verdict("undecided", message), corrected=None)
-        if step.status == "refuted" and step.span in right
-        else step
-        for step in review.steps
-    )
-    return Review(review.source, review.form, steps, review.assumptions, review.defined)
+def _statements(text: str, form: DocumentForm) -> list[ChainText]:
+    """Return the statements of a document. What readers do not see holds from the first line on, wherever it stands."""
+    return list(statements(text, sorted(passages(text, form), key=lambda p: p.kind != "option")))
+
+
+def _unless_otherwise(review: Review, other: Review, meant: str, *, both: bool = False) -> Review:
+    """Return a review in which a step is undecided that is wrong in one reading and right in another.
+
+    Args:
+        review: in one reading.
+        other: in another one.
+        meant: what is read in two ways.
+        both: whether that is so, too, of a step that is right in the first reading.
+    """
+    there = {step.span.start: step.status for step in other.steps}
+
+    def chosen(step: ReviewStep) -> ReviewStep:
+        right, right_there = step.status in _RIGHT, there.get(step.span.start) in _RIGHT
+        if right_there == right or not (step.status == "refuted" or (both and right)):
+            return step
+        here, other = ("right", "wrong") if right else ("wrong", "right")
+        why = f"it is {here} as the formulas are read, and {other} in the other reading of {meant}"
+        return replace(step, verdict=Verdict("undecided", why), corrected=None)
+
+    return Review(review.source, review.form, tuple(map(chosen, review.steps)), review.assumptions, review.defined)
 
 
 @dataclass(frozen=True, slots=True)

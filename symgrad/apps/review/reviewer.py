@@ -171,7 +171,8 @@ class Reviewer(DefinitionRules):
             self._hold(left, right, equation, asked=False)
             return right
         if judged.verdict.status == "refuted":
-            asked = ends and self._is_question(left, right)
+            has_value = ends or (is_first and not right.varies)  # tan(2*x) = 2*a/b = 5/12
+            asked = has_value and self._is_question(left, right)
             if asked or self._is_hypothesis(left, right, ends=ends, is_first=is_first):
                 self._hold(left, right, equation, asked=asked)
                 return right

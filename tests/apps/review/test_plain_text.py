@@ -123,3 +123,24 @@ def test_what_has_no_single_reading_is_not_understood(name: str) -> None:
     review = sg.review(UNREAD[name])
     assert review.status == "undecided", review.text()
     assert any(step.kind == "not understood" for step in review.steps), review.text()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Facts:\n- a² = (a+1)² − 2a − 1\n- (a−b)² = −(a² − 2ab + b²)", ["proved", "refuted"]),
+        ("Facts:\n- sin x = cos(π/2 − x)\n- tan x = sin x/cos x", ["proved", "proved"]),
+        ("z = 1\n- sin x = cos(π/2 − x)\n- tan x = cos x/sin x", ["proved", "refuted"]),
+        ("* sin x = cos(π/2 − x)\n* tan x = sin x/cos x\n* (a+b)² = a² + 2ab + b²", ["proved"] * 3),
+        ("x = 0.1 + 0.2 = 0.3\n- next item", ["proved"]),
+        ("z = sin x\n- (a-b)^2 = -(a^2 - 2ab + b^2)", ["undecided"]),  # a bullet, or a sign
+        ("z = sin x\n- (a-b)^2 = a^2 - 2ab + b^2", ["undecided"]),
+        ("z = sin x\n- (a-b)^2 = a^2 + b^2", ["refuted"]),  # wrong as both
+        ("z = cos(π/2 − x) = sin x\n* tan x = sin x/cos x", ["undecided", "undecided"]),
+        ("f = sin x\ndf/dx = 3 cos x\n  - 2 cos x = cos x", ["proved", "proved"]),  # deeper: it goes on
+        ("y = x^2\ndy/dx = x + x\n- 1 + 1\n= 2x", ["proved", "proved"]),
+        ("a = 10, b = 5\n- tan 2t = 2b/(a - b) = 2\n- t = 0.55", ["proved", "supported"]),
+    ],
+)
+def test_a_mark_before_a_line_is_a_bullet_or_a_sign(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected

@@ -32,6 +32,8 @@ WRONG = {
     "an exact number": "y = 0.6 x\ny = 0.5 x",
     "a whole number that is exact": "y = 3 x\ny = 3.1 x",
 }
+RIGHT["a solution of an equation with a tangent"] = "tan 2t = 2\nt = 0.5536"
+WRONG["a pole is no solution"] = "tan 2t = 2\nt = 0.785"
 DOUBTFUL = {
     "cut off and not rounded": "x = sqrt(30)\nx = 5.47",
     "one digit": "y = x/3\ny = 0.3 x",

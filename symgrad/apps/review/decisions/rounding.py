@@ -278,15 +278,21 @@ def _others(conditions: Sequence[Condition], unknown: Node) -> set[Node]:
 def _root_near(
     condition: Condition, unknown: Node, value: Node, decimal: Decimal
 ) -> tuple[Verdict, str | None] | None:
-    """Return that an equation has a solution that rounds to a decimal, where its sides change their order there."""
-    ends = [value.value - decimal.half, value.value + decimal.half]
+    """Return that an equation has a solution that rounds to a decimal, where its sides change their order there.
+
+    They do so at a pole, too, but their difference is no straight line there.
+    """
+    places = [value.value - decimal.half, value.value, value.value + decimal.half]
     try:
-        low, high = (Expr(a) - Expr(b) for a, b in (condition.at({unknown: number(e)}) for e in ends))
-        if low.shape or _true(low * high <= 0).status != "proved":
-            return None
+        found = [_floats([(Expr(a) - Expr(b)).node]) for a, b in (condition.at({unknown: number(x)}) for x in places)]
     except SymgradError:
         return None
-    said = f"between {number_text(ends[0])} and {number_text(ends[1])} the sides of {condition.said} change their order"
+    if not all(found):
+        return None
+    low, middle, high = (values[0] for values in found)
+    if not low * high <= 0 or abs(low + high - 2 * middle) > abs(high - low) / 2:
+        return None
+    said = f"between {number_text(places[0])} and {number_text(places[-1])} the sides of {condition.said} change their order"
     return Verdict("supported", said, points=2), "a solution, rounded"
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from symgrad.apps.review.layout.remarks import Vocabulary, has_equation_numbers, without_mark, without_remarks
+from symgrad.apps.review.layout.remarks import (
+    Vocabulary,
+    has_equation_numbers,
+    is_item,
+    list_marks,
+    without_mark,
+    without_remarks,
+)
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = [
@@ -187,10 +194,10 @@ def blank_words(text: str) -> str:
     open_brackets, pending, unfinished, indent = 0, False, False, 0
     lines = text.split("\n")
     words = Vocabulary(frozenset(_MEANT.findall(text)) - _PROSE)
-    numbered = has_equation_numbers(text)
+    numbered, marks = has_equation_numbers(text), list_marks(lines, words)
     for k, line in enumerate(lines):
         if not (open_brackets or unfinished):
-            line = without_mark(line, indent if pending else None)
+            line = without_mark(line, indent if pending and not is_item(line, marks, words) else None)
         goes_on = open_brackets > 0 or unfinished or (pending and _GOES_ON.match(line) is not None)
         followed = k + 1 < len(lines) and _BEGINS.match(lines[k + 1]) is not None
         shown = _of_line(line, words, numbered=numbered, goes_on=goes_on, followed=followed)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
 from symgrad.apps.review.layout.quantities import is_unit
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["Vocabulary", "without_mark", "without_remarks"]
+__all__ = ["Vocabulary", "is_item", "list_marks", "with_all_items", "without_mark", "without_remarks"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _ARTICLES = frozenset({"a", "A", "I"})
@@ -60,7 +61,52 @@ _MARK = re.compile(
 )
 # A tick, with the mark that it gives: ✓ M1.
 _TICKS = re.compile(r"[✓✔☑✅✗✘❌∎■□◻◼▮]\ufe0f?(?:\s*\[?[A-Z]{1,2}\d\]?(?=\s|$))?")
-_SIGN = re.compile(r"\s*[-*+]\s+")
+_SIGN = re.compile(r"(?P<indent>\s*)(?P<sign>[-*+])\s+(?=(?P<word>[^\W\d_]*)(?P<behind>.*))")
+_RELATION = re.compile(r"[=≈≤≥<>]")
+
+
+def list_marks(lines: Sequence[str], words: Vocabulary) -> Collection[str]:
+    """Return the marks that are bullets, with the blanks before them: of several lines, or where no formula goes on.
+
+    Example:
+        >>> words = Vocabulary(frozenset())
+        >>> list_marks(["Facts:", "- a = b", "- c = d", "  * x"], words), list_marks(["x = 1", "- y = 2"], words)
+        ({'-'}, set())
+    """
+    counts, found = Counter[str](), set[str]()
+    for line, before in zip(lines, ["", *lines], strict=False):
+        match = _SIGN.match(line)
+        if match is None:
+            continue
+        mark = match["indent"] + match["sign"]
+        if not before.strip() or before.rstrip().endswith(":") or words.is_prose(match["word"], match["behind"]):
+            found.add(mark)
+        counts[mark] += _RELATION.search(match["behind"]) is not None
+    return found | {mark for mark, count in counts.items() if count > 1}
+
+
+def is_item(line: str, marks: Collection[str], words: Vocabulary) -> bool:
+    """Tell whether a line is an item of a list: it begins with a bullet, and is a sentence or has a relation."""
+    match = _SIGN.match(line)
+    if match is None or match["indent"] + match["sign"] not in marks:
+        return False
+    return words.is_prose(match["word"], match["behind"]) or _RELATION.search(match["behind"]) is not None
+
+
+def with_all_items(text: str) -> str:
+    """Return lines in which each sign before an equation may be a bullet, and is one.
+
+    Example:
+        >>> with_all_items("x = 1\\n- y = 2\\n- 1")
+        'x = 1\\n  y = 2\\n- 1'
+    """
+    lines = text.split("\n")
+    for k, before in enumerate(["", *lines[:-1]]):
+        match = _SIGN.match(lines[k])
+        if match is not None and "=" in match["behind"]:
+            deeper = len(match["indent"]) > len(before) - len(before.lstrip())
+            lines[k] = lines[k] if deeper else lines[k].replace(match["sign"], " ", 1)
+    return "\n".join(lines)
 
 
 def without_mark(line: str, indent: int | None) -> str:
@@ -81,7 +127,7 @@ def without_mark(line: str, indent: int | None) -> str:
         line = line.replace(">", " ", 1)
     sign = _SIGN.match(line)
     if sign is not None:
-        deeper = indent is not None and len(line) - len(line.lstrip()) > indent
+        deeper = indent is not None and len(sign["indent"]) > indent
         if indent is None or (not deeper and _FORMULA.match(line, sign.end()) is not None):
             line = " " * sign.end() + line[sign.end() :]
     mark = _MARK.match(line)
