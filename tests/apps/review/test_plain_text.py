@@ -144,3 +144,32 @@ def test_what_has_no_single_reading_is_not_understood(name: str) -> None:
 )
 def test_a_mark_before_a_line_is_a_bullet_or_a_sign(text: str, expected: list[str]) -> None:
     assert [s.status for s in sg.review(text).steps if s.status] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("share = 3/4 = 75%\ny = 2·3 = 6", ["proved", "proved"]),
+        ("rate = 0.1 = 10 %\n\nz = 2·3 = 7", ["proved", "refuted"]),
+        ("growth = 1.05^2 − 1 = 10.25%\nln 1.05 = 0.04879", ["proved", "proved"]),
+        ("growth = 1.05^2 − 1 = 10.35%", ["refuted"]),
+        ("share = 100*3/4 = 75%", ["undecided"]),  # of a number of percents
+        ("y = 4%\nP = 100/(1+y) = 96.15\nx = 1/5% = 20", ["proved", "proved"]),
+        ("a = 7 % 3 = 1", ["proved"]),  # a remainder
+    ],
+)
+def test_a_percentage_is_a_number_of_hundredths(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("w = 5 kN/m, L = 6 m, I = 8000 cm⁴\nR = wL/2 = 15 kN\nd = 5.27 mm", ["proved"]),
+        ("wall: k = 0.8 W/(m K)\nadd a layer with conductivity 0.04 W/(m K)\nR = 0.026 + 0.208 = 0.234 K/W", ["proved"]),
+        ("m = 3 kg, a = 2 m/s^2\nF = m a = 6 N", ["proved"]),
+        ("m = 3\np = 2 m = 6", ["proved"]),
+    ],
+)
+def test_letters_behind_numbers_are_units_where_nothing_is_called_so(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected

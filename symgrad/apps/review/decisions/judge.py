@@ -158,7 +158,8 @@ class Judge(CurveBranches):
         nodes = substitute([left.expr.node, right.expr.node], self.places.values_in(right))
         nodes = self._given(nodes)[0] or nodes
         found = self._rounding.judged(nodes[0], nodes[1], right.text.text, about=about)
-        factor = unit_factor(*nodes) if found is None and self.units else None
+        has_units = self.units or "%" in right.text.text
+        factor = unit_factor(*nodes) if found is None and has_units else None
         if factor is not None:
             why = f"the sides differ by a factor of {factor}, perhaps since their units differ, which are not read"
             return Verdict("undecided", why), None

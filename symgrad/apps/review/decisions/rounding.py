@@ -45,6 +45,7 @@ _INHERITED = 10
 """The same where lines above have rounded, too, and a line may go on with what they wrote."""
 _FACTORS = (*(10.0**k for k in range(1, 13)), 60.0, 3600.0, 24.0, 86400.0, 3.6)
 _CLOSE = 0.01
+_SURELY = 1.001  # what no error of floats comes to
 _HALF = Fraction(1, 2)
 _FEW = 3  # digits from which on a small difference is doubtful
 
@@ -191,7 +192,7 @@ class DecimalReadings:
                 why = "the decimals are read as rounded to the digits that are written"
                 return Verdict(claim.status, why, points=claim.points), said
         off, most = _distance(left, rounded, unknowns)
-        if _holds(off, most).status in ("proved", "supported"):
+        if _holds(off, most):
             self.seen = True
             why = "the sides differ by less than the rounding of the decimals at all points that were tried"
             return Verdict("supported", why, points=1), None
@@ -199,7 +200,7 @@ class DecimalReadings:
             return None
         if exact is not None and not self.seen and any(_is_short(exact[r], d) for r, d in unknowns.items()):
             return None  # the right number has as few digits, and nobody had to round it
-        if _holds(off, most * (_INHERITED if self.seen else _DOUBTFUL)).status not in ("proved", "supported"):
+        if not _holds(off, most * (_INHERITED if self.seen else _DOUBTFUL)):
             return None
         return Verdict("undecided", "the sides differ by a little, perhaps since numbers were rounded"), None
 
@@ -342,8 +343,14 @@ def _distance(left: Node, rounded: Node, unknowns: Mapping[Node, Decimal]) -> tu
     return magnitude(a - b), slack * most
 
 
-def _holds(off: Expr, most: Expr) -> Verdict:
-    return _true(off <= most)
+def _holds(off: Expr, most: Expr) -> bool:
+    """Tell whether a distance is small enough at all points; most are not at the first one that is looked at."""
+    inputs = symbols_of([off.node, most.node])
+    if all(s.dtype == "real" and not s.shape for s in inputs):
+        values = _floats(substitute([off.node, most.node], _point(inputs, 0)))
+        if values and values[0] > _SURELY * values[1]:
+            return False
+    return _true(off <= most).status in ("proved", "supported")
 
 
 def _true(condition: Expr) -> Verdict:

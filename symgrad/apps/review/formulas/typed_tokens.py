@@ -78,7 +78,7 @@ def tokens_of(text: str, known: Callable[[str], bool]) -> list[Typed]:
         ['2', 'asin', '(', 'x', ')']
     """
     tokens = [Typed(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
-    tokens = _with_quotients(text, [t for t in tokens if t.kind != "space"])
+    tokens = list(_with_percents(_with_quotients(text, [t for t in tokens if t.kind != "space"])))
     tokens = [part for token in tokens for part in _parts_of(token, known)]
     return list(_with_bars(_with_inverses(list(_with_factorials(tokens)), known)))
 
@@ -97,6 +97,17 @@ def _parts_of(token: Typed, known: Callable[[str], bool]) -> list[Typed]:
             kind = "number" if group == "number" else "name"
             found.append(Typed(kind, match[group], token.start + start, token.start + end))
     return found
+
+
+def _with_percents(tokens: Sequence[Typed]) -> Iterator[Typed]:
+    """Give tokens in which 75% is the number (75/100), if nothing follows that is divided by: 7 % 3 is a remainder."""
+    at = 0
+    while at < len(tokens):
+        token, behind = tokens[at], [t.kind if t.text != "%" else "%" for t in tokens[at + 1 : at + 3]]
+        is_one = token.kind == "number" and behind[:1] == ["%"]
+        is_one = is_one and behind[1:] not in (["name"], ["number"], ["open"], ["root"])
+        yield Typed("number", f"({token.text}/100)", token.start, tokens[at + 1].end) if is_one else token
+        at += 2 if is_one else 1
 
 
 def _with_factorials(tokens: Sequence[Typed]) -> Iterator[Typed]:

@@ -20,7 +20,7 @@ _NAMES = (
 _LETTERS = "mshgNJWVACFHTKLlM"
 _UNIT = (
     rf"(?:{'|'.join(sorted(_NAMES.split(), key=len, reverse=True))}|[{_LETTERS}])"
-    r"(?![a-zA-Zµμ°Ω_'(\[])(?:(?:\^|\*\*)\s?[{(]?\s?[-−]?\d\s?[})]?|[⁻¹²³]+|[-−]?\d(?![\d.]))?"
+    r"(?![a-zA-Zµμ°Ω_'(\[])(?:(?:\^|\*\*)\s?[{(]?\s?[-−]?\d\s?[})]?|[⁻¹²³⁴]+|[-−]?\d(?![\d.]))?"
 )
 _SIGN = r"(?:[ \t]?(?:/|·|⋅|\*|\\cdot)[ \t]?|[ \t]|\\[,;: ]|(?<=\d))"
 _PRODUCT = rf"{_UNIT}(?:{_SIGN}{_UNIT})*"
@@ -203,7 +203,8 @@ def _is_of_numbers(text: str, start: int) -> bool:
         r"[=≈<>:,;$]|\b(?:is|of|at|with|and|for|when|by|about|to|from|after|in)\b|\\\w+eq?\b",
         _line_up_to(text, start),
     )[-1]
-    return re.search(r"(?!(?:pi|sqrt|e)\b)[^\W\d_]+", re.sub(r"\d[eE][-+]?\d|\\\w+", "", side)) is None
+    words = r"\d[eE][-+]?\d|\\\w+|(?<!\S)[a-z]{5,}(?=\s)"  # conductivity 0.04 W
+    return re.search(r"(?!(?:pi|sqrt|e)\b)[^\W\d_]+", re.sub(words, "", side)) is None
 
 
 def _circular(text: str, found: Sequence[tuple[int, int, str]]) -> set[str]:

@@ -85,7 +85,7 @@ _NOTATION = re.compile(
    |(?P<relation>:=|==|<=|>=|!=|~=|->|[=≡≈≤≥≠∝≃≅→<>~:])
    |(?P<comma>,)
    |(?P<open>[(\[])|(?P<close>[)\]])
-   |(?P<operator>\*\*|[-+*/@%^])
+   |(?P<operator>\*\*|[-+*/@^]|%(?=[ \t]*[\w(\[]))
    |(?P<space>[ \t]+)
    |(?P<other>\w+|.)
     """,
