@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["Review", "review"]
 
 _OTHERWISE = re.compile(r'otherwise: (arguments|slash)="(\w+)"')
+_LOGARITHM = re.compile(r"\blog\b(?!_)")
+# What has logarithms of base 10: pH, decibels, log(100) = 2.
+_BASE_10 = re.compile(
+    r"\bpH\b|\bpK_?[abw]?\b|\bdB\b|\bdecibels?\b|\blg\b|\blog_?\{?10"
+    r"|\blog\s*\(?\s*10+(?:\^[-−(){}\w]+)?\s*\)?\s*=\s*[-−]?\s*(?:\d+|[a-z])(?![.\w])"
+)
 _RIGHT = ("proved", "supported")
 _BOTH = {"arguments": "a function without brackets", "slash": "a slash before several factors"}
 _AHEAD = 6  # statements behind one that may say what it is for
@@ -129,17 +135,26 @@ def review(
         )
     document = _Document(source, known, found, plain.units)
     first = _read(document, seconds, chosen)
-    if known == "text" and (items := _statements(with_all_items(plain.text), known)) != found:
-        other = _read(replace(document, statements=items), seconds, chosen)
-        first = _unless_otherwise(first, other, "a sign at the begin of a line, a bullet perhaps", both=True)
+    for text, meant in _other_texts(plain.text, known):
+        if (others := _statements(text, known)) != found:
+            other = _read(replace(document, statements=others), seconds, chosen)
+            first = _unless_otherwise(first, other, meant, both=True)
     if first.status != "refuted":
         return first
     doubts = (_OTHERWISE.search(a.text) for a in first.assumptions)
-    others = dict.fromkeys((m[1], m[2]) for m in doubts if m is not None and m[1] not in options)
-    for option, value in others:
+    values = dict.fromkeys((m[1], m[2]) for m in doubts if m is not None and m[1] not in options)
+    for option, value in values:
         other = _read(document, seconds, {**chosen, option: value})
         first = _unless_otherwise(first, other, _BOTH[option])
     return first
+
+
+def _other_texts(text: str, form: DocumentForm) -> Iterator[tuple[str, str]]:
+    """Give what a document may say as well, as long as it is, each with what is read in two ways."""
+    if form == "text":
+        yield with_all_items(text), "a sign at the begin of a line, a bullet perhaps"
+    if _BASE_10.search(text) is not None:
+        yield _LOGARITHM.sub("lg ", text), "log, which may have the base 10"
 
 
 def _statements(text: str, form: DocumentForm) -> list[ChainText]:

@@ -173,3 +173,25 @@ def test_a_percentage_is_a_number_of_hundredths(text: str, expected: list[str]) 
 )
 def test_letters_behind_numbers_are_units_where_nothing_is_called_so(text: str, expected: list[str]) -> None:
     assert [s.status for s in sg.review(text).steps if s.status] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("log(100) = 2", ["undecided"]),
+        ("gain = 20 log(10) = 20 dB", ["undecided"]),
+        ("gain = 20 log 10 = 30 dB", ["refuted"]),
+        ("pH = −log(1.0×10^-3) = 3", ["undecided"]),
+        ("pH = 4.74 + log(0.15/0.10) = 5.15", ["undecided"]),  # of base e alone
+        ("pH = 4.74 + log(0.15/0.10) = 5.55", ["refuted"]),
+        ("L = 10 log x dB\ndL/dx = 10/(x ln 10)", ["undecided"]),
+        ("lg 100 = 2\nf = log(x^2) = 2 log(x)", ["proved", "proved"]),
+        ("log10 1000 = 3\nlog10 1000 = 4", ["proved", "refuted"]),
+        ("y = log(x)\ndy/dx = 1/x\nlog(100) = 4.605", ["proved", "proved"]),
+        (r"$\log(10^3) = 3$, $\log(x y) = \log x + \log y$", ["undecided", "proved"]),
+        ("x = 2 + 3\nfor the buffer with a = 2:\nx = 6", ["undecided"]),
+        ("x = 2 + 3\nso the answer is:\nx = 6", ["refuted"]),
+    ],
+)
+def test_a_logarithm_may_have_the_base_10(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected

@@ -46,7 +46,7 @@ _TOKEN = re.compile(
 )
 # fmt: off
 BARE_FUNCTIONS = frozenset((
-    "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt", "grad",
+    "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "lg", "log10", "sqrt", "grad",
     "arcsin", "arccos", "arctan", "asin", "acos", "atan",
 ))
 # fmt: on
@@ -60,7 +60,7 @@ _GLUED = re.compile(
     r"(?:(?P<number>\d+)(?P<letter>[^\W\d_]?)|(?P<alone>[^\W\d_]))"
 )
 _MATRIX_WORDS = frozenset({"det", "trace"})
-_LOGARITHMS = {"log_2": "log2", "log_10": "log10"}
+_LOGARITHMS = {"log_2": "log2", "log_10": "log10", "lg": "log10"}
 _D = re.compile(r"[d∂][2-9²³]?")
 SQUARES = {"²": "2", "³": "3"}
 _HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
