@@ -12,7 +12,7 @@ from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, facts_in
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.layout.order import order_definitions
 from symgrad.apps.review.layout.passages import DocumentForm, form_of, passages
-from symgrad.apps.review.layout.quantities import plain_numbers
+from symgrad.apps.review.layout.quantities import PlainNumbers, plain_numbers
 from symgrad.apps.review.layout.remarks import with_all_items
 from symgrad.apps.review.layout.statements import ChainText, statements
 from symgrad.apps.review.reviewer import Reviewer
@@ -37,6 +37,8 @@ _BASE_10 = re.compile(
     r"\bpH\b|\bpK_?[abw]?\b|\bdB\b|\bdecibels?\b|\blg\b|\blog_?\{?10"
     r"|\blog\s*\(?\s*10+(?:\^[-−(){}\w]+)?\s*\)?\s*=\s*[-−]?\s*(?:\d+|[a-z])(?![.\w])"
 )
+_LENGTH = re.compile(r"\|([^\W\d]\w*)\|")
+_POWER_OF_10 = re.compile(r"(?<=/)(\s*\d[\d.]*)\s?[×·]\s?10\^([-−]?\d+)")
 _RIGHT = ("proved", "supported")
 _BOTH = {"arguments": "a function without brackets", "slash": "a slash before several factors"}
 _AHEAD = 6  # statements behind one that may say what it is for
@@ -135,10 +137,10 @@ def review(
         )
     document = _Document(source, known, found, plain.units)
     first = _read(document, seconds, chosen)
-    for text, meant in _other_texts(plain.text, known):
-        if (others := _statements(text, known)) != found:
+    for text, meant, both in _other_texts(plain, known):
+        if (both or first.status == "refuted") and (others := _statements(text, known)) != found:
             other = _read(replace(document, statements=others), seconds, chosen)
-            first = _unless_otherwise(first, other, meant, both=True)
+            first = _unless_otherwise(first, other, meant, both=both)
     if first.status != "refuted":
         return first
     doubts = (_OTHERWISE.search(a.text) for a in first.assumptions)
@@ -149,12 +151,17 @@ def review(
     return first
 
 
-def _other_texts(text: str, form: DocumentForm) -> Iterator[tuple[str, str]]:
-    """Give what a document may say as well, as long as it is, each with what is read in two ways."""
+def _other_texts(plain: PlainNumbers, form: DocumentForm) -> Iterator[tuple[str, str, bool]]:
+    """Give what a document may say as well, what is read in two ways, and whether a right step must be right in both."""
+    text = plain.text
     if form == "text":
-        yield with_all_items(text), "a sign at the begin of a line, a bullet perhaps"
+        yield with_all_items(text), "a sign at the begin of a line, a bullet perhaps", True
     if _BASE_10.search(text) is not None:
-        yield _LOGARITHM.sub("lg ", text), "log, which may have the base 10"
+        yield _LOGARITHM.sub("lg ", text), "log, which may have the base 10", True
+    yield plain.in_si, "units that are not read, which may be those of the SI", False
+    yield _LENGTH.sub(r"‖\1‖", text), "bars, which may be around the length of a vector", False
+    powers = _POWER_OF_10.sub(lambda m: f"{m[1]}e{m[2].replace('−', '-')}".ljust(len(m[0])), text)
+    yield powers, "a power of ten behind a slash", False
 
 
 def _statements(text: str, form: DocumentForm) -> list[ChainText]:

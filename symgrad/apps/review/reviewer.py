@@ -187,7 +187,7 @@ class Reviewer(DefinitionRules):
         if judged.verdict.status != "refuted" and left.slope is None:
             self._restate(left, right)
             if judged.verdict.status == "undecided":
-                self._doubtful.append(right.expr)
+                self._doubtful.append(right.expr.node)
         self._add_judged(text, equation, judged)
         return right
 

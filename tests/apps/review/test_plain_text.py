@@ -195,3 +195,29 @@ def test_letters_behind_numbers_are_units_where_nothing_is_called_so(text: str, 
 )
 def test_a_logarithm_may_have_the_base_10(text: str, expected: list[str]) -> None:
     assert [s.status for s in sg.review(text).steps if s.status] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f = A sin ωt\ndf/dt = Aω cos ωt", ["proved"]),
+        ("f = A sin ωt\ndf/dt = −Aω cos ωt", ["refuted"]),
+        ("v(w) = w²σ1² + (1−w)²σ2²\nv'(w) = 2wσ1² − 2(1−w)σ2²", ["proved"]),
+        ("v(w) = w²σ1² + (1−w)²σ2²\nv'(w) = 2wσ1² + 2(1−w)σ2²", ["refuted"]),
+        ("y = R1R2/(R1 + R2)\ndy/dR1 = R2²/(R1 + R2)²", ["proved"]),
+        ("y = ax1\nx1y = 3\nx = a", []),  # nothing is called x1 or y1: names
+        ("log π(a) = −(a − μ)²/(2σ²) − log σ − ½ log(2π)\n∂ log π(a)/∂σ = (a − μ)²/σ³ − 1/σ", ["proved"]),
+        ("log π(a) = −(a − μ)²/(2σ²) − log σ − ½ log(2π)\n∂ log π(a)/∂σ = (a − μ)²/σ³ + 1/σ", ["refuted"]),
+        ("A(r) = 2π(r)\ndA/dr = 2π", ["proved"]),
+        ("v = (3, 4)\n|v| = 5", ["undecided"]),
+        ("v = (3, 4)\n|v| = 6", ["refuted"]),
+        ("v = (3, 4, 0), a = (1, 0, 0)\n|v × a| = 4", []),
+        ("L = 10 mH, C = 1 µF\nw = 1/√(LC) = 10^4 rad/s", ["undecided"]),
+        ("L = 10 mH, C = 1 µF\nw = 1/√(LC) = 10^5 rad/s", ["refuted"]),
+        ("f = 3.00×10^8/550×10^-9 = 5.45×10^14", ["undecided"]),
+        ("f = 3.00×10^8/550×10^-9 = 5.55×10^14", ["refuted"]),
+        ("f = 6.0/2×10^3 = 3×10^3", ["proved"]),
+    ],
+)
+def test_names_and_numbers_without_signs_between_them(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected

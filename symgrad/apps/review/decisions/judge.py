@@ -136,7 +136,7 @@ class Judge(CurveBranches):
             verdict, message = found.verdict, found.message
         if verdict.status == "refuted":
             verdict, message = self._where_others_hold(left, right, verdict)
-        if verdict.status == "refuted" and verdict.witness is not None:
+        if verdict.status == "refuted" and (verdict.witness is not None or self.unread_before):
             verdict = self._unless_in_doubt(left, right, verdict)
         if verdict.status == "refuted":
             verdict = self._diagnosis.with_mistake(left, right, verdict)

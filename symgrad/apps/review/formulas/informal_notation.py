@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from symgrad.apps.review.formulas.derivative_notation import VERBS
 from symgrad.apps.review.formulas.informal_text import InformalReading, InformalText
-from symgrad.apps.review.formulas.letter_products import DocumentLetters, array_signs
+from symgrad.apps.review.formulas.letter_products import DocumentLetters, array_signs, letters_of
 from symgrad.apps.review.formulas.typed_tokens import (
     BARE_FUNCTIONS,
     SQUARES,
@@ -354,7 +354,7 @@ class _Rewriter(TypedRow):
                 continue
             if self._text_at(k + 1) == "(" or self._kind(k + 1) == "prime" or not self._is_product(letters):
                 continue
-            self._shown[k] = "*".join(letters)
+            self._shown[k] = "*".join(letters_of(letters))
             self._letters.add(k)
             if self._text_at(k - 1) == "/" or self._kind(k - 1) == "power":
                 self._before[k] = "("

@@ -11,7 +11,7 @@ from symgrad.apps.review.layout.statements import ChainText
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["CALLED", "DocumentLetters", "array_signs", "differentiated_names"]
+__all__ = ["CALLED", "DocumentLetters", "array_signs", "differentiated_names", "letters_of"]
 
 _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
@@ -26,6 +26,7 @@ _DIFFERENTIATED = re.compile(
     r"(?:(?<![^\W\d_])[d∂]|\\partial\s*\{?)\\?([^\W\d]\w*)\s*\}?\s*(?:/|\{)\s*\(?\s*(?:[d∂]|\\partial)"
     r"|\\d?dot\s*\{?\s*\\?([^\W\d]\w*)|(?<!\w)([^\W\d]\w*)'"
 )
+_LETTER = re.compile(r"[^\W\d_]\d*")
 _FACTORS = 4  # letters of a product without signs
 _VALUE = re.compile(r"(?:^\s*|[-+*/=(|·×⋅⊙]\s*)(?P<name>[^\W\d]\w*)(?!\s*\(|[\w'.])")
 _BARE = re.compile(r"(?P<name>[^\W\d]\w*)(?=\s*(?:$|[-+*/),=]))")
@@ -43,6 +44,16 @@ def differentiated_names(text: str) -> set[str]:
         ['L', 'v', 'x', 'y']
     """
     return {name for names in _DIFFERENTIATED.findall(text) for name in names if name}
+
+
+def letters_of(name: str) -> list[str]:
+    """Return the letters of a name, each with the number behind it.
+
+    Example:
+        >>> letters_of("R1R2"), letters_of("xy")
+        (['R1', 'R2'], ['x', 'y'])
+    """
+    return _LETTER.findall(name)
 
 
 class DocumentLetters:
@@ -70,6 +81,7 @@ class DocumentLetters:
         self.differentiated: set[str] = set()
         self.arguments: dict[str, set[str]] = {}
         alone_on_left: list[tuple[str, list[str]]] = []
+        seen: set[str] = set()
         for statement in statements:
             for k, side in enumerate(statement.sides):
                 self.differentiated.update(differentiated_names(side.text))
@@ -88,10 +100,11 @@ class DocumentLetters:
                 self._applied.update(m["name"] for m in _APPLIED.finditer(side.text))
                 text = side.text if k or statement.continues else _FIRST_WORD.sub("", side.text)
                 self._values.update(m["name"] for m in _VALUE.finditer(text))
-                names = _NAME.findall(side.text)
+                names = _NAME.findall(side.text.replace("²", " ").replace("³", " "))
+                seen.update(names)
                 alone = not statement.continues and k == 0 and side.text.strip() == "e"
                 self.euler = self.euler and not alone and _OWN_E.search(side.text) is None
-                self._letters.update(n for n in names if len(n) == 1)
+                self._letters.update(n for n in names if _LETTER.fullmatch(n))
                 for quotient in _BY.findall(side.text):
                     self._variables.update(_DIFFERENTIAL.findall(quotient))
                 if k == 0 and not statement.continues:
@@ -109,6 +122,10 @@ class DocumentLetters:
         for name, behind in alone_on_left:  # xy = 100, where x and y stand alone, too
             if len(name) > 1 and self._letters.issuperset(name) and not (behind and {*behind} <= {*name}):
                 self._called.discard(name)
+        words = {n for n in seen if len(n) > _FACTORS or is_word(n) or is_bare_function(n) or is_function(n)}
+        for name in seen - words:  # the letters of ht, by whose t the document differentiates
+            if self.is_product(name, lambda _: False, lambda _: True):
+                self._letters.update(letters_of(name))
 
     def is_value(self, name: str) -> bool:
         """Tell whether a name stands where values do, behind a sign or at the begin of a side, and is no function.
@@ -147,7 +164,7 @@ class DocumentLetters:
         }
 
     def is_product(self, name: str, known: Callable[[str], bool], is_factor: Callable[[str], bool]) -> bool:
-        """Tell whether a name is a product of letters.
+        """Tell whether a name is a product of letters, each perhaps with a number: wt, R1R2.
 
         Args:
             name: it.
@@ -157,12 +174,14 @@ class DocumentLetters:
         Example:
             >>> from symgrad.apps.review.layout.passages import passages
             >>> from symgrad.apps.review.layout.statements import statements
-            >>> page = "f = x*y + xy + mv"
+            >>> page = "f = x*y + xy + mv + x1y"
             >>> letters = DocumentLetters(statements(page, passages(page, "text")))
-            >>> [letters.is_product(n, lambda _: False, lambda _: True) for n in ("xy", "mv", "x")]
-            [True, False, False]
+            >>> [letters.is_product(n, lambda _: False, lambda _: True) for n in ("xy", "mv", "x", "x1y")]
+            [True, False, False, False]
         """
-        if not (2 <= len(name) <= _FACTORS and name.isalpha()) or known(name) or name in self._called:
+        parts = letters_of(name)
+        is_row = 2 <= len(parts) <= _FACTORS and "".join(parts) == name
+        if not is_row or known(name) or name in self._called:
             return False
         if name.lower() in GREEK or name[0] in "d∂":  # dx is a differential
             return False
@@ -172,8 +191,8 @@ class DocumentLetters:
         ):  # Ts, Vmax: a name with a mark
             return False
         # k = mv**2/2 beside dk/dv
-        variable = len(name) < _FACTORS and not self._variables.isdisjoint(name)
-        return all(is_factor(c) if known(c) else variable or c in letters for c in name)
+        variable = len(parts) < _FACTORS and not self._variables.isdisjoint(parts)
+        return all(is_factor(c) if known(c) else variable or c in letters for c in parts)
 
 
 _OPERATOR = re.compile(r"[d∂][2-9²³]?/[d∂]\w|∇²?(?:_\w+)?(?!\w)")

@@ -30,6 +30,7 @@ _MARK_WORDS = """
     star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss
 """
 _MARKS = frozenset(_MARK_WORDS.split())
+_FUNCTIONS = frozenset({"log", "ln", "exp", "sin", "cos", "tan"})
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
 
 
@@ -390,7 +391,13 @@ class DocumentNames(DocumentEquations):
         return node
 
     def take_undeclared(self, name: str, node: Node, line: int) -> None:
-        """Take in an input that nothing declares."""
+        """Take in an input that nothing declares.
+
+        Raises:
+            UnknownNameError: for a function, whose argument was not found.
+        """
+        if name in _FUNCTIONS:
+            raise UnknownNameError(f"'{name}' is a function, and its argument is not read", cure="put it in brackets")
         if name in self.lost:
             self._unsure[node] = self.lost[name]
         self._set(name, node)

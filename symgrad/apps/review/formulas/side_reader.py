@@ -26,7 +26,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
-from symgrad.support.errors import SymgradError, UnknownFunctionError, placed_error
+from symgrad.support.errors import ProgramSyntaxError, SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 
 __all__ = ["ReadSide", "SideReader", "DefinedTarget"]
@@ -38,7 +38,7 @@ _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.
 _ANY_HEAD = re.compile(
     r"[\s&$]*\\?(?P<name>[^\W\d]\w*(?:_\{\w+\})?)\s*(?:\(\s*\\?[^\W\d]\w*(?:\s*,\s*\\?[^\W\d]\w*)*\s*\))?[\s&]*"
 )
-_LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern})\s*\)?\s*")
+_LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern}(?:\([^()]*\))?)\s*\)?\s*")
 _LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
 _OWN_PI = re.compile(
     r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
@@ -46,6 +46,7 @@ _OWN_PI = re.compile(
     r"|\\pi\s*\(\s*\\?[a-zA-Z]+\s*\)\s*&?\s*:?=",
     re.MULTILINE,
 )
+_CROSSED = re.compile(rf"({NAME.pattern})\s*×\s*(?=({NAME.pattern}))")
 _MOMENT = re.compile(
     rf"\s*(?:\\[a-z]+\s*\{{\s*)?({'|'.join(MOMENTS)})\s*\}}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[]"
 )
@@ -290,8 +291,15 @@ class SideReader:
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._notation.derived)
 
     def typed(self, text: SideText) -> InformalText:
-        """Return a side that is no LaTeX in the notation of programs."""
+        """Return a side that is no LaTeX in the notation of programs.
+
+        Raises:
+            ProgramSyntaxError: if it has a cross product.
+        """
         names = self._names
+        for crossed in _CROSSED.finditer(text.text):
+            if all(map(names.is_array, crossed.groups())):
+                raise ProgramSyntaxError("a product of vectors with the sign × is not read", expected="cross products of entries")
         return to_notation(
             spelled_out(text.text).translate(_SIGNS),
             names.__contains__,

@@ -176,6 +176,8 @@ _DOTS = re.compile(r"(?<=[-+*=,])\s*\.\.\.(?=\s*(?:[-+*=,]|$))", re.MULTILINE)
 _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-z])")
 # A matrix of that name: its inverse, its definition, the covariance of a distribution.
 _SIGMA = re.compile(r"Σ\s*(?:\^|⁻|:?=|:|')|,\s*Σ\s*\)|[|(]\s*Σ\s*[|)]")
+_POLICY = re.compile(r"(?:\b(?:log|ln)|[∂∇]\w*)\s*π\s*\(|(?m:^)\s*π\s*\([^\W\d_]\w*[^()]*\)\s*=")
+_POLICY_VALUE = re.compile(r"π(?=\s*\(\s*[^\W\d_]\w*\s*[,|;)])")
 _INDEXED = re.compile(r"[ᵢⱼₖₗₘₙₜ]|\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
@@ -275,10 +277,16 @@ def _pieces(code: str) -> Iterator[tuple[int, int]]:
 def with_sums(text: str) -> str:
     """Return lines of plain text with ∑ for the Σ, or the word, that is a sum: over an index, or before indexed terms.
 
+    The π of a document that has its logarithm or its derivative is a function, ᴨ, where it has arguments.
+
     Example:
         >>> with_sums("L = Σ_i x_i"), with_sums("L = sum_i x_i"), with_sums("Σ = A, L = Σ (x)")
         ('L = ∑_i x_i', 'L = ∑  _i x_i', 'Σ = A, L = Σ (x)')
+        >>> with_sums("log π(a) = 2π")
+        'log ᴨ(a) = 2π'
     """
+    if _POLICY.search(text) is not None:
+        text = _POLICY_VALUE.sub("ᴨ", text)
     text = _DOTS.sub(
         lambda m: m[0].replace("...", "…  "), text
     )  # which no reader takes for the end of a sentence

@@ -15,7 +15,7 @@ _NAMES = (
     "Nm Nmm Ncm kNm MNm mAh "
     "µm μm nm mm cm dm km ft mi yd µs μs ns ms min hr kg mg µg μg lb kN MN mN kJ MJ mJ eV keV MeV GeV cal kcal kWh Wh "
     "kW MW mW kV mV mA µA μA nA Ω kΩ MΩ ohm µF μF nF pF mH nH mT Hz kHz MHz GHz Pa kPa MPa GPa hPa mbar bar atm mol "
-    "mmol kmol mL ml kL mK °C °F psi rpm mph gal dB lm lx Wb"
+    "mmol kmol mL ml kL mK °C °F rad psi rpm mph gal dB lm lx Wb"
 )
 _LETTERS = "mshgNJWVACFHTKLlM"
 _UNIT = (
@@ -30,6 +30,11 @@ _NUMBER = (
     r"(?:\s?(?:x|×|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[{(]?[-−]?\d+[)}]?)?"
 )
 _ENDS = r"(?=\s*(?:$|[,;:)\]$=≈\\&]|\.(?![a-zA-Z])|\((?=\d\s?[sd]\.?\s?[fp]|[a-z]+\s)|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
+_FACTOR = re.compile(r"(?P<name>[^\W\d_²³]+)(?:\^|\*\*)?(?P<raised>[-−]?\d|⁻?[¹²³⁴])?|(?P<sign>[/()])")
+_PREFIXES = {"n": -9, "p": -12, "µ": -6, "μ": -6, "m": -3, "c": -2, "d": -1, "h": 2, "k": 3, "M": 6, "G": 9}
+_SI = "m s N J W V A F H T Hz Pa Ω C K mol Nm eV rad lm lx Wb"
+_BASES = {**dict.fromkeys(_SI.split(), 0), "g": -3, "L": -3, "l": -3, "Nmm": -3, "Ncm": -2, "bar": 5}
+_PLAIN_DIGITS = str.maketrans("⁻−¹²³⁴", "--1234")
 _PLAIN = re.compile(rf"{_NUMBER}(?P<space>[ \t]+|)(?P<units>{_UNITS}){_ENDS}", re.MULTILINE)
 _SET = re.compile(
     rf"{_NUMBER}\s*(?:\\[,;:! ]|~|\s)*\s*"
@@ -72,10 +77,12 @@ class PlainNumbers:
     Args:
         text: it, as long as the one that was typed.
         units: what stood behind numbers, by the offsets at which these end.
+        in_si: the text with 10e-3 for 10 mH, where there is room for the power.
     """
 
     text: str
     units: dict[int, str]
+    in_si: str
 
 
 def plain_numbers(text: str) -> PlainNumbers:
@@ -118,6 +125,7 @@ def plain_numbers(text: str) -> PlainNumbers:
     sure |= {f for f in found if f[2].startswith("1")}  # 10.54 1/m is no product
     circular = _circular(shown, found) if sure else set[str]()
     characters, units = list(shown), dict[int, str]()
+    powers = dict[int, str]()
     for start, end, said in sorted(set(found)):
         if (start, end, said) not in sure and said.strip() not in circular:
             continue
@@ -125,8 +133,38 @@ def plain_numbers(text: str) -> PlainNumbers:
         if shown[end : end + 1] == "$":  # which ends no formula behind a blank
             characters[end - 1] = "~"
         before = _line_up_to(shown, start)
-        units[start - len(before) + len(before.rstrip(" \t~\\,;:!"))] = " ".join(said.split())
-    return PlainNumbers("".join(characters), units)
+        at = start - len(before) + len(before.rstrip(" \t~\\,;:!"))
+        units[at] = " ".join(said.split())
+        power = _power_of(units[at])
+        if power and len(written := f"e{power}") <= end - at and shown[at - 1].isdigit():
+            powers[at] = written
+    plain = "".join(characters)
+    for at, written in powers.items():
+        characters[at : at + len(written)] = written
+    return PlainNumbers(plain, units, "".join(characters))
+
+
+def _power_of(units: str) -> int | None:
+    """Return by which power of ten a unit differs from that of the SI; None for minutes, feet and others.
+
+    Example:
+        >>> [_power_of(u) for u in ("mH", "kN/m", "N/mm²", "g/(cm^3 s)", "min", "m/s")]
+        [-3, 3, 6, 3, None, 0]
+    """
+    power, below, inside = 0, False, False
+    for match in _FACTOR.finditer(units):
+        name, sign = match["name"], match["sign"]
+        if name is None:
+            below, inside = below or sign == "/", (inside or sign == "(") and sign != ")"
+            continue
+        base = _BASES.get(name, _BASES.get(name[1:]))
+        if base is None or (name not in _BASES and name[0] not in _PREFIXES):
+            return None
+        digits = (match["raised"] or "1").translate(_PLAIN_DIGITS)
+        base += 0 if name in _BASES else _PREFIXES[name[0]]
+        power += base * int(digits) * (-1 if below else 1)
+        below = below and inside
+    return power
 
 
 def _with_points(text: str) -> str:

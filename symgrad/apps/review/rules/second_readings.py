@@ -131,7 +131,7 @@ class SecondReadings(HypothesisRules):
                 continue
             found = self._judge.judged(replace(left, expr=value, slope=None), right)
             if found.verdict.status in _CERTAIN:
-                if form in self._doubtful:
+                if form.node in self._doubtful:
                     found = replace(
                         found, verdict=Verdict("undecided", f"it is that of {form}, which is undecided")
                     )
@@ -163,7 +163,7 @@ class SecondReadings(HypothesisRules):
             sides = (replace(s, expr=self.names.expr(n)) for s, n in zip((left, right), put, strict=True))
             found = self._judge.judged(*sides)
             if found.verdict.status in _CERTAIN:
-                if forms[0] in self._doubtful:
+                if forms[0].node in self._doubtful:
                     why = f"it follows from {forms[0]} above, which is undecided"
                     found = replace(found, verdict=Verdict("undecided", why))
                 return replace(found, message=f"with {forms[0]}, as it is written above")

@@ -84,7 +84,7 @@ class ReviewState:
         self._first_side: SideText | None = None  # of the statement that is read
         self._carried: Node | None = None  # the last case
         self._described: set[str] = set()  # names that words describe
-        self._doubtful: list[Expr] = []  # those of them that are undecided
+        self._doubtful: list[Node] = []  # those of them that are undecided
         self._held = -1  # the last statement that is taken to hold
         self._statement: ChainText | None = None  # the one that is read
         self._in_a_case = False  # whether words say that it is one
