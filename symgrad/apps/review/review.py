@@ -152,7 +152,7 @@ def review(
 
 
 def _other_texts(plain: PlainNumbers, form: DocumentForm) -> Iterator[tuple[str, str, bool]]:
-    """Give what a document may say as well, what is read in two ways, and whether a right step must be right in both."""
+    """Give what a document may say, too; what is read in two ways; and whether what is right must be so in both."""
     text = plain.text
     if form == "text":
         yield with_all_items(text), "a sign at the begin of a line, a bullet perhaps", True
@@ -180,7 +180,7 @@ def _unless_otherwise(review: Review, other: Review, meant: str, *, both: bool =
     """
     there = {step.span.start: step.status for step in other.steps}
 
-    def chosen(step: ReviewStep) -> ReviewStep:
+    def merged(step: ReviewStep) -> ReviewStep:
         right, right_there = step.status in _RIGHT, there.get(step.span.start) in _RIGHT
         if right_there == right or not (step.status == "refuted" or (both and right)):
             return step
@@ -188,7 +188,9 @@ def _unless_otherwise(review: Review, other: Review, meant: str, *, both: bool =
         why = f"it is {here} as the formulas are read, and {other} in the other reading of {meant}"
         return replace(step, verdict=Verdict("undecided", why), corrected=None)
 
-    return Review(review.source, review.form, tuple(map(chosen, review.steps)), review.assumptions, review.defined)
+    return Review(
+        review.source, review.form, tuple(map(merged, review.steps)), review.assumptions, review.defined
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ class Reviewer(DefinitionRules):
             return right
         if judged.verdict.status == "refuted":
             has_value = ends or (is_first and not right.varies)  # tan(2*x) = 2*a/b = 5/12
-            asked = has_value and self._is_question(left, right)
+            asked = (has_value and self._is_question(left, right)) or (ends and self._is_required())
             if asked or self._is_hypothesis(left, right, ends=ends, is_first=is_first):
                 self._hold(left, right, equation, asked=asked)
                 return right

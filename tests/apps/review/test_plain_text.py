@@ -166,7 +166,10 @@ def test_a_percentage_is_a_number_of_hundredths(text: str, expected: list[str]) 
     ("text", "expected"),
     [
         ("w = 5 kN/m, L = 6 m, I = 8000 cm⁴\nR = wL/2 = 15 kN\nd = 5.27 mm", ["proved"]),
-        ("wall: k = 0.8 W/(m K)\nadd a layer with conductivity 0.04 W/(m K)\nR = 0.026 + 0.208 = 0.234 K/W", ["proved"]),
+        (
+            "wall: k = 0.8 W/(m K)\nadd a layer with conductivity 0.04 W/(m K)\nR = 0.026 + 0.208 = 0.234 K/W",
+            ["proved"],
+        ),
         ("m = 3 kg, a = 2 m/s^2\nF = m a = 6 N", ["proved"]),
         ("m = 3\np = 2 m = 6", ["proved"]),
     ],
@@ -220,4 +223,33 @@ def test_a_logarithm_may_have_the_base_10(text: str, expected: list[str]) -> Non
     ],
 )
 def test_names_and_numbers_without_signs_between_them(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("N(d1) = 0.4332\nN(d2) = 0.3784", []),
+        ("P(A) = 0.3\nP(B) = 0.5", []),
+        ("f(x) = 5\nf'(x) = 1", ["refuted"]),  # a constant function
+        ("E = E0 cos(kz − ωt)\nThe equation ∂²E/∂z² = (1/c²) ∂²E/∂t² must hold\nω = c k", ["proved"]),
+        ("E = E0 cos(kz − ωt)\nThe equation ∂²E/∂z² = (1/c²) ∂²E/∂t² must hold\nω = c/k", ["undecided"]),
+        ("y = x^2\ndy/dx = 3 x must be positive", ["refuted"]),
+        (
+            "max ln c1 + β ln c2 subject to c1 + c2/(1+r) = W\nFOC: 1/c1 = λ, β/c2 = λ/(1+r)\nc1 = W/(1+β)",
+            ["proved"],
+        ),
+        ("L = x y + λ (4 - x - y)\nFOC: dL/dx = y + λ", ["refuted"]),
+        ("The mean $m = 2 + 1$, and\nthe variance $= 4$.", ["undecided"]),
+        ("$y = x^2$, so $y' = 2x$\nwhich is $= 3x$.", ["proved", "refuted"]),
+        ("$y = x^2$, so $y' = 2x$.\nBy the rules, $= 3x$.", ["proved", "refuted"]),
+        ("D = 10/1.04 = 9.615\nΔP for +50bp ≈ −9.615·0.005 = −0.0481", ["proved", "proved"]),
+        ("y = 2 x\nso -y = -3 x", ["refuted"]),
+        ("y' = x y, y(0) = 2\ndy/y = x dx\ny = 2e^(x²/2)", ["proved"] * 3),
+        ("Solve 2 a_{n+1} = 3 a_n + 2\nso a_n = 2·3^n − 1", ["undecided"]),
+        ("a_{n+1} = 3 a_n + 2\na_n = 2·3^n − 1\na_{n+1} = 2·3^{n+1} − 1", ["proved"]),
+        ("a_{n+1} = 3 a_n + 2\na_n = 2·3^n − 1\na_{n+1} = 2·3^{n+1} + 1", ["refuted"]),
+    ],
+)
+def test_what_words_and_indices_say(text: str, expected: list[str]) -> None:
     assert [s.status for s in sg.review(text).steps if s.status] == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,9 @@ from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["doubt_about", "read_as_number", "symmetric_cases", "unread_about", "unread_name"]
+__all__ = ["doubt_about", "read_as_number", "recurrence_in", "symmetric_cases", "unread_about", "unread_name"]
+
+_SHIFTED = re.compile(r"(?P<term>[^\W\d]\w*_[a-z])(?:_plus_|_minus_|[pm])\d+")  # x_n_plus_1, x_np1
 
 
 def read_as_number(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
@@ -28,6 +31,23 @@ def unread_about(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
     if line is None:
         return None
     return f"it does not follow from what was read, but line {line} is not understood"
+
+
+def recurrence_in(nodes: Sequence[Node]) -> str | None:
+    """Return why an equation of terms of a sequence is not solved for one of them; None if it is none.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("a_n, a_n_plus_1, b_n : real; f = a_n_plus_1 - 3*a_n; g = a_n_plus_1 - b_n")
+        >>> recurrence_in([p["f"]]), recurrence_in([p["g"]])
+        ('a_n and a_n_plus_1 are terms of a sequence, whose recurrence is not solved here', None)
+    """
+    names = {s.name for s in symbols_of(nodes)}
+    for name in sorted(names):
+        shifted = _SHIFTED.fullmatch(name)
+        if shifted is not None and (term := shifted["term"]) in names:
+            return f"{term} and {name} are terms of a sequence, whose recurrence is not solved here"
+    return None
 
 
 def unread_name(names: DocumentNames, text: str) -> int | None:

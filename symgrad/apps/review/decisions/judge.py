@@ -16,6 +16,7 @@ from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.doubts import (
     doubt_about,
     read_as_number,
+    recurrence_in,
     symmetric_cases,
     unread_about,
     unread_name,
@@ -244,6 +245,7 @@ class Judge(CurveBranches):
             every: all conditions.
         """
         unread = unread_about(self._names, [side, other, condition.left, condition.right])
+        unread = unread or recurrence_in([condition.left, condition.right])
         if unread is None and side.op is SYMBOL and is_open(every, side, other, self._differentiated):
             return f"the equations that were read do not settle {side.name}"
         return unread

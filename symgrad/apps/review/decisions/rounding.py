@@ -283,9 +283,13 @@ def _root_near(
 
     They do so at a pole, too, but their difference is no straight line there.
     """
-    places = [value.value - decimal.half, value.value, value.value + decimal.half]
+    here = Fraction(value.value)
+    places = [here - decimal.half, here, here + decimal.half]
     try:
-        found = [_floats([(Expr(a) - Expr(b)).node]) for a, b in (condition.at({unknown: number(x)}) for x in places)]
+        found = [
+            _floats([(Expr(a) - Expr(b)).node])
+            for a, b in (condition.at({unknown: number(x)}) for x in places)
+        ]
     except SymgradError:
         return None
     if not all(found):
@@ -293,7 +297,8 @@ def _root_near(
     low, middle, high = (values[0] for values in found)
     if not low * high <= 0 or abs(low + high - 2 * middle) > abs(high - low) / 2:
         return None
-    said = f"between {number_text(places[0])} and {number_text(places[-1])} the sides of {condition.said} change their order"
+    ends = f"{number_text(places[0])} and {number_text(places[-1])}"
+    said = f"between {ends} the sides of {condition.said} change their order"
     return Verdict("supported", said, points=2), "a solution, rounded"
 
 

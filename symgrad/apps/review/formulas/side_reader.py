@@ -38,7 +38,9 @@ _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.
 _ANY_HEAD = re.compile(
     r"[\s&$]*\\?(?P<name>[^\W\d]\w*(?:_\{\w+\})?)\s*(?:\(\s*\\?[^\W\d]\w*(?:\s*,\s*\\?[^\W\d]\w*)*\s*\))?[\s&]*"
 )
-_LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern}(?:\([^()]*\))?)\s*\)?\s*")
+_LOGARITHM = re.compile(
+    rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern}(?:\([^()]*\))?)\s*\)?\s*"
+)
 _LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
 _OWN_PI = re.compile(
     r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
@@ -299,7 +301,9 @@ class SideReader:
         names = self._names
         for crossed in _CROSSED.finditer(text.text):
             if all(map(names.is_array, crossed.groups())):
-                raise ProgramSyntaxError("a product of vectors with the sign × is not read", expected="cross products of entries")
+                raise ProgramSyntaxError(
+                    "a product of vectors with the sign × is not read", expected="cross products of entries"
+                )
         return to_notation(
             spelled_out(text.text).translate(_SIGNS),
             names.__contains__,

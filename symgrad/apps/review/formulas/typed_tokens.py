@@ -78,7 +78,7 @@ def tokens_of(text: str, known: Callable[[str], bool]) -> list[Typed]:
         ['2', 'asin', '(', 'x', ')']
     """
     tokens = [Typed(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
-    tokens = list(_with_percents(_with_quotients(text, [t for t in tokens if t.kind != "space"])))
+    tokens = list(_with_fractions(_with_quotients(text, [t for t in tokens if t.kind != "space"])))
     tokens = [part for token in tokens for part in _parts_of(token, known)]
     return list(_with_bars(_with_inverses(list(_with_factorials(tokens)), known)))
 
@@ -99,7 +99,7 @@ def _parts_of(token: Typed, known: Callable[[str], bool]) -> list[Typed]:
     return found
 
 
-def _with_percents(tokens: Sequence[Typed]) -> Iterator[Typed]:
+def _with_fractions(tokens: Sequence[Typed]) -> Iterator[Typed]:
     """Give tokens in which 75% is the number (75/100), if nothing follows that is divided by: 7 % 3 is a remainder."""
     at = 0
     while at < len(tokens):

@@ -9,7 +9,7 @@ from symgrad.apps.review.layout.remarks import (
     Vocabulary,
     has_equation_numbers,
     is_item,
-    list_marks,
+    list_labels,
     without_mark,
     without_remarks,
 )
@@ -196,13 +196,16 @@ def blank_words(text: str) -> str:
     open_brackets, pending, unfinished, indent = 0, False, False, 0
     lines = text.split("\n")
     words = Vocabulary(frozenset(_MEANT.findall(text)) - _PROSE)
-    numbered, marks = has_equation_numbers(text), list_marks(lines, words)
+    numbered, marks = has_equation_numbers(text), list_labels(lines, words)
     for k, line in enumerate(lines):
         if not (open_brackets or unfinished):
             line = without_mark(line, indent if pending and not is_item(line, marks, words) else None)
         goes_on = open_brackets > 0 or unfinished or (pending and _GOES_ON.match(line) is not None)
         followed = k + 1 < len(lines) and _BEGINS.match(lines[k + 1]) is not None
         shown = _of_line(line, words, numbered=numbered, goes_on=goes_on, followed=followed)
+        at = len(shown) - len(shown.lstrip())
+        if at and not goes_on and shown[at : at + 1] in tuple("+-*/−") and line[:at].strip():
+            shown = f"{shown[: at - 1]};{shown[at:]}"  # words end the formula above: for +50 ≈
         kept.append(shown)
         bare = shown.strip()
         opening, closing = _brackets(bare)

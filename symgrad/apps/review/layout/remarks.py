@@ -11,7 +11,7 @@ from symgrad.apps.review.layout.english import is_english
 from symgrad.apps.review.layout.quantities import is_unit
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["Vocabulary", "is_item", "list_marks", "with_all_items", "without_mark", "without_remarks"]
+__all__ = ["Vocabulary", "is_item", "list_labels", "with_all_items", "without_mark", "without_remarks"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _ARTICLES = frozenset({"a", "A", "I"})
@@ -65,12 +65,12 @@ _SIGN = re.compile(r"(?P<indent>\s*)(?P<sign>[-*+])\s+(?=(?P<word>[^\W\d_]*)(?P<
 _RELATION = re.compile(r"[=≈≤≥<>]")
 
 
-def list_marks(lines: Sequence[str], words: Vocabulary) -> Collection[str]:
+def list_labels(lines: Sequence[str], words: Vocabulary) -> Collection[str]:
     """Return the marks that are bullets, with the blanks before them: of several lines, or where no formula goes on.
 
     Example:
         >>> words = Vocabulary(frozenset())
-        >>> list_marks(["Facts:", "- a = b", "- c = d", "  * x"], words), list_marks(["x = 1", "- y = 2"], words)
+        >>> list_labels(["Facts:", "- a = b", "- c = d", "  * x"], words), list_labels(["x = 1", "- y = 2"], words)
         ({'-'}, set())
     """
     counts, found = Counter[str](), set[str]()
@@ -79,7 +79,11 @@ def list_marks(lines: Sequence[str], words: Vocabulary) -> Collection[str]:
         if match is None:
             continue
         mark = match["indent"] + match["sign"]
-        if not before.strip() or before.rstrip().endswith(":") or words.is_prose(match["word"], match["behind"]):
+        if (
+            not before.strip()
+            or before.rstrip().endswith(":")
+            or words.is_prose(match["word"], match["behind"])
+        ):
             found.add(mark)
         counts[mark] += _RELATION.search(match["behind"]) is not None
     return found | {mark for mark, count in counts.items() if count > 1}
@@ -94,11 +98,11 @@ def is_item(line: str, marks: Collection[str], words: Vocabulary) -> bool:
 
 
 def with_all_items(text: str) -> str:
-    """Return lines in which each sign before an equation may be a bullet, and is one.
+    r"""Return lines in which each sign before an equation may be a bullet, and is one.
 
     Example:
-        >>> with_all_items("x = 1\\n- y = 2\\n- 1")
-        'x = 1\\n  y = 2\\n- 1'
+        >>> with_all_items("x = 1\n- y = 2\n- 1")
+        'x = 1\n  y = 2\n- 1'
     """
     lines = text.split("\n")
     for k, before in enumerate(["", *lines[:-1]]):

@@ -32,6 +32,7 @@ from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
 __all__ = ["DefinitionRules"]
 
 _NAME = re.compile(r"[^\W\d_]+")
+_CALL = re.compile(r"[\s&$]*(?P<name>[^\W\d]\w*)\(\s*(?P<argument>[^\W\d]\w*)\s*\)[\s&$]*")
 _DIGIT = re.compile(r"\d|π|pi")
 _CONSTANTS = frozenset({"pi", "π", "e", "sqrt", "frac"})
 _HEADING = re.compile(r"[ \t$]*:[ \t$]*\n")
@@ -60,7 +61,7 @@ class DefinitionRules(DocumentDeclarations):
             )
             self._unread(equation.left.span, equation.left.text, error)
             return True, self._read(equation.right)
-        if self._is_initial_value(equation) or self._is_description(equation):
+        if self._is_initial_value(equation) or self._is_one_value(equation) or self._is_description(equation):
             return True, None
         target = self._reader.target(equation.left)
         if target is None:
@@ -108,6 +109,17 @@ class DefinitionRules(DocumentDeclarations):
         if name in self.names and not self.names.is_unknown(name):
             return False
         self._add("condition", equation.right, equation, message="an initial value, which is not judged")
+        return True
+
+    def _is_one_value(self, equation: WrittenEquation) -> bool:
+        """Take in N(d1) = 0.43 of a name that has other arguments, too: its value is not the same for all of them."""
+        call = _CALL.fullmatch(equation.left.text)
+        if call is None or NUMBER.fullmatch(equation.right.text) is None or call["name"] in self.names:
+            return False
+        others = re.findall(rf"(?<!\w){re.escape(call['name'])}\(\s*([^\W\d]\w*)\s*\)", self._source.text)
+        if set(others) <= {call["argument"]}:
+            return False
+        self._add("condition", equation.right, equation, message="a value of a function, which is not judged")
         return True
 
     def _is_description(self, equation: WrittenEquation) -> bool:

@@ -36,8 +36,17 @@ _STATED = re.compile(
 _SYSTEM = re.compile(
     r"\bboth (?:vanish|hold|are|equations|conditions)\b|\bsystem of\b|\bsimultaneous", re.IGNORECASE
 )
+_OPTIMUM = re.compile(
+    r"\bF\.?O\.?C\.?s?\b|\bfirst.order conditions?\b|\bKKT\b|\b(?:golden|optimality) (?:rule|conditions?)\b",
+    re.IGNORECASE,
+)
+_REQUIRED_BEHIND = re.compile(
+    r"[\s$)\]`]*(?:(?:must|has to|have to|should|needs? to)\b[^.;\n]*\b(?:hold|be satisfied|be true)"
+    r"|requires?|demands)\b"
+)
 _RATE = re.compile(r"d\w+_d\w+|\w+_d*dot")
 _AHEAD = 3  # statements
+_NEAR_WORDS = 80  # characters behind a statement
 
 
 class RestartRules(SecondReadings):
@@ -84,11 +93,19 @@ class RestartRules(SecondReadings):
             return True  # for k = 0.2 and tau = 15, where tau = V/F
         if not has_inputs:
             return False  # 2 + 2 = 5 is a claim
-        if plain and (_SYSTEM.search(self._before) is not None or self._is_in_a_system()):
+        if plain and (
+            _SYSTEM.search(self._before) or _OPTIMUM.search(self._sentence()) or self._is_in_a_system()
+        ):
             return True
         inputs = symbols_of([left.expr.node, right.expr.node])
         described = {s for s in inputs if s.name in self._described}
         return plain and bool(described) and not any(described & c.reads for c in self.names.conditions)
+
+    def _is_required(self) -> bool:
+        """Tell whether words behind the statement say that it must hold."""
+        here = self._statement
+        end = 0 if here is None else here.sides[-1].span.end
+        return _REQUIRED_BEHIND.match(self._source.text[end : end + _NEAR_WORDS]) is not None
 
     def _is_in_a_system(self) -> bool:
         """Tell whether an equation stands right below one that holds, in the same display."""

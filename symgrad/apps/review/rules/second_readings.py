@@ -47,6 +47,14 @@ _MOST_ASSIGNMENTS = 200  # of numbers to inputs
 _EQUATION = re.compile(r"(?<![<>!])==|(?<![<>!=])= ")
 _WHEN = re.compile(r"\b(?:when|while|whenever|once|provided|inactive|active)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\b(?:with|for|if|when|at|case)\b[^\n]*=[^\n]*:[ \t$*]*\n[^\n]*\Z", re.IGNORECASE)
+_VERBS = "simplif|expand|cancel|factor|collect|substitut|combin|rearrang|differentiat|integrat|evaluat"
+_JOINTS = (
+    "which|so|hence|thus|therefore|then|this|that|it|we|by|using|since|because|now|here|with|from|after|again"
+)
+_NOUN = re.compile(
+    rf"(?:[.;:!?,]\s|\n)\s*(?:(?:and|the|a|an|its)\s+)*(?!(?:{_JOINTS})\b|(?:{_VERBS}))[a-z]{{3,}}[a-z -]*[\s$=]*\Z",
+    re.IGNORECASE,
+)
 _SLOPE_NAME = re.compile(r"d\w+_d\w+")
 _KINKS = ("maximum", "minimum", "abs", "sign", "where", "heaviside", "relu", "clip")
 _PARTIAL_DOMAIN = ("sqrt", "log", "cbrt")
@@ -78,7 +86,8 @@ class SecondReadings(HypothesisRules):
         yield self._with_numbers(left, right, wrong)
         yield self._at_a_rate(left, right, wrong)
         yield self._in_a_stated_case(left, wrong)
-        yield self._under_heading(left, wrong)
+        yield self._below_heading(left, wrong)
+        yield self._behind_label(left, wrong)
         yield self._for_positive(left, right, wrong)
 
     def _for_all_values(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
@@ -314,13 +323,24 @@ class SecondReadings(HypothesisRules):
         why = "the left side has several cases, and words before it may say which is meant"
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
-    def _under_heading(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
+    def _below_heading(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Return that a step is undecided that gives a name another number below a heading with values of its own."""
         before = self._source.text[: left.text.span.start]
         number_above = left.text is self._first_side and not symbols_of([left.expr.node])
         if not number_above or self._reader.head(left.text) is None or _HEADING.search(before) is None:
             return None
         why = "the line above gives other values, of which this may be said"
+        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+
+    def _behind_label(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
+        """Return that a step is undecided that goes on with a formula, where words may name what it is of."""
+        here = self._statement
+        goes_on = here is not None and here.continues and any(s is self._last for s in (left, left.text))
+        if here is None or not goes_on or here.passage.kind != "inline":
+            return None
+        if _NOUN.search(self._source.text[self._end : here.sides[0].span.start]) is None:
+            return None
+        why = "the words before it may name something else than the formula above"
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
     def _for_positive(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
