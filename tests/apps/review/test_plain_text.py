@@ -208,6 +208,7 @@ def test_a_logarithm_may_have_the_base_10(text: str, expected: list[str]) -> Non
         ("v(w) = w²σ1² + (1−w)²σ2²\nv'(w) = 2wσ1² − 2(1−w)σ2²", ["proved"]),
         ("v(w) = w²σ1² + (1−w)²σ2²\nv'(w) = 2wσ1² + 2(1−w)σ2²", ["refuted"]),
         ("y = R1R2/(R1 + R2)\ndy/dR1 = R2²/(R1 + R2)²", ["proved"]),
+        ("(a+b)² − 4ab = (a−b)²", ["proved"]),
         ("y = ax1\nx1y = 3\nx = a", []),  # nothing is called x1 or y1: names
         ("log π(a) = −(a − μ)²/(2σ²) − log σ − ½ log(2π)\n∂ log π(a)/∂σ = (a − μ)²/σ³ − 1/σ", ["proved"]),
         ("log π(a) = −(a − μ)²/(2σ²) − log σ − ½ log(2π)\n∂ log π(a)/∂σ = (a − μ)²/σ³ + 1/σ", ["refuted"]),

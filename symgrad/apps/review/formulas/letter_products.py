@@ -112,7 +112,7 @@ class DocumentLetters:
                     if head is not None:
                         names = [n.strip() for n in head[1].split(",")]
                         self._letters.update(n for n in names if len(n) == 1)
-                    elif len(side.text.replace(",", " ").split()) == len(names):
+                    elif len(side.text.replace(",", " ").split()) == len(_NAME.findall(side.text)):
                         self._called.update(names)
                         if (
                             len(names) == len(statement.relations) == 1
