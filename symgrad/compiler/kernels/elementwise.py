@@ -350,7 +350,7 @@ class ElementwiseKernel(Kernel):
             if type(array) is np.ndarray and array.ndim:
                 if self._declined and not all(map(_plain, arrays, self.kinds, repeat(array.shape))):
                     return None
-                found = call(arrays, self._spares.alike(array.shape, array.size))
+                found = call(arrays, self._spares.alike(array.shape, array.size), True)
                 if found is None:
                     # An input is not plain, or a caller changed the shape or layout of an earlier result before
                     # dropping it.
@@ -384,29 +384,31 @@ class ElementwiseKernel(Kernel):
     def _point(self) -> PointFunctions | None:
         return self._code.point()
 
-    def _first(self, arrays: tuple[Any, ...], out: Any) -> Any:
+    def _first(self, arrays: tuple[Any, ...], *outs: Any) -> Any:
         """Build the function for direct calls, store it until better code brings a better loop, and call it."""
         code = self._code
         loop = code.loop if self._quick else code.better_loop()
-        made = self._direct = direct_call(loop, code.cell, self.kinds)
+        made = self._direct = direct_call(loop, code.cell, self.kinds, len(arrays))
         self._plain = made is not None
         self._settle()
-        return None if made is None else made(arrays, out)
+        return None if made is None else made(arrays, *outs)
 
     def _settle(self) -> None:
         """As soon as nothing is left to decide, let `__call__` use the function for direct calls immediately."""
         decided = self._called and not self._quick and self.threads == 1
         self._settled = self._direct if decided else None
 
-    def _first_cut(self, arrays: tuple[Any, ...], out: Any) -> Any:
+    def _first_cut(self, arrays: tuple[Any, ...], *outs: Any) -> Any:
         """Build the function for direct calls in several threads, store it, and call it."""
         least = int(self._cut_from) // 2
-        made = call_in_team(self._code.loop, self._code.cell, self.kinds, least=least, threads=self.threads)
+        made = call_in_team(
+            self._code.loop, self._code.cell, self.kinds, len(arrays), least=least, threads=self.threads
+        )
         if made is None:
             self._plain = False
             return None
         self._cut = made
-        return made(arrays, out)
+        return made(arrays, *outs)
 
     def _much(self, arrays: tuple[Any, ...]) -> bool:
         """Tell whether a call is worth cutting, by its first array: in a direct call all arrays have the same shape."""

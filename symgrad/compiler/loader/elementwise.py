@@ -94,7 +94,7 @@ class LoadedKernel(Loaded):
                 direct_call,  # a first call, perhaps the only one, does not wait for it
             )
 
-            made = direct_call(self._addresses[0], ctypes.addressof(self._cell), self.kinds)
+            made = direct_call(self._addresses[0], ctypes.addressof(self._cell), self.kinds, len(arrays))
             self._direct = made or _declined
         if out is not None:
             return self._direct(tuple(arrays), out)
@@ -102,7 +102,7 @@ class LoadedKernel(Loaded):
         if first is None:
             return None
         new = tuple([np.empty(first.shape, kind) for kind in self.kinds[len(arrays) :]])
-        return self._direct(tuple(arrays), new)
+        return self._direct(tuple(arrays), new, True)
 
     def _point(self) -> PointFunctions | None:
         from symgrad.compiler.llvm.call_stubs.point_functions import NUMBERS, POINT  # for start-up time
@@ -124,5 +124,5 @@ class LoadedKernel(Loaded):
         return low_level(self, point, use)
 
 
-def _declined(_arrays: Any, _out: Any) -> None:
+def _declined(*_arguments: Any) -> None:
     return None

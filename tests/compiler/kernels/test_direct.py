@@ -57,7 +57,15 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
     x, u, outs = draw(6), draw(6), tuple(np.empty(6) for _ in range(3))
     kernel(x, u)
     call, memory = direct(kernel), draw(12)
-    for arguments in [(x, u), (x, 2.0), (np.float64(2), u), (1.0, 2.0), (x[::-1], u), (draw(18)[::3], u)]:
+    for arguments in [
+        (x, u),
+        (x, 2.0),
+        (np.float64(2), u),
+        (1.0, 2.0),
+        (x[::-1], u),
+        (draw(18)[::3], u),
+        (np.array(1.5), u),
+    ]:
         assert call(arguments, outs) is outs
         same(outs, kernel.ufunc(*arguments, out=tuple(np.empty(6) for _ in range(3))))
     declined = [
@@ -76,7 +84,6 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
         (x.astype(">f8"), u, *outs),
         (x.reshape(2, 3), u.reshape(3, 2), *(o.reshape(2, 3) for o in outs)),
         (np.asfortranarray(x.reshape(2, 3)), *(a.reshape(2, 3) for a in (u, *outs))),
-        (np.array(1.0), u, *outs),
         (x, 2, *outs),
         (x, True, *outs),
         (x, None, *outs),
@@ -216,7 +223,7 @@ def test_a_call_holds_its_outputs_while_others_run() -> None:
     native = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(loop)
     address = ctypes.cast(native, ctypes.c_void_p).value
     assert address is not None
-    call = direct_call(address, kernel._code.cell, kernel.kinds)
+    call = direct_call(address, kernel._code.cell, kernel.kinds, 2)
     assert call is not None
     x, outs = draw(1001), tuple(np.zeros(1001) for _ in range(3))
     alone = [sys.getrefcount(outs[k]) for k in range(3)]
@@ -344,3 +351,34 @@ def test_calls_of_kernels_of_several_threads_are_direct(monkeypatch: pytest.Monk
         assert (getattr(kernel, name) is before) == (size == 300_000)
         same(kernel(x[::2], u[::2]), alone(x[::2], u[::2]))
         same(kernel(x, 1.5), alone(x, 1.5))
+
+
+@needs_fast_calls
+@pytest.mark.parametrize("batch", [(), (1,), (5,), (40,), (4, 7), (0,)])
+def test_entries_of_core_axes_are_arguments_of_the_loop(batch: tuple[int, ...]) -> None:
+    xs = sg.symbols(" ".join(f"x{k}" for k in range(10)))
+    kernel: Any = sg.compile([*(xs[9] * xs[k] + xs[k * 4 % 9] for k in range(9)), sum(xs)], inputs=xs)
+    code = kernel._code
+    call = direct_call(code.loop, code.cell, ["float64"] * 4, 2, cores=[(3, 3), (), (3, 3), ()])
+    assert call is not None
+    a, b = draw((*batch, 3, 3)), draw(batch)
+
+    def entries(values: Any) -> list[Any]:
+        return [values[..., i, j] for i in range(3) for j in range(3)]
+
+    for matrix, number in [(a, b), (a, 1.25), (draw((3, 3)), b)]:
+        expected = kernel(*entries(np.broadcast_to(matrix, a.shape)), np.broadcast_to(number, batch))
+        outs = (np.empty_like(a), np.empty(batch))
+        assert call((matrix, number), outs) is outs
+        same([*entries(outs[0]), outs[1]], map(np.asarray, expected))
+    expected, in_place = kernel(*entries(a), b), (a.copy(), np.empty(batch))
+    assert call((in_place[0], b), in_place) is in_place
+    same([*entries(in_place[0]), in_place[1]], map(np.asarray, expected))
+    outs = (np.empty_like(a), np.empty(batch))
+    assert call((a[..., :2], b), outs) is None
+    assert call((a, b), (outs[0].astype("f4"), outs[1])) is None
+    assert call((a[None], b), outs) is None
+    if b.size > 1:
+        assert call((a.swapaxes(-1, -2), b), outs) is None
+        memory = draw(a.size + 9)
+        assert call((memory[9:].reshape(a.shape), b), (memory[:-9].reshape(a.shape), outs[1])) is None

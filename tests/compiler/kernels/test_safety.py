@@ -159,8 +159,8 @@ def test_a_wrong_place_turns_the_fast_ways_off(free: pytest.MonkeyPatch, name: s
             assert refusal() is not None, by
     shift(free, name, 8)
     refusal.cache_clear()
-    assert direct_call(0, 0, []) is None
-    assert call_in_team(0, 0, [], least=1, threads=2) is None
+    assert direct_call(0, 0, [], 0) is None
+    assert call_in_team(0, 0, [], 0, least=1, threads=2) is None
     assert OutputPool([np.dtype("float64")]).arrays([(10**6,)]) is None
 
 

@@ -8,14 +8,16 @@ calls are allowed.
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import refusal
-from symgrad.compiler.llvm.call_stubs.array_call import CALL, INFO, module_text
+from symgrad.compiler.llvm.call_stubs.array_call import CALL, INFO, RECORD, module_text
 from symgrad.compiler.llvm.call_stubs.object_layout import (
     FASTCALL,
     MethodDef,
@@ -49,20 +51,32 @@ def _machinery() -> _Machinery:
 
 
 def direct_call(
-    loop: int, cell: int, kinds: Sequence[Any], passed: int | None = None
+    loop: int,
+    cell: int,
+    kinds: Sequence[Any],
+    nin: int,
+    passed: int | None = None,
+    cores: Sequence[tuple[int, ...]] = (),
 ) -> Callable[..., Any] | None:
     """Return a function that computes the outputs; None if such calls are not allowed (`refusal`).
 
     The function takes a tuple of the inputs and a tuple of the outputs (or the only output itself), and returns the
     outputs. It returns None, without an effect, unless the arguments are plain: arrays of exactly NumPy's type with the
-    kernel's dtypes and the same shape, contiguous or with one axis; inputs may also be numbers; and no output overlaps
-    another argument, unless it is the same array as an input.
+    kernel's dtypes and the same shape, contiguous or with one axis; inputs may also be numbers or have no axes; and no
+    output overlaps another argument, unless it is the same array as an input. A third argument, True, says that the
+    outputs are new arrays, which overlap nothing.
+
+    Arrays may have core axes of fixed lengths after the axes of that shape. Each entry of the core, in C order, is then
+    an argument of the loop, with a base address of its own; all entries have the stride of the axes before the core.
+    Such arrays are contiguous.
 
     Args:
         loop: address of the inner loop.
         cell: address of the kernel's cell.
-        kinds: dtype of every argument, inputs then outputs.
+        kinds: dtype of every input, then of every output.
+        nin: the number of inputs.
         passed: address for the last argument of the loop; by default that of the cell.
+        cores: the lengths of the core axes of every input and output, at least 1; by default no array has core axes.
     """
     if refusal() is not None:
         return None
@@ -84,10 +98,15 @@ def direct_call(
     }
     # A call that waits for other threads always releases the GIL.
     several = {"passed": cell, "many": _LONG} if passed is None else {"passed": passed, "many": 0}
-    info = {"loop": loop, "cell": cell, **several}
+    info = {"loop": loop, "cell": cell, "inputs": nin, "values": len(kinds), **several}
     info |= {name: id(x) for name, x in objects.items()}
     info |= {name: function_address(f) for name, f in functions.items()}
-    # Arrays of a native dtype share one object for it; other dtypes (a byte order, metadata) are not plain.
-    descrs = [id(np.dtype(k)) for k in kinds]
-    numbers = [*(info[name] for name, _ in INFO), *descrs]
+    records: list[int] = []
+    lengths: list[int] = []
+    end = len(INFO) + len(RECORD) * len(kinds)
+    for kind, core in zip(kinds, cores or repeat(()), strict=bool(cores)):
+        # Arrays of a native dtype share one object for it; other dtypes (a byte order, metadata) are not plain.
+        records += [id(np.dtype(kind)), math.prod(core), len(core), end + len(lengths)]
+        lengths += core
+    numbers = [*(info[name] for name, _ in INFO), *records, *lengths]
     return _machinery().function(struct.pack(f"={len(numbers)}q", *numbers))

@@ -156,7 +156,7 @@ def team() -> Team:
 
 
 def call_in_team(
-    loop: int, cell: int, kinds: Sequence[Any], *, least: int, threads: int
+    loop: int, cell: int, kinds: Sequence[Any], nin: int, *, least: int, threads: int
 ) -> Callable[..., Any] | None:
     """Return a function like `direct_call` that cuts calls into pieces for several threads.
 
@@ -164,6 +164,7 @@ def call_in_team(
         loop: address of the inner loop.
         cell: address of the kernel's cell.
         kinds: dtype of every argument, inputs then outputs.
+        nin: the number of inputs.
         least: the smallest number of elements of a piece.
         threads: the number of threads of a call.
     """
@@ -171,13 +172,11 @@ def call_in_team(
         return None
     ours = team()
     share = ours.share(loop, cell, len(kinds), least, threads - 1)
-    call = direct_call(ours.loop, cell, kinds, ctypes.addressof(share))
+    call = direct_call(ours.loop, cell, kinds, nin, ctypes.addressof(share))
     return None if call is None else partial(_call_in_team, ours, threads - 1, share, call)
 
 
-def _call_in_team(
-    ours: Team, helpers: int, _share: Any, call: Callable[..., Any], arrays: tuple[Any, ...], out: Any
-) -> Any:
+def _call_in_team(ours: Team, helpers: int, _share: Any, call: Callable[..., Any], *arguments: Any) -> Any:
     """Start missing workers, and call. The returned function keeps the record for the loop alive."""
     ours.prepare(helpers)
-    return call(arrays, out)
+    return call(*arguments)

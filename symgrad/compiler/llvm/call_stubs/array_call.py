@@ -14,17 +14,23 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
     WARN_ON_WRITE,
     WRITEABLE,
 )
-from symgrad.compiler.llvm.call_stubs.overlap_check import OVERLAP
+from symgrad.compiler.llvm.call_stubs.overlap_check import OVERLAP, SPAN
 from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
-from symgrad.compiler.llvm.text.templates import fill_template, load_fields
+from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
+from symgrad.compiler.llvm.text.templates import fill_template, load_fields, store_fields
 
-__all__ = ["CALL", "INFO", "module_text"]
+__all__ = ["CALL", "INFO", "RECORD", "module_text"]
 
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
-`INFO`, followed by the dtypes of the arguments. The arguments are a tuple of all inputs, and a tuple of all outputs (or
-the only output). The function returns a new reference to the outputs, or None if it declines."""
+`INFO`, followed by the `RECORD` of every value, and by the lengths of their core axes. The arguments are a tuple of all
+inputs, and a tuple of all outputs (or the only output); a third argument says that the outputs are new arrays, which
+overlap nothing. The function returns a new reference to the outputs, or None if it declines.
+
+A value is an input or an output: an array whose last axes are its core axes, which have fixed lengths. Each entry of
+the core, in C order, is an argument of the loop, whose stride is that of the batch: of the axes before. A value without
+core axes is one argument. A value without a batch has the stride 0."""
 
 INFO = (
     ("loop", "ptr"),
@@ -42,6 +48,15 @@ INFO = (
     ("release", "ptr"),  # PyEval_SaveThread, PyEval_RestoreThread
     ("acquire", "ptr"),
     ("many", "i64"),  # number of elements from which the GIL is released
+    ("inputs", "i64"),  # the number of inputs, and of inputs and outputs
+    ("values", "i64"),
+)
+
+RECORD = (
+    ("descr.wanted", "ptr"),  # the dtype
+    ("entries", "i64"),  # number of entries of the core, at least 1
+    ("rank", "i64"),  # number of core axes
+    ("lengths", "i64"),  # where their lengths are: the index of a word of `self`
 )
 
 
@@ -69,21 +84,23 @@ define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
 entry:
   %info = getelementptr i8, ptr %self, i64 ${bytes}
 ${fields}
-  %descrs = getelementptr i64, ptr %info, i64 ${descrs}
+  %records = getelementptr i64, ptr %info, i64 ${records}
   %plan = load atomic ptr, ptr %cell acquire, align 8
 ${plan}
+  %new = icmp eq i64 %count, 3
   %two = icmp eq i64 %count, 2
-  br i1 %two, label %given, label %decline
+  %counted.args = or i1 %two, %new
+  br i1 %counted.args, label %given, label %decline
 given:
-  %inputs = load ptr, ptr %args
-  %inputs.type.at = getelementptr i8, ptr %inputs, i64 ${type}
-  %inputs.type = load ptr, ptr %inputs.type.at
-  %inputs.tupled = icmp eq ptr %inputs.type, %tuple
-  br i1 %inputs.tupled, label %count.inputs, label %decline
+  %in = load ptr, ptr %args
+  %in.type.at = getelementptr i8, ptr %in, i64 ${type}
+  %in.type = load ptr, ptr %in.type.at
+  %in.tupled = icmp eq ptr %in.type, %tuple
+  br i1 %in.tupled, label %count.inputs, label %decline
 count.inputs:
-  %inputs.size.at = getelementptr i8, ptr %inputs, i64 ${size}
-  %inputs.size = load i64, ptr %inputs.size.at
-  %in.items = getelementptr i8, ptr %inputs, i64 ${items}
+  %in.size.at = getelementptr i8, ptr %in, i64 ${size}
+  %in.size = load i64, ptr %in.size.at
+  %in.items = getelementptr i8, ptr %in, i64 ${items}
   %out.at = getelementptr ptr, ptr %args, i64 1
   %out = load ptr, ptr %out.at
   %out.type.at = getelementptr i8, ptr %out, i64 ${type}
@@ -98,39 +115,49 @@ count.outputs:
 counted:
   %out.count = phi i64 [ 1, %count.inputs ], [ %out.size, %count.outputs ]
   %out.items = phi ptr [ %out.at, %count.inputs ], [ %out.first, %count.outputs ]
-  %nout = sub i64 %nargs, %nin
-  %in.all = icmp eq i64 %inputs.size, %nin
-  %out.all = icmp eq i64 %out.count, %nout
+  %outputs = sub i64 %values, %inputs
+  %in.all = icmp eq i64 %in.size, %inputs
+  %out.all = icmp eq i64 %out.count, %outputs
   %all = and i1 %in.all, %out.all
   br i1 %all, label %tables, label %decline
 tables:
-  %places = alloca ptr, i64 %nargs
-  %steps = alloca i64, i64 %nargs
   %dimension = alloca i64
-  %minus.nin = sub i64 0, %nin
-  %items.of.outputs = getelementptr ptr, ptr %out.items, i64 %minus.nin
-  br label %argument
+  %table = mul i64 %nargs, 8
+  %tables.size = mul i64 %nargs, 24
+  %spans.size = mul i64 %values, 40
+  %scratch.size = add i64 %tables.size, %spans.size
+${scratch}  %places = getelementptr i8, ptr %scratch, i64 0
+  %steps = getelementptr i8, ptr %places, i64 %table
+  %lasts = getelementptr i8, ptr %steps, i64 %table
+  %spans = getelementptr i8, ptr %scratch, i64 %tables.size
+  %order = getelementptr { i64, i64, i64, i64 }, ptr %spans, i64 %values
+  %minus.inputs = sub i64 0, %inputs
+  %items.of.outputs = getelementptr ptr, ptr %out.items, i64 %minus.inputs
+  br label %value
 """
 
-# An array of one axis may have any stride. An output for which NumPy warns about writes is declined. Usually an output
-# is above or below all inputs and earlier outputs in memory; then it overlaps nothing (`clear`).
-_ARGUMENT = """
-argument:
-  %k = phi i64 [ 0, %tables ], [ %k.next, %taken ]
-  %first = phi ptr [ null, %tables ], [ %first.next, %taken ]
-  %n = phi i64 [ 0, %tables ], [ %n.next, %taken ]
-  %vectors = phi i1 [ true, %tables ], [ %vectors.next, %taken ]
-  %clear = phi i1 [ true, %tables ], [ %clear.next, %taken ]
-  %in.low = phi i64 [ -1, %tables ], [ %in.low.next, %taken ]
-  %in.high = phi i64 [ 0, %tables ], [ %in.high.next, %taken ]
-  %out.low = phi i64 [ -1, %tables ], [ %out.low.next, %taken ]
-  %out.high = phi i64 [ 0, %tables ], [ %out.high.next, %taken ]
-  %input = icmp slt i64 %k, %nin
+# Without core axes an array of one axis may have any stride. An output for which NumPy warns about writes is declined.
+# Usually an output is above or below all inputs and earlier outputs in memory; then it overlaps nothing (`clear`).
+_VALUE = """
+value:
+  %v = phi i64 [ 0, %scratch.ready ], [ %v.next, %placed ]
+  %k = phi i64 [ 0, %scratch.ready ], [ %k.next, %placed ]
+  %first = phi ptr [ null, %scratch.ready ], [ %first.next, %placed ]
+  %first.batch = phi i64 [ 0, %scratch.ready ], [ %first.batch.next, %placed ]
+  %n = phi i64 [ 0, %scratch.ready ], [ %n.next, %placed ]
+  %vectors = phi i1 [ true, %scratch.ready ], [ %vectors.next, %placed ]
+  %clear = phi i1 [ true, %scratch.ready ], [ %clear.next, %placed ]
+  %in.low = phi i64 [ -1, %scratch.ready ], [ %in.low.next, %placed ]
+  %in.high = phi i64 [ 0, %scratch.ready ], [ %in.high.next, %placed ]
+  %out.low = phi i64 [ -1, %scratch.ready ], [ %out.low.next, %placed ]
+  %out.high = phi i64 [ 0, %scratch.ready ], [ %out.high.next, %placed ]
+  %input = icmp slt i64 %v, %inputs
   %items = select i1 %input, ptr %in.items, ptr %items.of.outputs
-  %object.at = getelementptr ptr, ptr %items, i64 %k
+  %object.at = getelementptr ptr, ptr %items, i64 %v
   %object = load ptr, ptr %object.at
-  %descr.at = getelementptr ptr, ptr %descrs, i64 %k
-  %descr.wanted = load ptr, ptr %descr.at, align 1
+  %record = getelementptr [${record.words} x i64], ptr %records, i64 %v
+${record}
+  %span = getelementptr { i64, i64, i64, i64 }, ptr %spans, i64 %v
   %type.at = getelementptr i8, ptr %object, i64 ${type}
   %type = load ptr, ptr %type.at
   %is.array = icmp eq ptr %type, %array
@@ -142,16 +169,19 @@ scalar:
   %is.number = or i1 %is.float, %is.double
   %of.doubles = icmp eq ptr %descr.wanted, %float64
   %readable = and i1 %is.number, %of.doubles
-  %number = and i1 %readable, %input
+  %no.core = icmp eq i64 %rank, 0
+  %given.number = and i1 %no.core, %input
+  %number = and i1 %readable, %given.number
   %value.shift = select i1 %is.float, i64 ${float}, i64 ${double}
-  %value = getelementptr i8, ptr %object, i64 %value.shift
-  br i1 %number, label %taken, label %decline
+  %number.at = getelementptr i8, ptr %object, i64 %value.shift
+  br i1 %number, label %taken, label %leave
 
 fields:
   %data.at = getelementptr i8, ptr %object, i64 ${data}
   %data = load ptr, ptr %data.at
   %nd.at = getelementptr i8, ptr %object, i64 ${nd}
-  %nd = load i32, ptr %nd.at
+  %nd.short = load i32, ptr %nd.at
+  %nd = zext i32 %nd.short to i64
   %shape.at = getelementptr i8, ptr %object, i64 ${shape}
   %shape = load ptr, ptr %shape.at
   %descr.place = getelementptr i8, ptr %object, i64 ${descr}
@@ -160,104 +190,134 @@ fields:
   %flags = load i32, ptr %flags.at
   %size.at = getelementptr i64, ptr %sizes, i64 %k
   %size = load i64, ptr %size.at
+  %unit = mul i64 %size, %entries
   %wanted = select i1 %input, i32 ${to.read}, i32 ${to.write}
   %had = and i32 %flags, %wanted
   %plain = icmp eq i32 %had, %wanted
   %same.descr = icmp eq ptr %descr, %descr.wanted
-  %deep = icmp sgt i32 %nd, 0
-  %one.axis = icmp eq i32 %nd, 1
+  %batch = sub i64 %nd, %rank
+  %deep = icmp sge i64 %batch, 0
+  %one.axis = icmp eq i64 %nd, 1
+  %coreless = icmp eq i64 %rank, 0
+  %line = and i1 %one.axis, %coreless
   %dense.flag = and i32 %flags, ${contiguous}
   %dense = icmp ne i32 %dense.flag, 0
-  %regular = or i1 %dense, %one.axis
-  %placed = and i1 %plain, %regular
-  %ok = and i1 %placed, %same.descr
+  %regular = or i1 %dense, %line
+  %ready = and i1 %plain, %regular
+  %ok = and i1 %ready, %same.descr
   %warned = and i32 %flags, ${warns}
   %silent = icmp eq i32 %warned, 0
   %quiet = or i1 %input, %silent
   %usual = and i1 %ok, %quiet
   %fine = and i1 %usual, %deep
-  br i1 %fine, label %stride, label %decline
+  br i1 %fine, label %core, label %leave
+core:
+  %c = phi i64 [ 0, %fields ], [ %c.next, %core.axis ]
+  %c.more = icmp slt i64 %c, %rank
+  br i1 %c.more, label %core.axis, label %stride
+core.axis:
+  %c.axis = add i64 %batch, %c
+  %c.length.at = getelementptr i64, ptr %shape, i64 %c.axis
+  %c.length = load i64, ptr %c.length.at
+  %c.word = add i64 %lengths, %c
+  %c.wanted.at = getelementptr i64, ptr %info, i64 %c.word
+  %c.wanted = load i64, ptr %c.wanted.at, align 1
+  %c.next = add i64 %c, 1
+  %c.same = icmp eq i64 %c.length, %c.wanted
+  br i1 %c.same, label %core, label %leave
 stride:
+  %unbatched = icmp eq i64 %batch, 0
+  %still.input = and i1 %unbatched, %input
+  br i1 %still.input, label %interval, label %stride.known
+stride.known:
+  %stride.dense = select i1 %unbatched, i64 0, i64 %unit
+  br i1 %dense, label %compare, label %stride.read
+stride.read:
   %strides.at = getelementptr i8, ptr %object, i64 ${strides}
   %strides = load ptr, ptr %strides.at
   %stride.given = load i64, ptr %strides
-  %stride.taken = select i1 %dense, i64 %size, i64 %stride.given
-  %stride.back = sub i64 0, %stride.taken
-  %backwards = icmp slt i64 %stride.taken, 0
-  %distance = select i1 %backwards, i64 %stride.back, i64 %stride.taken
+  %stride.back = sub i64 0, %stride.given
+  %backwards = icmp slt i64 %stride.given, 0
+  %distance = select i1 %backwards, i64 %stride.back, i64 %stride.given
   %apart.all = icmp sge i64 %distance, %size
   %separate = or i1 %input, %apart.all
-  br i1 %separate, label %compare, label %decline
+  br i1 %separate, label %compare, label %leave
 compare:
+  %stride.batch = phi i64 [ %stride.dense, %stride.known ], [ %stride.given, %stride.read ]
   %is.first = icmp eq ptr %first, null
   br i1 %is.first, label %multiply, label %ranks
 multiply:
-  %m = phi i32 [ 0, %compare ], [ %m.next, %multiply ]
-  %so.far = phi i64 [ 1, %compare ], [ %product, %multiply ]
-  %m.wide = zext i32 %m to i64
-  %l.at = getelementptr i64, ptr %shape, i64 %m.wide
+  %m = phi i64 [ 0, %compare ], [ %m.next, %multiply.axis ]
+  %product = phi i64 [ 1, %compare ], [ %product.next, %multiply.axis ]
+  %m.more = icmp slt i64 %m, %batch
+  br i1 %m.more, label %multiply.axis, label %interval
+multiply.axis:
+  %l.at = getelementptr i64, ptr %shape, i64 %m
   %l = load i64, ptr %l.at
-  %product = mul i64 %so.far, %l
-  %m.next = add i32 %m, 1
-  %m.more = icmp slt i32 %m.next, %nd
-  br i1 %m.more, label %multiply, label %interval
+  %product.next = mul i64 %product, %l
+  %m.next = add i64 %m, 1
+  br label %multiply
 ranks:
-  %first.nd.at = getelementptr i8, ptr %first, i64 ${nd}
-  %first.nd = load i32, ptr %first.nd.at
   %first.shape.at = getelementptr i8, ptr %first, i64 ${shape}
   %first.shape = load ptr, ptr %first.shape.at
-  %same.rank = icmp eq i32 %nd, %first.nd
-  br i1 %same.rank, label %axis, label %decline
+  %same.rank = icmp eq i64 %batch, %first.batch
+  br i1 %same.rank, label %axis, label %leave
 axis:
-  %d = phi i32 [ 0, %ranks ], [ %d.next, %axis.same ]
-  %d.wide = zext i32 %d to i64
-  %length.at = getelementptr i64, ptr %shape, i64 %d.wide
+  %d = phi i64 [ 0, %ranks ], [ %d.next, %axis.lengths ]
+  %d.more = icmp slt i64 %d, %batch
+  br i1 %d.more, label %axis.lengths, label %interval
+axis.lengths:
+  %length.at = getelementptr i64, ptr %shape, i64 %d
   %length = load i64, ptr %length.at
-  %first.length.at = getelementptr i64, ptr %first.shape, i64 %d.wide
+  %first.length.at = getelementptr i64, ptr %first.shape, i64 %d
   %first.length = load i64, ptr %first.length.at
+  %d.next = add i64 %d, 1
   %same.length = icmp eq i64 %length, %first.length
-  br i1 %same.length, label %axis.same, label %decline
-axis.same:
-  %d.next = add i32 %d, 1
-  %d.more = icmp slt i32 %d.next, %nd
-  br i1 %d.more, label %axis, label %interval
+  br i1 %same.length, label %axis, label %leave
 
 interval:
-  %n.here = phi i64 [ %product, %multiply ], [ %n, %axis.same ]
-  %first.here = phi ptr [ %object, %multiply ], [ %first, %axis.same ]
+  %n.here = phi i64 [ %n, %stride ], [ %product, %multiply ], [ %n, %axis ]
+  %first.here = phi ptr [ %first, %stride ], [ %object, %multiply ], [ %first, %axis ]
+  %batch.here = phi i64 [ %first.batch, %stride ], [ %batch, %multiply ], [ %first.batch, %axis ]
+  %stride.taken = phi i64 [ 0, %stride ], [ %stride.batch, %multiply ], [ %stride.batch, %axis ]
   %still = icmp eq i64 %stride.taken, 0
   %in.line = icmp eq i64 %stride.taken, %size
   %loads = or i1 %in.line, %still
   %vectors.here = and i1 %vectors, %loads
   %begin.word = ptrtoint ptr %data to i64
   %less.one = sub i64 %n.here, 1
-  %span = mul i64 %stride.taken, %less.one
-  %last = add i64 %begin.word, %span
-  %begin = call i64 @llvm.umin.i64(i64 %begin.word, i64 %last)
+  %reach = mul i64 %stride.taken, %less.one
+  %last = add i64 %begin.word, %reach
+  %begin.here = call i64 @llvm.umin.i64(i64 %begin.word, i64 %last)
   %highest = call i64 @llvm.umax.i64(i64 %begin.word, i64 %last)
-  %end = add i64 %highest, %size
+  %end.here = add i64 %highest, %unit
   br i1 %input, label %taken.input, label %taken.output
 taken.input:
-  %in.lower = call i64 @llvm.umin.i64(i64 %in.low, i64 %begin)
-  %in.higher = call i64 @llvm.umax.i64(i64 %in.high, i64 %end)
+  %in.lower = call i64 @llvm.umin.i64(i64 %in.low, i64 %begin.here)
+  %in.higher = call i64 @llvm.umax.i64(i64 %in.high, i64 %end.here)
   br label %taken
 taken.output:
-  %above.in = icmp uge i64 %begin, %in.high
-  %below.in = icmp ule i64 %end, %in.low
+  %above.in = icmp uge i64 %begin.here, %in.high
+  %below.in = icmp ule i64 %end.here, %in.low
   %beside.in = or i1 %above.in, %below.in
-  %above.out = icmp uge i64 %begin, %out.high
-  %below.out = icmp ule i64 %end, %out.low
+  %above.out = icmp uge i64 %begin.here, %out.high
+  %below.out = icmp ule i64 %end.here, %out.low
   %beside.out = or i1 %above.out, %below.out
   %beside = and i1 %beside.in, %beside.out
-  %clear.here = and i1 %clear, %beside
-  %out.lower = call i64 @llvm.umin.i64(i64 %out.low, i64 %begin)
-  %out.higher = call i64 @llvm.umax.i64(i64 %out.high, i64 %end)
+  %beside.all = and i1 %clear, %beside
+  %clear.here = or i1 %new, %beside.all
+  %out.lower = call i64 @llvm.umin.i64(i64 %out.low, i64 %begin.here)
+  %out.higher = call i64 @llvm.umax.i64(i64 %out.high, i64 %end.here)
   br label %taken
 
 taken:
-  %place = phi ptr [ %value, %scalar ], [ %data, %taken.input ], [ %data, %taken.output ]
+  %base = phi ptr [ %number.at, %scalar ], [ %data, %taken.input ], [ %data, %taken.output ]
   %step = phi i64 [ 0, %scalar ], [ %stride.taken, %taken.input ], [ %stride.taken, %taken.output ]
+  %item.bytes = phi i64 [ 0, %scalar ], [ %size, %taken.input ], [ %size, %taken.output ]
+  %begin = phi i64 [ 0, %scalar ], [ %begin.here, %taken.input ], [ %begin.here, %taken.output ]
+  %end = phi i64 [ 0, %scalar ], [ %end.here, %taken.input ], [ %end.here, %taken.output ]
   %first.next = phi ptr [ %first, %scalar ], [ %first.here, %taken.input ], [ %first.here, %taken.output ]
+  %first.batch.next = phi i64 [ %first.batch, %scalar ], [ %batch.here, %taken.input ], [ %batch.here, %taken.output ]
   %n.next = phi i64 [ %n, %scalar ], [ %n.here, %taken.input ], [ %n.here, %taken.output ]
   %vectors.next = phi i1 [ %vectors, %scalar ], [ %vectors.here, %taken.input ], [ %vectors.here, %taken.output ]
   %clear.next = phi i1 [ %clear, %scalar ], [ %clear, %taken.input ], [ %clear.here, %taken.output ]
@@ -265,21 +325,33 @@ taken:
   %in.high.next = phi i64 [ %in.high, %scalar ], [ %in.higher, %taken.input ], [ %in.high, %taken.output ]
   %out.low.next = phi i64 [ %out.low, %scalar ], [ %out.low, %taken.input ], [ %out.lower, %taken.output ]
   %out.high.next = phi i64 [ %out.high, %scalar ], [ %out.high, %taken.input ], [ %out.higher, %taken.output ]
-  %place.at = getelementptr ptr, ptr %places, i64 %k
+${span}
+  br label %entry.of.core
+entry.of.core:
+  %e = phi i64 [ 0, %taken ], [ %e.next, %entry.of.core ]
+  %k.here = phi i64 [ %k, %taken ], [ %k.next, %entry.of.core ]
+  %shift = mul i64 %e, %item.bytes
+  %place = getelementptr i8, ptr %base, i64 %shift
+  %place.at = getelementptr ptr, ptr %places, i64 %k.here
   store ptr %place, ptr %place.at
-  %step.at = getelementptr i64, ptr %steps, i64 %k
+  %step.at = getelementptr i64, ptr %steps, i64 %k.here
   store i64 %step, ptr %step.at
-  %k.next = add i64 %k, 1
-  %k.more = icmp slt i64 %k.next, %nargs
-  br i1 %k.more, label %argument, label %counted.elements
+  %k.next = add i64 %k.here, 1
+  %e.next = add i64 %e, 1
+  %e.more = icmp slt i64 %e.next, %entries
+  br i1 %e.more, label %entry.of.core, label %placed
+placed:
+  %v.next = add i64 %v, 1
+  %v.more = icmp slt i64 %v.next, %values
+  br i1 %v.more, label %value, label %counted.elements
 counted.elements:
   %some = icmp ne ptr %first.next, null
-  br i1 %some, label %overlaps, label %decline
+  br i1 %some, label %overlaps, label %leave
 overlaps:
   br i1 %clear.next, label %run, label %closely
 closely:
-  %lapped = call i1 @direct.overlap(ptr %places, ptr %steps, ptr %sizes, i64 %n.next, i64 %nin, i64 %nargs)
-  br i1 %lapped, label %decline, label %run
+  %lapped = call i1 @direct.overlap(ptr %spans, ptr %order, i64 %inputs, i64 %values)
+  br i1 %lapped, label %leave, label %run
 """
 
 # The elements after the last whole vector are computed as one vector of the last elements, some of which are computed
@@ -301,37 +373,36 @@ run:
   %n.first = select i1 %again, i64 %whole, i64 %n.next
   store i64 %n.first, ptr %dimension
   %long = icmp sge i64 %n.next, %many
-  %lasts = alloca ptr, i64 %nargs
   br i1 %again, label %save, label %locked
 save:
   %saved = alloca i8, i64 %saved.bytes, align 64
   %from = sub i64 %n.next, %width
   br label %last.argument
 last.argument:
-  %v = phi i64 [ 0, %save ], [ %v.next, %last.known ]
-  %v.step.at = getelementptr i64, ptr %steps, i64 %v
-  %v.step = load i64, ptr %v.step.at
-  %v.place.at = getelementptr ptr, ptr %places, i64 %v
-  %v.place = load ptr, ptr %v.place.at
-  %v.shift = mul i64 %v.step, %from
-  %v.last = getelementptr i8, ptr %v.place, i64 %v.shift
-  %v.input = icmp slt i64 %v, %nin
-  %v.moves = icmp ne i64 %v.step, 0
-  %v.saved = and i1 %v.input, %v.moves
-  br i1 %v.saved, label %copy, label %last.known
+  %a = phi i64 [ 0, %save ], [ %a.next, %last.known ]
+  %a.step.at = getelementptr i64, ptr %steps, i64 %a
+  %a.step = load i64, ptr %a.step.at
+  %a.place.at = getelementptr ptr, ptr %places, i64 %a
+  %a.place = load ptr, ptr %a.place.at
+  %a.shift = mul i64 %a.step, %from
+  %a.last = getelementptr i8, ptr %a.place, i64 %a.shift
+  %a.input = icmp slt i64 %a, %nin
+  %a.moves = icmp ne i64 %a.step, 0
+  %a.saved = and i1 %a.input, %a.moves
+  br i1 %a.saved, label %copy, label %last.known
 copy:
-  %v.offset = mul i64 %v, %vector.bytes
-  %v.buffer = getelementptr i8, ptr %saved, i64 %v.offset
-  %v.bytes = mul i64 %width, %v.step
-  call void @llvm.memcpy.p0.p0.i64(ptr %v.buffer, ptr %v.last, i64 %v.bytes, i1 false)
+  %a.offset = mul i64 %a, %vector.bytes
+  %a.buffer = getelementptr i8, ptr %saved, i64 %a.offset
+  %a.bytes = mul i64 %width, %a.step
+  call void @llvm.memcpy.p0.p0.i64(ptr %a.buffer, ptr %a.last, i64 %a.bytes, i1 false)
   br label %last.known
 last.known:
-  %v.from = phi ptr [ %v.last, %last.argument ], [ %v.buffer, %copy ]
-  %v.at = getelementptr ptr, ptr %lasts, i64 %v
-  store ptr %v.from, ptr %v.at
-  %v.next = add i64 %v, 1
-  %v.more = icmp slt i64 %v.next, %nargs
-  br i1 %v.more, label %last.argument, label %locked
+  %a.from = phi ptr [ %a.last, %last.argument ], [ %a.buffer, %copy ]
+  %a.at = getelementptr ptr, ptr %lasts, i64 %a
+  store ptr %a.from, ptr %a.at
+  %a.next = add i64 %a, 1
+  %a.more = icmp slt i64 %a.next, %nargs
+  br i1 %a.more, label %last.argument, label %locked
 
 locked:
   br i1 %long, label %unlock, label %compute
@@ -340,7 +411,7 @@ unlock:
 hold:
   %list.held = call ptr %list(ptr %out)
   %held.any = icmp ne ptr %list.held, null
-  br i1 %held.any, label %unlocked, label %exhausted
+  br i1 %held.any, label %unlocked, label %freed
 unlocked:
   %held = phi ptr [ null, %unlock ], [ %list.held, %hold ]
   %thread = call ptr %release()
@@ -361,7 +432,7 @@ lock:
   call void %drop(ptr %holding)
   br label %finish
 finish:
-  %one.output = icmp eq i64 %nout, 1
+  %one.output = icmp eq i64 %outputs, 1
   br i1 %one.output, label %only, label %returned
 only:
   %the.output = load ptr, ptr %out.items
@@ -369,12 +440,19 @@ only:
 returned:
   %result = phi ptr [ %out, %finish ], [ %the.output, %only ]
   call void %keep(ptr %result)
-  ret ptr %result
+  br label %freed
+freed:
+  %answer = phi ptr [ null, %hold ], [ %result, %returned ]
+  call void @free(ptr %heap)
+  ret ptr %answer
+leave:
+  call void @free(ptr %heap)
+  br label %decline
+exhausted:
+  br label %decline
 decline:
   call void %keep(ptr %none)
   ret ptr %none
-exhausted:
-  ret ptr null
 }
 
 declare i64 @llvm.umin.i64(i64, i64)
@@ -387,7 +465,11 @@ def module_text() -> str:
     """Return the module, for the layout of objects in `object_layout.py`."""
     parts = {
         "fields": load_fields("%info", INFO),
-        "descrs": len(INFO),
+        "records": len(INFO),
+        "record": load_fields("%record", RECORD),
+        "record.words": len(RECORD),
+        "span": store_fields("%span", SPAN),
+        "scratch": SCRATCH,
         "plan": load_fields("%plan", FIELDS, {"nargs", "nin", "width", "sizes"}),
         **{name: OBJECT_FIELDS[name].at for name in _OBJECT_FIELDS},
         "contiguous": C_CONTIGUOUS,
@@ -396,4 +478,4 @@ def module_text() -> str:
         "warns": WARN_ON_WRITE,
         "saved": _MAX_SAVED_BYTES,
     }
-    return fill_template(_ENTRY + _ARGUMENT + _RUN, parts) + OVERLAP + ATTRIBUTES
+    return fill_template(_ENTRY + _VALUE + _RUN, parts) + OVERLAP + SCRATCH_DECLARATIONS + ATTRIBUTES

@@ -2,102 +2,144 @@
 
 from __future__ import annotations
 
-__all__ = ["OVERLAP"]
+__all__ = ["OVERLAP", "SPAN"]
+
+SPAN = (
+    ("begin", "i64"),  # the first address, and the address after the last one
+    ("end", "i64"),
+    ("base", "ptr"),  # the address of the first entry
+    ("step", "i64"),
+)
+"""What is known of the memory of a value. A number is an empty interval at 0."""
 
 # An output may be an input (every element is read before it is written). NumPy handles any other overlap by copies.
-# Eight arguments are compared at once; unused entries of the tables are empty intervals at 0.
+#
+# The values are sorted by where they begin (shell sort). In this order a value overlaps an earlier output only if it
+# begins before the last output ends, since outputs that overlap each other end the check.
 OVERLAP = """\
-define internal i1 @direct.overlap(ptr %places, ptr %steps, ptr %sizes, i64 %n, i64 %nin, i64 %nargs) #0 {
-entry:
-  %n.less.one = sub i64 %n, 1
-  %nargs.up = add i64 %nargs, 7
-  %table = and i64 %nargs.up, -8
-  %begins = alloca i64, i64 %table
-  %ends = alloca i64, i64 %table
-  br label %spread
-spread:
-  %s = phi i64 [ 0, %entry ], [ %s.next, %spread ]
-  %s.begin.at = getelementptr i64, ptr %begins, i64 %s
-  store i64 0, ptr %s.begin.at
-  %s.end.at = getelementptr i64, ptr %ends, i64 %s
-  store i64 0, ptr %s.end.at
-  %s.next = add i64 %s, 1
-  %s.more = icmp slt i64 %s.next, %table
-  br i1 %s.more, label %spread, label %place.test
+%direct.span = type { i64, i64, ptr, i64 }
 
-place.test:
-  %o = phi i64 [ 0, %spread ], [ %o.next, %noted ]
-  %o.more = icmp slt i64 %o, %nargs
-  br i1 %o.more, label %interval, label %none
-interval:
-  %o.place.at = getelementptr i64, ptr %places, i64 %o
-  %o.place = load i64, ptr %o.place.at
-  %o.step.at = getelementptr i64, ptr %steps, i64 %o
-  %o.step = load i64, ptr %o.step.at
-  %o.size.at = getelementptr i64, ptr %sizes, i64 %o
-  %o.size = load i64, ptr %o.size.at
-  %o.span = mul i64 %o.step, %n.less.one
-  %o.last = add i64 %o.place, %o.span
-  %o.reversed = icmp slt i64 %o.span, 0
-  %o.begin = select i1 %o.reversed, i64 %o.last, i64 %o.place
-  %o.highest = select i1 %o.reversed, i64 %o.place, i64 %o.last
-  %o.end = add i64 %o.highest, %o.size
-  %o.input = icmp slt i64 %o, %nin
-  br i1 %o.input, label %noted, label %output
-output:
-  %o.begin.one = insertelement <8 x i64> poison, i64 %o.begin, i32 0
-  %o.begin.all = shufflevector <8 x i64> %o.begin.one, <8 x i64> poison, <8 x i32> zeroinitializer
-  %o.end.one = insertelement <8 x i64> poison, i64 %o.end, i32 0
-  %o.end.all = shufflevector <8 x i64> %o.end.one, <8 x i64> poison, <8 x i32> zeroinitializer
-  br label %eight
-eight:
-  %e = phi i64 [ 0, %output ], [ %e.next, %eight.fine ]
-  %e.begin.at = getelementptr i64, ptr %begins, i64 %e
-  %e.begin = load <8 x i64>, ptr %e.begin.at, align 8
-  %e.end.at = getelementptr i64, ptr %ends, i64 %e
-  %e.end = load <8 x i64>, ptr %e.end.at, align 8
-  %e.before = icmp ult <8 x i64> %e.begin, %o.end.all
-  %e.after = icmp ult <8 x i64> %o.begin.all, %e.end
-  %e.overlap = and <8 x i1> %e.before, %e.after
-  %e.word = bitcast <8 x i1> %e.overlap to i8
-  %e.any = icmp ne i8 %e.word, 0
-  br i1 %e.any, label %closely, label %eight.fine
-eight.fine:
-  %e.next = add i64 %e, 8
-  %e.more = icmp slt i64 %e.next, %o
-  br i1 %e.more, label %eight, label %noted
-closely:
-  %j = phi i64 [ 0, %eight ], [ %j.next, %other.fine ]
-  %j.begin.at = getelementptr i64, ptr %begins, i64 %j
-  %j.begin = load i64, ptr %j.begin.at
-  %j.end.at = getelementptr i64, ptr %ends, i64 %j
-  %j.end = load i64, ptr %j.end.at
-  %begins.before = icmp ult i64 %j.begin, %o.end
-  %ends.after = icmp ult i64 %o.begin, %j.end
-  %overlap = and i1 %begins.before, %ends.after
-  %j.place.at = getelementptr i64, ptr %places, i64 %j
-  %j.place = load i64, ptr %j.place.at
-  %j.step.at = getelementptr i64, ptr %steps, i64 %j
-  %j.step = load i64, ptr %j.step.at
-  %same.place = icmp eq i64 %j.place, %o.place
-  %same.step = icmp eq i64 %j.step, %o.step
-  %j.input = icmp slt i64 %j, %nin
-  %same = and i1 %same.place, %same.step
-  %in.place = and i1 %same, %j.input
-  %apart = xor i1 %overlap, true
-  %harmless = or i1 %apart, %in.place
-  br i1 %harmless, label %other.fine, label %found
-other.fine:
-  %j.next = add i64 %j, 1
-  %j.more = icmp slt i64 %j.next, %o
-  br i1 %j.more, label %closely, label %noted
-noted:
-  %o.begin.at = getelementptr i64, ptr %begins, i64 %o
-  store i64 %o.begin, ptr %o.begin.at
-  %o.end.at = getelementptr i64, ptr %ends, i64 %o
-  store i64 %o.end, ptr %o.end.at
-  %o.next = add i64 %o, 1
-  br label %place.test
+define internal i64 @direct.begin(ptr %spans, i64 %v) #1 {
+  %at = getelementptr %direct.span, ptr %spans, i64 %v
+  %begin = load i64, ptr %at
+  ret i64 %begin
+}
+
+define internal i1 @direct.apart(ptr %spans, i64 %v, i64 %o) #1 {
+  %v.at = getelementptr %direct.span, ptr %spans, i64 %v
+  %v.span = load %direct.span, ptr %v.at
+  %o.at = getelementptr %direct.span, ptr %spans, i64 %o
+  %o.span = load %direct.span, ptr %o.at
+  %v.begin = extractvalue %direct.span %v.span, 0
+  %v.end = extractvalue %direct.span %v.span, 1
+  %v.base = extractvalue %direct.span %v.span, 2
+  %v.step = extractvalue %direct.span %v.span, 3
+  %o.begin = extractvalue %direct.span %o.span, 0
+  %o.end = extractvalue %direct.span %o.span, 1
+  %o.base = extractvalue %direct.span %o.span, 2
+  %o.step = extractvalue %direct.span %o.span, 3
+  %before = icmp ule i64 %v.end, %o.begin
+  %after = icmp ule i64 %o.end, %v.begin
+  %beside = or i1 %before, %after
+  %same.base = icmp eq ptr %v.base, %o.base
+  %same.step = icmp eq i64 %v.step, %o.step
+  %same = and i1 %same.base, %same.step
+  %apart = or i1 %beside, %same
+  ret i1 %apart
+}
+
+define internal i1 @direct.overlap(ptr %spans, ptr %order, i64 %inputs, i64 %values) #0 {
+entry:
+  br label %number
+number:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %number ]
+  %i.at = getelementptr i64, ptr %order, i64 %i
+  store i64 %i, ptr %i.at
+  %i.next = add i64 %i, 1
+  %i.more = icmp slt i64 %i.next, %values
+  br i1 %i.more, label %number, label %distance
+
+distance:
+  %larger = phi i64 [ %values, %number ], [ %gap, %inserted ]
+  %larger.half = mul i64 %larger, 5
+  %smaller = udiv i64 %larger.half, 11
+  %gap = call i64 @llvm.umax.i64(i64 %smaller, i64 1)
+  br label %insert
+insert:
+  %t = phi i64 [ %gap, %distance ], [ %t.next, %put ]
+  %t.more = icmp slt i64 %t, %values
+  %again = icmp sgt i64 %gap, 1
+  br i1 %t.more, label %take, label %inserted
+inserted:
+  br i1 %again, label %distance, label %sweep
+take:
+  %item.at = getelementptr i64, ptr %order, i64 %t
+  %item = load i64, ptr %item.at
+  %key = call i64 @direct.begin(ptr %spans, i64 %item)
+  br label %shift
+shift:
+  %j = phi i64 [ %t, %take ], [ %j.back, %move ]
+  %j.back = sub i64 %j, %gap
+  %to = getelementptr i64, ptr %order, i64 %j
+  %far = icmp sge i64 %j.back, 0
+  br i1 %far, label %compare, label %put
+compare:
+  %from = getelementptr i64, ptr %order, i64 %j.back
+  %other = load i64, ptr %from
+  %other.key = call i64 @direct.begin(ptr %spans, i64 %other)
+  %later = icmp ugt i64 %other.key, %key
+  br i1 %later, label %move, label %put
+move:
+  store i64 %other, ptr %to
+  br label %shift
+put:
+  store i64 %item, ptr %to
+  %t.next = add i64 %t, 1
+  br label %insert
+
+sweep:
+  %s = phi i64 [ 0, %inserted ], [ %s.next, %fine ]
+  %in.end = phi i64 [ 0, %inserted ], [ %in.end.next, %fine ]
+  %out.end = phi i64 [ 0, %inserted ], [ %out.end.next, %fine ]
+  %out.last = phi i64 [ 0, %inserted ], [ %out.last.next, %fine ]
+  %v.at = getelementptr i64, ptr %order, i64 %s
+  %v = load i64, ptr %v.at
+  %span = getelementptr %direct.span, ptr %spans, i64 %v
+  %begin = load i64, ptr %span
+  %end.at = getelementptr i64, ptr %span, i64 1
+  %end = load i64, ptr %end.at
+  %input = icmp slt i64 %v, %inputs
+  %in.reach = call i64 @llvm.umax.i64(i64 %in.end, i64 %end)
+  %in.end.next = select i1 %input, i64 %in.reach, i64 %in.end
+  %out.end.next = select i1 %input, i64 %out.end, i64 %end
+  %out.last.next = select i1 %input, i64 %out.last, i64 %v
+  %in.output = icmp ult i64 %begin, %out.end
+  br i1 %in.output, label %with.output, label %after.outputs
+with.output:
+  %harmless = call i1 @direct.apart(ptr %spans, i64 %v, i64 %out.last)
+  %in.place = and i1 %input, %harmless
+  br i1 %in.place, label %fine, label %found
+after.outputs:
+  %in.input = icmp ult i64 %begin, %in.end
+  %not.input = xor i1 %input, true
+  %closely = and i1 %not.input, %in.input
+  br i1 %closely, label %with.input, label %fine
+with.input:
+  %e = phi i64 [ 0, %after.outputs ], [ %e.next, %next.input ]
+  %e.more = icmp slt i64 %e, %s
+  br i1 %e.more, label %earlier, label %fine
+earlier:
+  %e.at = getelementptr i64, ptr %order, i64 %e
+  %e.value = load i64, ptr %e.at
+  %e.next = add i64 %e, 1
+  %e.harmless = call i1 @direct.apart(ptr %spans, i64 %v, i64 %e.value)
+  br i1 %e.harmless, label %next.input, label %found
+next.input:
+  br label %with.input
+fine:
+  %s.next = add i64 %s, 1
+  %s.more = icmp slt i64 %s.next, %values
+  br i1 %s.more, label %sweep, label %none
 found:
   ret i1 true
 none:

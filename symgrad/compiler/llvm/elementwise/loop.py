@@ -14,6 +14,7 @@ from functools import cache
 from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
 from symgrad.compiler.llvm.text.copy_loops import STREAM_FUNCTION, copy_function
 from symgrad.compiler.llvm.text.module import ATTRIBUTES, Global, Item
+from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 from symgrad.compiler.llvm.text.types import FloatType
 
@@ -30,9 +31,8 @@ _STREAMED = 2**24
 """If a call has at least so many bytes of outputs and the loop is bound by memory, results are written with streaming
 stores, which bypass the caches. In a loop bound by computation, ordinary stores overlap with the computation."""
 
-# Scratch (tables of addresses, buffers, spilled values) beyond 24 KiB is on the heap: threads have stacks of
-# 512 KiB on macOS. When memory is exhausted no error can be reported from a loop that may run without the
-# GIL, and wrong numbers are worse than an abort.
+# Scratch is tables of addresses, buffers, and spilled values. When memory is exhausted no error can be reported from a
+# loop that may run without the GIL, and wrong numbers are worse than an abort.
 #
 # `dependence`: reduce and accumulate of a ufunc of two inputs pass an output element as the first input of
 # the next element. That is the one legal use where elements depend on each other, so they are computed one by
@@ -54,28 +54,7 @@ ${fields}
   %buffers.size = mul i64 %nargs, %stride
   %spill.offset = add i64 %buffers.offset, %buffers.size
   %scratch.size = add i64 %spill.offset, %spill.size
-  %small = icmp sle i64 %scratch.size, 24576
-  br i1 %small, label %stack, label %allocate
-stack:
-  %on.stack = alloca i8, i64 %scratch.size, align 64
-  br label %ready
-allocate:
-  %heap.size = add i64 %scratch.size, 64
-  %on.heap = call ptr @malloc(i64 %heap.size)
-  %none = icmp eq ptr %on.heap, null
-  br i1 %none, label %exhausted, label %align
-exhausted:
-  call void @abort()
-  unreachable
-align:
-  %address = ptrtoint ptr %on.heap to i64
-  %above = add i64 %address, 63
-  %aligned = and i64 %above, -64
-  %in.heap = inttoptr i64 %aligned to ptr
-  br label %ready
-ready:
-  %heap = phi ptr [ null, %stack ], [ %on.heap, %align ]
-  %bases = phi ptr [ %on.stack, %stack ], [ %in.heap, %align ]
+${scratch}  %bases = getelementptr i8, ptr %scratch, i64 0
   %masks = getelementptr i8, ptr %bases, i64 %table
   %buffers = getelementptr i8, ptr %bases, i64 %buffers.offset
   %spill = getelementptr i8, ptr %bases, i64 %spill.offset
@@ -96,7 +75,7 @@ dependence:
   %follows = and i1 %same.step, %same.place
   br label %prepared
 prepared:
-  %chained = phi i1 [ false, %ready ], [ %follows, %dependence ]
+  %chained = phi i1 [ false, %scratch.ready ], [ %follows, %dependence ]
   %parallel = xor i1 %chained, true
   %block.size = select i1 %chained, i64 1, i64 %block.elements
   br label %classify
@@ -278,10 +257,11 @@ finish:
   br label %done
 done:
   ret void
+exhausted:
+  call void @abort()
+  unreachable
 }
 
-declare ptr @malloc(i64)
-declare void @free(ptr)
 declare void @abort()
 """
 
@@ -324,8 +304,14 @@ def _driver(sizes: tuple[int, ...], internal: bool) -> str:
         "given": "%plan" if internal else "%cell",
         "cell": "" if internal else fill_template(_CELL, {"call": call}),
         "fields": load_fields("%plan", FIELDS),
+        "scratch": SCRATCH,
     }
-    return fill_template(_LOOP, parts) + copy_function(sizes) + ("" if internal else ATTRIBUTES)
+    return (
+        fill_template(_LOOP, parts)
+        + SCRATCH_DECLARATIONS
+        + copy_function(sizes)
+        + ("" if internal else ATTRIBUTES)
+    )
 
 
 def plan(
