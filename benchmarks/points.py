@@ -38,7 +38,9 @@ def run(options: Options) -> Iterator[Row]:
     yield Row(
         "two floats to three: a new kernel and its function of numbers", time.perf_counter() - start, "s"
     )
-    while not options.quick and kernel._sharp is None:
+    kernel(1.0, 2.0)
+    kernel(1.0, 2.0)
+    while not options.quick and kernel._numbers_left:
         kernel(1.0, 2.0)  # until it has code for one point
     works: dict[str, Callable[[], object]] = {
         "math.hypot": partial(math.hypot, 1.0, 2.0),

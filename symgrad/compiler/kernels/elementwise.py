@@ -14,7 +14,7 @@ from symgrad.compiler.kernels.calls.guards import has_ends
 from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.calls.numbers import number_call
 from symgrad.compiler.kernels.calls.output_pool import OutputPool
-from symgrad.compiler.kernels.calls.plain import call_elements, fresh_outputs
+from symgrad.compiler.kernels.calls.plain import call_elements, fresh_outputs, loop_call
 from symgrad.compiler.kernels.calls.team import call_in_team
 from symgrad.compiler.kernels.calls.threads import (
     common_shape,
@@ -41,6 +41,7 @@ from symgrad.support.progress import reports_progress
 __all__ = ["ElementwiseKernel", "Amount", "measured"]
 
 _FLOAT64 = np.dtype(np.float64)
+_OF_NUMBERS = frozenset((_FLOAT64, np.dtype(bool)))
 _ARRAY = np.ndarray
 _ASK_EVERY = 16
 """Whether better code pays is checked once in this many calls of quick code, since a check takes a tenth of the time of
@@ -104,7 +105,6 @@ class ElementwiseKernel(Kernel):
         "_quick",
         "_settled",
         "_shaped",
-        "_sharp",
         "_spares",
         "_unasked",
         "measure",
@@ -147,8 +147,7 @@ class ElementwiseKernel(Kernel):
         self._called = self._declined = False
         # Calls with numbers first go through a wrapper of the inner loop; after many calls they get code for one point.
         self._numbers: Callable[..., Any] | None = None
-        self._sharp: Callable[..., Any] | None = None
-        self._numbers_left = -1
+        self._numbers_left = 0
         self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
         self._spares = OutputPool(self.kinds[len(inputs) :])
 
@@ -162,21 +161,9 @@ class ElementwiseKernel(Kernel):
 
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         try:
-            numbers = self._sharp  # this path is first, with few checks: each check takes a tenth of the call
-            if (
-                numbers is not None
-                and not by_name
-                and out is None
-                and where is True
-                and arrays
-                and type(arrays[0]) is not _ARRAY
-            ):
-                found = numbers(*arrays)
-                if found is not None:
-                    return found
             if by_name:
                 arrays = in_order(self.inputs, arrays, by_name)
-            numbers = self._numbers
+            numbers = self._numbers  # this path has few checks: each check takes a tenth of the call
             if (
                 numbers is not None
                 and out is None
@@ -184,9 +171,8 @@ class ElementwiseKernel(Kernel):
                 and arrays
                 and type(arrays[0]) is not _ARRAY
             ):
-                self._numbers_left -= 1
-                if self._numbers_left == 0:
-                    self._sharpen()
+                if self._numbers_left:
+                    self._count()
                 found = numbers(*arrays)
                 if found is not None:
                     return found
@@ -361,37 +347,40 @@ class ElementwiseKernel(Kernel):
 
     def _of_numbers(self, arrays: tuple[Any, ...]) -> Any:
         """Call with numbers. The first call also makes the function for them, a wrapper of the current inner loop."""
-        if self._sharp is not None:
-            return self._sharp(*arrays)
-        if self._numbers_left < 0:
+        if self._numbers is None and not self._numbers_left:
             self._numbers_left = math.ceil(self.measure.equations * _EQUATION_S / _NUMBER_S)
             self._numbers = self._numbers_by(self._code.loop, self._code.cell)
         return None if self._numbers is None else self._numbers(*arrays)
 
-    def _sharpen(self) -> None:
-        """After many calls with numbers, make code for one point, which such calls run from then on."""
-        point = self._code.point()
-        if point is not None:
-            self._sharp = self._numbers_by(point.functions[POINT], 0)
-            self._numbers = None
+    def _count(self) -> None:
+        """Count a call with numbers; after many, make code for one point, which such calls run from then on."""
+        self._numbers_left -= 1
+        if not self._numbers_left:
+            self._numbers = self._numbers_by(self._code.point().address(POINT), 0)
 
     def _numbers_by(self, loop: int, passed: int) -> Callable[..., Any] | None:
-        if not self._plain or any(kind is not _FLOAT64 for kind in self.kinds):
+        if not self._plain or not _OF_NUMBERS.issuperset(self.kinds):
             return None
         nin, code = len(self.inputs), self._code
         return number_call(loop, passed, self.kinds, nin, name=self.name, code=code, result=np.float64)
 
-    def _point(self) -> PointFunctions | None:
+    def _point(self) -> PointFunctions:
         return self._code.point()
 
     def _first(self, arrays: tuple[Any, ...], *outs: Any) -> Any:
-        """Build the function for direct calls, store it until better code brings a better loop, and call it."""
-        code = self._code
-        loop = code.loop if self._quick else code.better_loop()
-        made = self._direct = direct_call(loop, code.cell, self.kinds, len(arrays))
+        """Call directly for the first time, with the function that is made for it."""
+        made = self._direct_function()
         self._plain = made is not None
-        self._settle()
         return None if made is None else made(arrays, *outs)
+
+    def _direct_function(self) -> Callable[..., Any] | None:
+        """Return the function for direct calls, stored until better code brings a better loop."""
+        if self._direct is None:
+            code, nin = self._code, len(self.inputs)
+            loop = code.loop if self._quick else code.better_loop()
+            self._direct = direct_call(loop, code.cell, self.kinds, nin)
+            self._settle()
+        return self._direct
 
     def _settle(self) -> None:
         """As soon as nothing is left to decide, let `__call__` use the function for direct calls immediately."""
@@ -435,4 +424,5 @@ class ElementwiseKernel(Kernel):
         return made[0] if len(made) == 1 else made
 
     def _call_plainly(self, *arrays: Any, out: Any = None, where: Any = True) -> Any:
-        return call_elements(self._code.loop, self._code.cell, self.kinds, arrays, out, where)
+        call = self._direct_function() or loop_call(self._code.loop, self._code.cell)
+        return call_elements(call, self.kinds, arrays, out, where)

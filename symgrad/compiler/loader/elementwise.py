@@ -12,19 +12,10 @@ from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.compiler.loader.base import Loaded
 
 if TYPE_CHECKING:
-    from symgrad.compiler.kernels.points.functions import Use
     from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
     from symgrad.compiler.loader.base import OwnedCode
 
 __all__ = ["LoadedKernel"]
-
-
-class _Point:
-    """The functions that compute one point, with the owners of their code."""
-
-    def __init__(self, functions: Mapping[str, int], *code: OwnedCode) -> None:
-        self.functions = functions
-        self.code = code
 
 
 @final
@@ -67,11 +58,10 @@ class LoadedKernel(Loaded):
 
                 out = fresh_outputs(self.kinds, arrays, where)
             if self._ufunc is None:
-                from symgrad.compiler.kernels.calls.plain import call_elements  # for start-up time
+                from symgrad.compiler.kernels.calls.plain import call_elements, loop_call  # for start-up time
 
-                return call_elements(
-                    self._addresses[0], ctypes.addressof(self._cell), self.kinds, arrays, out, where
-                )
+                call = self._direct_function() or loop_call(self._addresses[0], ctypes.addressof(self._cell))
+                return call_elements(call, self.kinds, arrays, out, where)
             return self._ufunc(*arrays) if out is None else self._ufunc(*arrays, out=out, where=where)
 
     def _check(self, arrays: Sequence[Any]) -> None:
@@ -87,42 +77,30 @@ class LoadedKernel(Loaded):
 
     def _directly(self, arrays: Sequence[Any], out: Any) -> Any:
         """Call without the ufunc; return None if the arguments are not plain arrays of the same shape."""
-        if not self.inputs:
+        call = self._direct_function() if self.inputs else None
+        if call is None:
             return None
+        if out is not None:
+            return call(tuple(arrays), out)
+        first = next((a for a in arrays if type(a) is np.ndarray and a.ndim), None)
+        if first is None:
+            return None
+        new = tuple([np.empty(first.shape, kind) for kind in self.kinds[len(arrays) :]])
+        return call(tuple(arrays), new, True)
+
+    def _direct_function(self) -> Callable[..., Any] | None:
         if self._direct is None:
             from symgrad.compiler.kernels.calls.direct import (
                 direct_call,  # a first call, perhaps the only one, does not wait for it
             )
 
-            made = direct_call(self._addresses[0], ctypes.addressof(self._cell), self.kinds, len(arrays))
-            self._direct = made or _declined
-        if out is not None:
-            return self._direct(tuple(arrays), out)
-        first = next((a for a in arrays if type(a) is np.ndarray and a.ndim), None)
-        if first is None:
-            return None
-        new = tuple([np.empty(first.shape, kind) for kind in self.kinds[len(arrays) :]])
-        return self._direct(tuple(arrays), new, True)
+            cell = ctypes.addressof(self._cell)
+            self._direct = direct_call(self._addresses[0], cell, self.kinds, len(self.inputs))
+        return self._direct
 
-    def _point(self) -> PointFunctions | None:
-        from symgrad.compiler.llvm.call_stubs.point_functions import NUMBERS, POINT  # for start-up time
+    def _point(self) -> PointFunctions:
+        # for start-up time
+        from symgrad.compiler.llvm.call_stubs.point_functions import NUMBERS, POINT, PointFunctions
 
-        return _Point({POINT: self._addresses[0], NUMBERS: self._point_address}, self._code)
-
-    def as_lowlevel(self, use: Use = "integrand") -> Any:
-        # A file has no functions with the signatures that SciPy needs: they are made here, around the function for C.
-        from symgrad.compiler.kernels.points.functions import low_level  # for start-up time
-        from symgrad.compiler.llvm.call_stubs.point_functions import FILTER, INTEGRAND, scipy_callbacks
-        from symgrad.compiler.llvm.engine.jit import Engine
-
-        point = self._own_point()
-        if self.outputs and all(kind == np.float64 for kind in self.kinds):
-            numbers = f"inttoptr (i64 {self._point_address} to ptr)"
-            engine = Engine(scipy_callbacks(numbers, len(self.inputs), len(self.outputs)))
-            made = {name: engine.address(name) for name in (INTEGRAND, FILTER)}
-            point = _Point({**point.functions, **made}, self._code, engine)
-        return low_level(self, point, use)
-
-
-def _declined(*_arguments: Any) -> None:
-    return None
+        known = {POINT: self._addresses[0], NUMBERS: self._point_address}
+        return PointFunctions(known, [kind.name for kind in self.kinds], len(self.inputs), self._code)

@@ -29,9 +29,6 @@ __all__ = ["number_call"]
 
 _KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": BOOL}
 
-_ARGUMENTS = 256
-"""The largest number of arguments, which are on the stack. Kernels with more arguments are called with arrays."""
-
 
 @locked_cache
 def _engine() -> Engine:
@@ -62,9 +59,9 @@ def number_call(
     doc: str = "",
     otherwise: Callable[..., Any] | None = None,
 ) -> Callable[..., Any] | None:
-    """Return a function that computes one point; None if native calls are not allowed or there are too many arguments.
+    """Return a function that computes one point; None if native calls are not allowed (`refusal`).
 
-    `refusal` tells whether native calls are allowed. The function takes a number for each input: a float, a
+    The function takes a number for each input: a float, a
     ``numpy.float64`` or an int; for a bool input, True or False. It returns the output, or a tuple of the outputs.
 
     Args:
@@ -74,11 +71,11 @@ def number_call(
         nin: the number of inputs.
         name: the function's name.
         code: the owner of the machine code; the function keeps it alive.
-        result: the type of real results, ``float`` or ``numpy.float64``.
+        result: the type of real results, ``float`` or ``numpy.float64``; others are of `bool` or ``numpy.bool``.
         doc: its docstring, with a signature in CPython's format.
         otherwise: the function that is called if an argument is anything else; None to return None in this case.
     """
-    if refusal() is not None or len(kinds) > _ARGUMENTS:
+    if refusal() is not None:
         return None
     api = ctypes.pythonapi
     objects = {
@@ -89,6 +86,8 @@ def number_call(
         "true": True,
         "false": False,
         "result": result,
+        "result.true": True if result is float else np.True_,
+        "result.false": False if result is float else np.False_,
     }
     functions = {
         "keep": api.Py_IncRef,
@@ -106,6 +105,7 @@ def number_call(
     # NumPy's numbers must come from NumPy's allocator, which frees them.
     found["new.object"] = cast(int, allocator_of(np.float64))
     numbers = struct.pack(f"={len(INFO)}q", *(found[key] for key, _ in INFO))
-    info = numbers + bytes(_KINDS[np.dtype(kind).name] for kind in kinds)
+    codes = {kind: _KINDS[np.dtype(kind).name] for kind in set(kinds)}
+    info = numbers + bytes([codes[kind] for kind in kinds])
     owner = _Owner(name, doc, code)
     return function_constructor()(ctypes.addressof(owner.method), (info, otherwise, owner), None)

@@ -6,13 +6,13 @@ Such calls may have any number of arguments. They run on copies of the inputs, a
 from __future__ import annotations
 
 import ctypes
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import mul
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from symgrad.compiler.kernels.calls.threads import common_shape
 from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "call_elements",
     "copy_shared",
     "fresh_outputs",
+    "loop_call",
     "refuse_masked",
     "refuse_where",
 ]
@@ -42,33 +43,48 @@ def fresh_outputs(kinds: Sequence[Any], arrays: Sequence[Any], where: Any) -> tu
     return tuple(np.full(shape, np.nan if k.kind == "f" else False, k) for k in kinds[len(arrays) :])
 
 
-def call_elements(
-    loop: int, data: int, kinds: Sequence[Any], arrays: Sequence[Any], out: Any = None, where: Any = True
-) -> Any:
-    """Call an elementwise kernel like its ufunc.
+def loop_call(loop: int, data: int) -> Callable[..., Any]:
+    """Return a function like `direct_call` that calls an inner loop through ctypes, for outputs that are new arrays.
 
     Args:
         loop: address of the inner loop.
         data: the last argument of the loop.
+    """
+
+    def call(inputs: Sequence[Any], outputs: Sequence[Any], new: bool) -> None:
+        assert new
+        everything = (*inputs, *outputs)
+        count = len(everything)
+        _LOOP_TYPE(loop)(
+            (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
+            (ctypes.c_ssize_t * 1)(outputs[0].size),
+            (ctypes.c_ssize_t * count)(*(a.itemsize if a.ndim else 0 for a in everything)),
+            data,
+        )
+
+    return call
+
+
+def call_elements(
+    call: Callable[..., Any], kinds: Sequence[Any], arrays: Sequence[Any], out: Any = None, where: Any = True
+) -> Any:
+    """Call an elementwise kernel like its ufunc.
+
+    Args:
+        call: a function as `direct_call` returns it.
         kinds: dtype of every argument, inputs then outputs.
         arrays: the inputs, as for the ufunc.
         out: as for the ufunc.
         where: as for the ufunc.
     """
-    inputs = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, kinds, strict=False)]
-    shape = np.broadcast_shapes(*(a.shape for a in inputs))
-    # Arguments of one element have step 0; all others are broadcast.
-    inputs = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in inputs]
+    shape = common_shape(arrays)
+    inputs: list[np.ndarray] = []
+    for array, kind in zip(arrays, kinds, strict=False):
+        same = np.size(array) == 1 or np.shape(array) == shape
+        copy = np.array(array if same else np.broadcast_to(array, shape), kind, order="C")
+        inputs.append(copy.reshape(()) if copy.size == 1 else copy)
     results = [np.empty(shape, kind) for kind in kinds[len(inputs) :]]
-    everything = inputs + results
-    count = len(everything)
-    steps = [0 if a.size == 1 else a.itemsize for a in inputs] + [a.itemsize for a in results]
-    _LOOP_TYPE(loop)(
-        (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
-        (ctypes.c_ssize_t * 1)(math.prod(shape)),
-        (ctypes.c_ssize_t * count)(*steps),
-        data,
-    )
+    call(tuple(inputs), tuple(results), True)
     return _return_results(results, out, where)
 
 
@@ -160,5 +176,5 @@ def _return_results(results: list[Any], out: Any, where: Any) -> Any:
         if target is not None:
             np.copyto(target, results[k], casting="same_kind", where=where)
             results[k] = target
-    values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
+    values = [r if r.ndim or outs[k] is not None else r[()] for k, r in enumerate(results)]
     return values[0] if len(values) == 1 else tuple(values)

@@ -79,7 +79,7 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
     if named:
         doc = f"{name}({', '.join(kernel.inputs)})\n--\n\n{doc}"
     made = number_call(
-        code.functions[POINT],
+        code.address(POINT),
         0,
         kernel.kinds,
         count,
@@ -147,7 +147,7 @@ def low_level(kernel: _OfNumbers, code: PointFunctions, use: str) -> Any:
     if use not in _USES:
         raise UsageError(f"there is no use '{use}'", expected=" or ".join(_USES))
     name, types = _USES[use]
-    if name not in code.functions:
+    if {*code.kinds} != {"float64"}:
         raise UnsupportedError(
             f"kernel '{kernel.name}' has arguments that are not double, and SciPy passes doubles",
             expected="a kernel of float64, without truth values",
@@ -160,6 +160,6 @@ def low_level(kernel: _OfNumbers, code: PointFunctions, use: str) -> Any:
 
 
 def _kept(code: PointFunctions, name: str, types: Sequence[Any]) -> Any:
-    function: Any = ctypes.CFUNCTYPE(*types)(code.functions[name])
+    function: Any = ctypes.CFUNCTYPE(*types)(code.address(name))
     function.code = code  # the function keeps its machine code alive
     return function

@@ -108,7 +108,7 @@ class AtPoints:
         """The address of the function that `as_ctypes` returns; valid while the kernel lives."""
         from symgrad.compiler.llvm.call_stubs.point_functions import NUMBERS
 
-        return self._own_point().functions[NUMBERS]
+        return self._own_point().address(NUMBERS)
 
     @property
     def c_signature(self) -> str:
@@ -131,7 +131,7 @@ class AtPoints:
         if code is None or any(node.shape for node in (*self.symbols, *self.outputs)):
             raise UnsupportedError(
                 f"kernel '{self.name}' has no code for one point",
-                expected="inputs and outputs without axes, and less than 2,000 values that wait in memory",
+                expected="inputs and outputs without axes",
                 cure="write it to a file with save, whose functions take arrays",
             )
         return code

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from symgrad.compiler.llvm.call_stubs.object_layout import OBJECT_FIELDS
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
+from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 
 __all__ = ["CALL", "DOUBLE", "INFO", "SINGLE", "BOOL", "module_text"]
@@ -30,6 +31,8 @@ INFO = (
     ("true", "ptr"),
     ("false", "ptr"),
     ("result", "ptr"),  # the type of results: Python's float or NumPy's double
+    ("result.true", "ptr"),
+    ("result.false", "ptr"),
     ("keep", "ptr"),  # functions of Python: Py_IncRef, Py_DecRef
     ("drop", "ptr"),
     ("as.double", "ptr"),  # PyFloat_AsDouble
@@ -62,15 +65,17 @@ ${fields}
   br i1 %plain, label %tables, label %decline
 tables:
   %nargs = add i64 %nin, %nout
-  %values = alloca i64, i64 %nargs, align 16
-  %places = alloca ptr, i64 %nargs, align 16
-  %steps = alloca i64, i64 %nargs, align 16
   %dimension = alloca i64
+  %table = mul i64 %nargs, 8
+  %scratch.size = mul i64 %nargs, 24
+${scratch}  %values = getelementptr i8, ptr %scratch, i64 0
+  %places = getelementptr i8, ptr %values, i64 %table
+  %steps = getelementptr i8, ptr %places, i64 %table
   store i64 1, ptr %dimension
   br label %argument
 
 argument:
-  %k = phi i64 [ 0, %tables ], [ %k.next, %placed ]
+  %k = phi i64 [ 0, %scratch.ready ], [ %k.next, %placed ]
   %value.at = getelementptr i64, ptr %values, i64 %k
   %place.at = getelementptr ptr, ptr %places, i64 %k
   store ptr %value.at, ptr %place.at
@@ -91,7 +96,7 @@ truth:
   %either = or i1 %yes, %no
   %bit = zext i1 %yes to i8
   store i8 %bit, ptr %value.at
-  br i1 %either, label %placed, label %decline
+  br i1 %either, label %placed, label %leave
 number:
   %type.at = getelementptr i8, ptr %object, i64 ${type}
   %type = load ptr, ptr %type.at
@@ -106,7 +111,7 @@ floating:
   br label %known
 other:
   %is.whole = icmp eq ptr %type, %whole
-  br i1 %is.whole, label %convert, label %decline
+  br i1 %is.whole, label %convert, label %leave
 convert:
   %converted = call double %as.double(ptr %object)
   %suspect = fcmp oeq double %converted, -1.0
@@ -117,7 +122,7 @@ check:
   br i1 %fine, label %known, label %too.large
 too.large:
   call void %forget()
-  br label %decline
+  br label %leave
 known:
   %x = phi double [ %held, %floating ], [ %converted, %convert ], [ %converted, %check ]
   %is.single = icmp eq i8 %kind, ${single}
@@ -157,7 +162,7 @@ output:
 of.truths:
   %out.bit = load i8, ptr %out.at
   %out.yes = icmp ne i8 %out.bit, 0
-  %out.truth = select i1 %out.yes, ptr %true, ptr %false
+  %out.truth = select i1 %out.yes, ptr %result.true, ptr %result.false
   call void %keep(ptr %out.truth)
   br label %put
 of.singles:
@@ -191,19 +196,24 @@ item:
   store ptr %new, ptr %item.at
   %o.next = add i64 %o, 1
   %o.more = icmp slt i64 %o.next, %nout
-  br i1 %o.more, label %output, label %all.made
-all.made:
-  ret ptr %results
+  br i1 %o.more, label %output, label %returned
 returned:
-  ret ptr %new
+  %returned.object = phi ptr [ %results, %item ], [ %new, %put ], [ null, %failed ]
+  call void @free(ptr %heap)
+  ret ptr %returned.object
 abandoned:
   br i1 %only, label %failed, label %dropped
 dropped:
   call void %drop(ptr %results)
   br label %failed
 failed:
-  ret ptr null
+  br label %returned
 
+leave:
+  call void @free(ptr %heap)
+  br label %decline
+exhausted:
+  br label %decline
 decline:
   %silent = icmp eq ptr %otherwise, %none
   br i1 %silent, label %nothing, label %hand.on
@@ -222,8 +232,9 @@ def module_text() -> str:
     parts = {
         "fields": load_fields("%info", INFO),
         "kinds": len(INFO),
+        "scratch": SCRATCH,
         **{name: OBJECT_FIELDS[name].at for name in _OBJECT_FIELDS},
         "single": SINGLE,
         "truth": BOOL,
     }
-    return fill_template(_TEXT, parts) + ATTRIBUTES
+    return fill_template(_TEXT, parts) + SCRATCH_DECLARATIONS + ATTRIBUTES

@@ -14,6 +14,7 @@ refers to the job.
 from __future__ import annotations
 
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
+from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields, store_fields
 
 __all__ = ["LINE_BYTES", "LOOP", "PAUSE", "SHARE", "TEAM", "WORK", "module_text"]
@@ -224,9 +225,9 @@ define internal void @team.take(ptr %job, i1 %behind) #0 {
 entry:
 ${job.fields}
   %next.at = getelementptr i64, ptr %job, i64 ${next}
-  %mine = alloca ptr, i64 %nargs
   %dimension = alloca i64
-  %n.up = add i64 %n, 31
+  %scratch.size = mul i64 %nargs, 8
+${scratch}  %n.up = add i64 %n, 31
   %all = lshr i64 %n.up, 5
   %least.up = add i64 %least, 31
   %fewest = lshr i64 %least.up, 5
@@ -278,16 +279,20 @@ place:
   %step = load i64, ptr %step.at
   %shift = mul i64 %step, %from
   %shifted = getelementptr i8, ptr %arg, i64 %shift
-  %mine.at = getelementptr ptr, ptr %mine, i64 %k
+  %mine.at = getelementptr ptr, ptr %scratch, i64 %k
   store ptr %shifted, ptr %mine.at
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %nargs
   br i1 %k.more, label %place, label %compute
 compute:
-  call void %loop(ptr %mine, ptr %dimension, ptr %steps, ptr %cell)
+  call void %loop(ptr %scratch, ptr %dimension, ptr %steps, ptr %cell)
   br label %again
 done:
+  call void @free(ptr %heap)
   ret void
+exhausted:
+  call void @abort()
+  unreachable
 }
 
 define void @team.work(ptr %record) #0 {
@@ -375,5 +380,7 @@ def module_text(triple: str) -> str:
         "fraction": _PIECES_PER_THREAD,
         "most": _MAX_PIECE_RATIO,
         "burst": _BURST - 1,
+        "scratch": SCRATCH,
     }
+    declaration += SCRATCH_DECLARATIONS
     return fill_template(_CODE, parts) + declaration + "\n" + ATTRIBUTES

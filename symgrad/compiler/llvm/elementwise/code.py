@@ -19,7 +19,7 @@ from symgrad.compiler.lowering.elementwise.limits import better_pays_from
 from symgrad.compiler.lowering.elementwise.schedule import Schedule
 
 if TYPE_CHECKING:
-    from symgrad.compiler.llvm.elementwise.point import PointCode
+    from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
 
 __all__ = ["ElementwiseCode"]
 
@@ -88,7 +88,7 @@ class ElementwiseCode:
         quick = self.quick or effort == "low"
         self._pays_from = pays_from if self.quick else math.inf
         self._module: Emitted | None = None
-        self._point: PointCode | None = None
+        self._point: PointFunctions | None = None
         module = emit(plan, real, self._target, quick=True) if quick else self.module
         self.bools = module.bools
         # Hardly any time is spent in the inner loop, so all kernels begin with the version that is compiled fastest.
@@ -168,14 +168,17 @@ class ElementwiseCode:
         """
         return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
 
-    def point(self) -> PointCode | None:
-        """Return the code for one point, compiled on first use; None if there is none."""
+    def point(self) -> PointFunctions:
+        """Return the code for one point, compiled on first use."""
         if self._point is None:
-            from symgrad.compiler.llvm.elementwise.point import (
-                PointCode,  # most kernels are called with arrays
-            )
+            # Most kernels are called with arrays.
+            from symgrad.compiler.llvm.call_stubs.point_functions import POINT, PointFunctions
+            from symgrad.compiler.llvm.elementwise.emit import emit_point
 
-            self._point = PointCode.of(self._planned, self.real)
+            engine = Engine(emit_point(self._planned, self.real, self._target))
+            kinds = ["bool" if b else self.real.numpy for b in self.bools]
+            known = {POINT: engine.address(POINT)}
+            self._point = PointFunctions(known, kinds, len(self._planned.inputs), engine)
         return self._point
 
     def improve(self) -> None:

@@ -15,7 +15,7 @@ stride.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +32,7 @@ from symgrad.compiler.llvm.text.constant_pool import pool_constants, pool_inline
 from symgrad.compiler.llvm.text.debug_locations import DebugLocations
 from symgrad.compiler.llvm.text.instructions import Line, with_debug_location
 from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item, Module
+from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
@@ -44,9 +45,6 @@ from symgrad.support.progress import steps
 __all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
 
 _BODY = "ufunc.body"
-
-_ON_STACK = 2**14
-"""The most bytes of values that wait in memory while one point is computed."""
 
 _GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
 """The parameters of the functions for pieces of the equations."""
@@ -145,7 +143,7 @@ def emit(
     return Emitted(str(module), itemsizes, bools, real, width, module.needs, shared)
 
 
-def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterable[Item] = ()) -> str | None:
+def emit_point(plan: Schedule, real: FloatType, target: Target) -> str:
     """Write a schedule as an LLVM module that computes one point, with the same bits as the module for many points.
 
     Its function has the signature of an inner loop, but reads only the addresses of the arguments.
@@ -154,14 +152,7 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
         plan: the schedule to compute.
         real: the floating-point format of all numbers.
         target: the features of the target processors.
-        entries: functions of the same module that call it.
-
-    Returns:
-        None if more values wait in memory than should be on a stack.
     """
-    spilled = plan.slots * real.itemsize
-    if spilled > _ON_STACK:
-        return None
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
     with np.errstate(all="ignore"), gc_paused():
         constants = fold_constants(plan, VectorBuilder(real, 1, declarations))
@@ -169,14 +160,19 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
     count = len(plan.inputs) + len(plan.outputs)
     masks = Global("ufunc.masks", f"[{count} x i64]", "zeroinitializer")
     lines = [
-        f"  %spill = alloca i8, i64 {max(spilled, 1)}, align 64",
-        f"  call void @{_BODY}(ptr %args, ptr @{masks.name}, i64 1, ptr %spill)",
+        f"  %scratch.size = add i64 {plan.slots * real.itemsize}, 1",
+        *SCRATCH.splitlines(),
+        f"  call void @{_BODY}(ptr %args, ptr @{masks.name}, i64 1, ptr %scratch)",
+        "  call void @free(ptr %heap)",
         "  ret void",
+        "exhausted:",
+        "  call void @abort()",
+        "  unreachable",
     ]
     arguments = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %data")
     point = Function(POINT, "void", arguments, lines, linkage="external")
     functions = (*declarations.definitions(), *declarations.lanes(1), *declarations.declared.values())
-    return str(Module([masks, point, *entries, *body, *functions]))
+    return str(Module([masks, point, *body, *functions, SCRATCH_DECLARATIONS]))
 
 
 def fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:

@@ -261,8 +261,6 @@ exhausted:
   call void @abort()
   unreachable
 }
-
-declare void @abort()
 """
 
 

@@ -32,5 +32,6 @@ when it ends. The function has a block ``exhausted`` for the case that the heap 
 SCRATCH_DECLARATIONS = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
+declare void @abort()
 """
-"""The functions of the C library that `SCRATCH` needs, as a module declares them."""
+"""The functions of the C library that `SCRATCH` and the block ``exhausted`` call, as a module declares them."""
