@@ -237,3 +237,19 @@ def test_only_the_ufunc_has_a_limit_and_errors_are_those_of_ufuncs() -> None:
         kernel(draw(3), draw(3), out=(np.empty(3),))
     with pytest.raises(ArrayTypeError, match="cannot be called"):
         kernel(draw(3), draw(3), out=(np.empty(3, int),) * 300)
+
+
+@pytest.mark.parametrize("outputs", [[X + U] * 40_000, [X, U, 3] * 5_000 + [X * k for k in range(6_500)]])
+def test_a_thread_with_a_small_stack_computes_tens_of_thousands_of_outputs(outputs: list[Any]) -> None:
+    kernel: Any = sg.compile(outputs, inputs=[X, U])
+    ones = np.ones(3)
+    wanted, found = (kernel(0.5, 1.25), kernel(ones, ones)), list[Any]()
+    before = threading.stack_size(2**17)
+    try:
+        thread = threading.Thread(target=lambda: found.extend([kernel(0.5, 1.25), kernel(ones, ones)]))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert found[0] == wanted[0]
+    same(found[1], wanted[1])

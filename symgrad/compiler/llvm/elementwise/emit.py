@@ -46,6 +46,9 @@ __all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
 
 _BODY = "ufunc.body"
 
+_ADDRESSES = 256
+"""A loop reads the addresses of at most so many outputs before it begins."""
+
 _GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
 """The parameters of the functions for pieces of the equations."""
 
@@ -208,6 +211,8 @@ def _body(
     """
     known = NodeFacts.of(plan, constants)
     chunks = plan.chunks or (Chunk((), {}, {}),)
+    # The addresses of many arguments, all of them read first, would make stack frames as large as their table.
+    in_place = len(chunks) > 1 or len(plan.outputs) > _ADDRESSES
     writers: dict[int, ChunkWriter] = {}
     groups: dict[int, list[Chunk]] = {}
     # For each call: a group, its first copy, and the copy after the last one; or None, and the index of a chunk.
@@ -222,6 +227,8 @@ def _body(
         builder = VectorBuilder(real, width, declarations)
         function = _BODY if len(chunks) == 1 else f"chunk.{index}"
         writer = ChunkWriter(builder, known, places, function)
+        if in_place:
+            writer.prologue = builder.lines
         writer.run(chunk)
         if index == len(chunks) - 1:
             writer.store_rest(chunk)
@@ -231,6 +238,8 @@ def _body(
     tables: list[Global] = []
     for i, writer in writers.items():
         codes[i] = writer.builder.finished()
+        if in_place:
+            writer.prologue = []
         if near:
             before, codes[i], table = pool_constants(codes[i], width, real, f"numbers.{i}")
             writer.prologue += before
