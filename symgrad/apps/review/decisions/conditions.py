@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from symgrad.api.claims.verify import equal
+from symgrad.api.functions.elementary import where
 from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.formulas.calculus import derivative
-from symgrad.ir.graph import Node, number
+from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import walk
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["Sides", "check_solution", "deduce", "eliminate", "is_open", "solution", "undetermined"]
+__all__ = [
+    "Sides",
+    "check_solution",
+    "deduce",
+    "eliminate",
+    "is_empty_case",
+    "is_open",
+    "is_open_case",
+    "solution",
+    "undetermined",
+]
 
 Sides = tuple[Node, Node]
 Equal = Callable[[Node, Node], Verdict]
@@ -23,6 +37,8 @@ Equal = Callable[[Node, Node], Verdict]
 
 # By what both sides of an equation may have been multiplied where nothing can be solved: of matrices, say.
 _FACTORS = (1, -1, 2, -2)
+_HALF_LINES = ("real", "positive", "nonnegative")  # domains with all large numbers
+_SECONDS = 2.0  # for a case
 
 
 def check_solution(
@@ -90,6 +106,35 @@ def is_open(conditions: Sequence[Condition], unknown: Node, value: Node, unknown
         return False
     found = eliminate(conditions, [unknown, *sought], {})
     return found is None or unknown not in found or not set(sought).isdisjoint(symbols_of([found[unknown]]))
+
+
+def is_open_case(case: Node) -> bool:
+    """Tell whether a case of signs < and > holds at a point, which is quickly seen: then it holds around that, too.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x, y : real; f = (x > 0) and (y > 1); g = x**2 < 0; h = x == 2")
+        >>> [is_open_case(p[name]) for name in "fgh"]
+        [True, False, False]
+    """
+    inputs = symbols_of([case])
+    relations = walk([case], lambda n: n.args if n.op.name == "and_" else ())
+    if any(n.op.name not in ("and_", "lt", "gt") for n in relations):
+        return False
+    if any(s.shape or s.dtype != "real" or s.declaration.values.name not in _HALF_LINES for s in inputs):
+        return False
+    put = {s: number(k + 2) for k, s in enumerate(inputs)}
+    return Expr(substitute([case], put)[0]).canonical().node.value is True
+
+
+def is_empty_case(case: Node) -> bool:
+    """Tell whether it is proved that a case holds for no values, or for isolated ones at most."""
+    nothing = Expr(number(0))
+    inside = where(Expr(case), Expr(symbol(Declaration("anything"))), nothing)
+    try:
+        return equal(inside, nothing, time_limit=_SECONDS, values_only=True).status == "proved"
+    except SymgradError:
+        return False
 
 
 def solution(sides: Sides, unknown: Node) -> Node | None:

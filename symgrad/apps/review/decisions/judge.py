@@ -11,7 +11,15 @@ from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
-from symgrad.apps.review.decisions.conditions import check_solution, deduce, is_open, solution, undetermined
+from symgrad.apps.review.decisions.conditions import (
+    check_solution,
+    deduce,
+    is_empty_case,
+    is_open,
+    is_open_case,
+    solution,
+    undetermined,
+)
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.doubts import (
     doubt_about,
@@ -29,9 +37,8 @@ from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.steps import StepKind
-from symgrad.ir.graph import SYMBOL, Node, number, symbol
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration
 from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.verification.diagnosis import Diagnoses
 from symgrad.verification.verdict import Verdict
@@ -290,13 +297,7 @@ class Judge(CurveBranches):
     def _is_empty(self, case: Node) -> bool:
         """Tell whether a case holds for no values: x > 0 from the definition on, and x < 0 in its sentence."""
         if case not in self._empty:
-            anything, nothing = Expr(symbol(Declaration("anything"))), Expr(number(0))
-            inside = where(Expr(case), anything, nothing)
-            try:
-                claim = equal(inside, nothing, time_limit=QUICK, values_only=True)
-                self._empty[case] = claim.status == "proved"
-            except SymgradError:
-                self._empty[case] = False
+            self._empty[case] = not is_open_case(case) and is_empty_case(case)
         return self._empty[case]
 
     def _in_case(self, a: Expr, b: Expr) -> Expr:
