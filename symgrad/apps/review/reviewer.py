@@ -65,6 +65,8 @@ class Reviewer(DefinitionRules):
         if self._says_sign(statement) or self._says_case(statement) or self._is_value_behind(statement):
             return
         self._take_values(statement)
+        if self._says_tangent(statement):
+            return
         hidden = None if relations else _HIDDEN.search(sides[0].text)
         if hidden is not None:
             error = ProgramSyntaxError(
@@ -172,7 +174,9 @@ class Reviewer(DefinitionRules):
             return right
         if judged.verdict.status == "refuted":
             has_value = ends or (is_first and not right.varies)  # tan(2*x) = 2*a/b = 5/12
-            asked = (has_value and self._is_question(left, right)) or (ends and self._is_required())
+            asked = (has_value and self._is_question(left, right)) or (
+                ends and (self._is_required() or self._has_common_points(left, right, equation))
+            )
             if asked or self._is_hypothesis(left, right, ends=ends, is_first=is_first):
                 self._hold(left, right, equation, asked=asked)
                 return right
@@ -187,7 +191,7 @@ class Reviewer(DefinitionRules):
         if judged.verdict.status != "refuted" and left.slope is None:
             self._restate(left, right)
             if judged.verdict.status == "undecided":
-                self._doubtful.append(right.expr.node)
+                self._doubtful.add(right.expr.node)
         self._add_judged(text, equation, judged)
         return right
 

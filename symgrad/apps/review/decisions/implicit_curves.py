@@ -28,7 +28,7 @@ _PAPER = re.compile(
     r"\s*\{\s*(?:d|\\(?:mathrm|text)\{d\})\s*\\?([a-zA-Z]+)" + _ORDER + r"\s*\}"
 )
 _VARIABLE = re.compile(
-    r"/\s*[d∂]([^\W\d_])|\{\s*(?:d|\\partial)\s*\\?([a-zA-Z]+)\s*\}|\)\s*_\{?\s*\\?([a-zA-Z]+)"
+    r"/\s*[d∂]([^\W\d_](?:(?!d[^\W\d_])[^\W\d_])*)|\{\s*(?:d|\\partial)\s*\\?([a-zA-Z]+)\s*\}|\)\s*_\{?\s*\\?([a-zA-Z]+)"
 )
 _PRIMED = re.compile(r"(?<![\w\\])([^\W\d_])(?:'+|\^\{?\\prime\}?)(?!\s*\()")
 _NUMBER = re.compile(r"[\s.$]*[-+]?\d[\d.]*[\s.,$]*")

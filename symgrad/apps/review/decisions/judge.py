@@ -257,6 +257,20 @@ class Judge(CurveBranches):
             return f"the equations that were read do not settle {side.name}"
         return unread
 
+    def equal_formulas(self, left: Node, right: Node, text: str) -> Verdict:
+        """Decide whether two formulas are equal for all values of their inputs, whatever the document says of these.
+
+        Args:
+            left: a formula.
+            right: the one that is claimed.
+            text: as it is written, for numbers that are rounded.
+        """
+        if self.idle:
+            return _IDLE
+        verdict = equal(Expr(left), Expr(right), time_limit=self._seconds, values_only=True)
+        rounded = self._rounding.judged(left, right, text) if verdict.status == "refuted" else None
+        return verdict if rounded is None else rounded[0]
+
     def _equation(self, left: Node, right: Node) -> Verdict:
         """Decide an equation between values, where what else the document says holds."""
         return self._on_branches([left, right], lambda branch: self._equation_on(left, right, branch))

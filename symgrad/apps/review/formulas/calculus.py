@@ -18,7 +18,12 @@ from symgrad.support.errors import NotInProgramError, UnsupportedError
 __all__ = ["ImplicitDerivative", "derivative", "implicit_derivative", "reparametrised"]
 
 
-def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[ImplicitEquation] = ()) -> Expr:
+def derivative(
+    y: Expr,
+    by: tuple[Expr, ...],
+    implied: Collection[ImplicitEquation] = (),
+    variables: Collection[str] | None = None,
+) -> Expr:
     """Return a derivative as a formula: a gradient of a number, a Jacobian of an array.
 
     Args:
@@ -26,6 +31,7 @@ def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[ImplicitEquati
         by: what by, one after the other; a value that is computed stands for all that is computed from it.
         implied: equations that define unknowns, which then follow what is differentiated by. With z = g(z, x) it is
             dz/dx = (1 - dg/dz)^-1 dg/dx, and so dy/dx = y_x + y_z dz/dx.
+        variables: as for `reparametrised`.
 
     Raises:
         UnsupportedError: for unknowns that this is not done for: two of them, matrices.
@@ -39,26 +45,38 @@ def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[ImplicitEquati
     if len(by) == 2 and by[0].node is by[1].node and by[0].shape and not y.shape and not implied:
         return hessian(y, by[0])
     for x in by:
-        y = _once(y, x, implied)
+        y = _once(y, x, implied, variables)
     return y
 
 
-def reparametrised(y: Node, x: Node) -> Node | None:
+def reparametrised(y: Node, x: Node, variables: Collection[str] | None = None) -> Node | None:
     """Return the input that a derivative by a computed value goes through, which what is differentiated does not read.
 
-    With K = sigma**2 and s = log(sigma**2), dK/ds is dK/dsigma divided by ds/dsigma.
+    With K = sigma**2 and s = log(sigma**2), dK/ds is dK/dsigma divided by ds/dsigma. On the curve x = v*c*t,
+    y = v*s*t - g*t**2/2 it is t.
+
+    Args:
+        y: what is differentiated.
+        x: the computed value.
+        variables: names by which the document differentiates; None for a partial derivative, which follows no curve.
 
     Returns:
-        The only input that the value is computed from, None where it is read, or has nothing to do with ``y``.
+        The only input that the value is computed from, or the parameter of a curve; None where ``y`` reads the value,
+        or has nothing to do with it. The parameter is the time t, else the only input that both read, or the only one
+        of these that the document differentiates by.
 
     Raises:
         UnsupportedError: if it is computed from several inputs, or arrays.
     """
     if x.op is SYMBOL or x in set(topological([y])):
         return None
-    inputs = [s for s in symbols_of([x]) if s.dtype == "real"]
-    if set(inputs).isdisjoint(symbols_of([y])):
+    inputs, read = [s for s in symbols_of([x]) if s.dtype == "real"], set(symbols_of([y]))
+    if read.isdisjoint(inputs):
         return None
+    if len(inputs) > 1 and variables is not None:
+        shared = [s for s in inputs if s in read]
+        chosen = [[s for s in shared if s.name in known] for known in ("t", variables)]
+        inputs = next((found for found in (*chosen, shared) if len(found) == 1), inputs)
     if len(inputs) > 1 or inputs[0].shape or x.shape:
         raise UnsupportedError(
             "this is a derivative by a value that the formula does not read",
@@ -140,11 +158,11 @@ def implicit_derivative(y: Expr, x: Expr, implied: Collection[ImplicitEquation])
     return ImplicitDerivative(y, x, z, value, here, there, follows[0].curve is not None)
 
 
-def _once(y: Expr, x: Expr, implied: Collection[ImplicitEquation]) -> Expr:
-    middle = reparametrised(y.node, x.node)
+def _once(y: Expr, x: Expr, implied: Collection[ImplicitEquation], variables: Collection[str] | None) -> Expr:
+    middle = reparametrised(y.node, x.node, variables)
     if middle is not None:
         inner = Expr(middle, listings=x.listings)
-        return _once(y, inner, implied) / _once(x, inner, implied)
+        return _once(y, inner, implied, variables) / _once(x, inner, implied, variables)
     slope = implicit_derivative(y, x, implied)
     return _plain(y, x) if slope is None else slope.total(slope.follow())
 

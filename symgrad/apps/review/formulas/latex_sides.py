@@ -10,12 +10,13 @@ from typing import Any
 
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
-from symgrad.apps.review.formulas.calculus import derivative, reparametrised
+from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.latex_declarations import calls_pi, has_matrices, words_in
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
 from symgrad.apps.review.formulas.related_rates import (
     ambiguous_partial,
+    curve_parameter,
     derivative_at_constant,
     rate,
     time_derivative,
@@ -373,9 +374,10 @@ class LatexSideReader:
         if self._names.moved_by(y, x):
             return rate(self._names, y, x)
         implied = () if partial else tuple(self._names.implied.values())
-        if not implied and reparametrised(y, x) is None:
+        variables = None if partial else self._names.variables
+        if not implied and curve_parameter(self._names, y, x, partial=partial) is None:
             return differentiated_node(y, x)
-        return derivative(self._names.expr(y), (self._names.expr(x),), implied).node
+        return derivative(self._names.expr(y), (self._names.expr(x),), implied, variables).node
 
     def _differential(self, node: Node) -> Node:
         """Return the differential of a value: of an input that moves with t, whose rate the document has, dN/dt*dt."""

@@ -9,7 +9,7 @@ from itertools import count, product
 from string import ascii_letters
 
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.formulas.calculus import derivative, reparametrised
+from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.derivative_notation import (
     DerivativeText,
     DocumentCall,
@@ -18,7 +18,7 @@ from symgrad.apps.review.formulas.derivative_notation import (
 )
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, moment
-from symgrad.apps.review.formulas.related_rates import derivative_at_constant, rate
+from symgrad.apps.review.formulas.related_rates import curve_parameter, derivative_at_constant, rate
 from symgrad.apps.review.formulas.typed_tokens import argument_spans
 from symgrad.frontend.latex.meaning.functions.differentials import coordinates_of, sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
@@ -280,9 +280,10 @@ class NotationReader:
             return found, WrittenDerivative(of, (names.expr(by[0]),), names.expr(found), plain=False)
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
-        value = derivative(of, exprs, implied)
+        variables = None if part.partial else names.variables
+        value = derivative(of, exprs, implied, variables)
         plain = not implied or value.node is derivative(of, exprs).node
-        plain = plain and all(reparametrised(of.node, x) is None for x in by)
+        plain = plain and not any(curve_parameter(names, of.node, x, partial=part.partial) for x in by)
         slope = WrittenDerivative(of, exprs, value, plain)
         if part.at is None:
             return value.node, slope

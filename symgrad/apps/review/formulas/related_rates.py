@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.formulas.calculus import derivative
+from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL, Node, number, symbol
@@ -17,6 +17,7 @@ from symgrad.support.errors import UnknownNameError
 __all__ = [
     "derivative_at_constant",
     "ambiguous_partial",
+    "curve_parameter",
     "rate",
     "rate_variables",
     "time_derivative",
@@ -116,6 +117,25 @@ def total_derivative(names: DocumentNames, node: Node, x: Node, constant: Sequen
     if len(rates) > 1:  # n and R of p V = n R T are constants, if nothing is differentiated by them
         rates = {s: r for s, r in rates.items() if s.name in names.variables}
     return _along(node, {x: number(1), **rates}) if rates else None
+
+
+def curve_parameter(names: DocumentNames, y: Node, x: Node, *, partial: bool = False) -> Node | None:
+    """Return the input that a derivative by a computed value goes through, as `reparametrised` does.
+
+    Other inputs of both are held fixed, which is noted.
+
+    Raises:
+        UnsupportedError: if several inputs may be meant.
+    """
+    found = reparametrised(y, x, None if partial else names.variables)
+    if found is not None:
+        _note_fixed(
+            names,
+            y,
+            {s: s for s in inputs_of(y) if s is found or s not in inputs_of(x)},
+            "derivatives along a curve",
+        )
+    return found
 
 
 def time_derivative(names: DocumentNames, node: Node) -> Node | None:

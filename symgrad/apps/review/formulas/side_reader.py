@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.formulas.calculus import derivative, reparametrised
+from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.derivative_notation import VERBS
 from symgrad.apps.review.formulas.informal_notation import to_notation
 from symgrad.apps.review.formulas.informal_text import InformalText
@@ -18,6 +18,7 @@ from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenDerivative
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, scale_of
+from symgrad.apps.review.formulas.related_rates import curve_parameter
 from symgrad.apps.review.formulas.typed_tokens import program_name
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.frontend.glyphs import spelled_out
@@ -349,7 +350,7 @@ class SideReader:
             of, by, value = (self._names.expr(n) for n in (slopes[-1].of, slopes[-1].by, node))
             implied = tuple(self._names.implied.values())
             plain = not implied or derivative(of, (by,)).node is node
-            plain = plain and reparametrised(of.node, by.node) is None
+            plain = plain and curve_parameter(self._names, of.node, by.node) is None
             plain = plain and not self._names.moved_by(of.node, by.node)
             slope = WrittenDerivative(of, (by,), value, plain)
         return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes) or self._papers.moved)

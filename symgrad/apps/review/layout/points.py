@@ -9,7 +9,7 @@ __all__ = ["point_near", "time_near"]
 
 _NUMBER = r"[-+−]?\s*(?:\d+(?:\.\d+)?(?:\s*/\s*\d+)?|\\frac\s*\{?\d+\}?\s*\{?\d+\}?)"
 _POINT = (
-    rf"\b(?:at|in|through|for)\s+(?:the\s+|this\s+|our\s+)?(?:point\s+)?[A-Z]?\s*\$?\s*(?:\\left)?\(\s*(?P<values>{_NUMBER}"
+    rf"\b(?:(?:at|in|through|for)\s+(?:the\s+|this\s+|our\s+)?(?:point\s+)?|point\s+)[A-Z]?\s*\$?\s*(?:\\left)?\(\s*(?P<values>{_NUMBER}"
     rf"(?:\s*,\s*{_NUMBER})+)\s*(?:\\right)?\)\s*\$?"
 )
 _BEFORE = re.compile(rf"{_POINT}[^.;()=\n]*$", re.IGNORECASE)
@@ -33,6 +33,8 @@ def point_near(before: str, behind: str) -> Sequence[str]:
     Example:
         >>> point_near("At the point (3, -4), ", ""), point_near("", " at (1/2, 2)."), point_near("(3, 4) ", "")
         (['3', '-4'], ['1/2', '2'], [])
+    >>> point_near("", ", point P(3, 4)")
+    ['3', '4']
     """
     match = _BEFORE.search(before) or _BEHIND.match(behind)
     return [] if match is None else [v.replace(" ", "") for v in match["values"].split(",")]

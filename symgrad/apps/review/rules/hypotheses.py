@@ -36,7 +36,7 @@ from symgrad.apps.review.rules.cases import (
 from symgrad.apps.review.rules.laws import LawRules
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import transpose
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
@@ -155,7 +155,7 @@ class HypothesisRules(LawRules):
             first = last is statement
             behind = is_value_behind(last, following, self._source, first=first)
             symbol = self._gives(following) if behind else None
-            if symbol is None or self.names.asked_of(symbol):
+            if symbol is None or symbol.op is not SYMBOL or self.names.asked_of(symbol):
                 return
             try:
                 value = self._reader.side(following.sides[1]).expr.node
@@ -174,29 +174,44 @@ class HypothesisRules(LawRules):
         text = self._source.text
         before = self._prose(start)
         line_end = text.find("\n", end)
-        values = point_near(before, text[end : line_end if line_end >= 0 else None])
-        pair = self._coordinates() if values else []
+        said = point_near(before, text[end : line_end if line_end >= 0 else None])
+        values = said or self._point  # that of the line above, whose curve was not read there
+        pair = self._coordinates(len(values)) if values else []
+        self._point = () if pair else values
         time = time_near(before)
         if time is not None and not values:
-            values, pair = [time], [s for s in self.names.values.values() if s.op is SYMBOL and s.name == "t"]
+            said = values = [time]
+            pair = [s for s in self.names.values.values() if s.op is SYMBOL and s.name == "t"]
         if len(values) != len(pair):
             return
-        for symbol, value in zip(pair, values, strict=True):
+        at: dict[Node, Node] = {}
+        for coordinate, value in zip(pair, values, strict=True):
             try:
-                node = self._reader.side(SideText(start, value)).expr.node
+                at[coordinate] = self._reader.side(SideText(start, value)).expr.node
             except SymgradError:
                 return
-            self._judge.places.at[symbol] = node
-            self._judge.places.here |= {symbol}
+        inputs = {s: value for s, value in at.items() if s.op is SYMBOL}
+        for y in at.keys() - inputs.keys():  # the point is on the curve y = f(x)
+            if not (Expr(substitute([y], inputs)[0]) - Expr(at[y])).canonical().node.is_number(0):
+                return
+        self._judge.places.at.update(inputs)
+        if said:
+            self._judge.places.here |= inputs.keys()
 
-    def _coordinates(self) -> list[Node]:
-        """Return the inputs that points of the document are of: of its curve, of its function of several numbers."""
+    def _coordinates(self, count: int) -> list[Node]:
+        """Return what points of the document are of: of its curve, of its function of several numbers; none for none.
+
+        Args:
+            count: how many coordinates a point has.
+        """
         names = self.names
         for equation in reversed(names.implied.values()):
             if equation.curve is not None:
                 return [equation.curve.x, equation.curve.y]
         several = [p for p in names.functions.values() if len(p) > 1]
-        found = several[-1] if several else [n for n in ("x", "y", "z") if names.is_input(n)]
+        letters = [n for n in ("x", "y", "z") if n in names.values and not names.values[n].shape]
+        inputs = [n for n in letters if names.is_input(n)]
+        found = several[-1] if several else letters if len(inputs) < count else inputs
         return [names.values[p] for p in found if p in names.values]
 
     def _is_value_behind(self, statement: ChainText) -> bool:
@@ -325,6 +340,9 @@ class HypothesisRules(LawRules):
             return False  # it follows from equations above, or is a mistake
         if reads and SOUGHT_CUES.search("\n".join(self._sentence().split("\n")[-_LINES:])) is not None:
             return True
+        by = {x.node for x in left.slope.by} if left.slope is not None else set[Node]()
+        if any(self._gives(statement) in by for statement in self._behind_it[:1]):
+            return True  # dy/dx = 0, so x = 2, on a curve whose parameter both follow
         return any(self._gives(statement) in reads for statement in self._behind_it)
 
     def _is_equation(self, left: ReadSide, right: ReadSide) -> bool:
@@ -344,7 +362,7 @@ class HypothesisRules(LawRules):
         return found is not None and all(s in found and not symbols_of([found[s]]) for s in symbols)
 
     def _gives(self, statement: ChainText) -> Node | None:
-        """Return the input for which an equation has a value, also where that is said of a name with a mark."""
+        """Return the input, or the value, that an equation is for, also where that is said of a name with a mark."""
         if (
             statement.continues
             or not statement.relations
@@ -355,7 +373,7 @@ class HypothesisRules(LawRules):
         if target is None:
             return None
         name = target.name if target.name in self.names else self.names.plain_name(target.name)
-        return self.names.values[name] if name is not None and self.names.is_input(name) else None
+        return None if name is None else self.names.values.get(name)
 
     def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
         """Take in that an input is its own transpose: a fact, since it cannot follow."""

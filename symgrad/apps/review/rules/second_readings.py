@@ -18,8 +18,8 @@ from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.layout.quantities import is_unit
-from symgrad.apps.review.rules.hypotheses import HypothesisRules
 from symgrad.apps.review.rules.state import one_line
+from symgrad.apps.review.rules.tangents import TangentRules
 from symgrad.frontend.latex.meaning.inputs import input_of
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -60,7 +60,7 @@ _KINKS = ("maximum", "minimum", "abs", "sign", "where", "heaviside", "relu", "cl
 _PARTIAL_DOMAIN = ("sqrt", "log", "cbrt")
 
 
-class SecondReadings(HypothesisRules):
+class SecondReadings(TangentRules):
     """What a wrong step may mean beside what it says."""
 
     def _judged_otherwise(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:

@@ -84,9 +84,15 @@ class ReviewState:
         self._first_side: SideText | None = None  # of the statement that is read
         self._carried: Node | None = None  # the last case
         self._described: set[str] = set()  # names that words describe
-        self._doubtful: list[Node] = []  # those of them that are undecided
+        self._doubtful: set[Node] = set()  # those of them that are undecided
         self._held = -1  # the last statement that is taken to hold
         self._statement: ChainText | None = None  # the one that is read
+        self._point: Sequence[
+            str
+        ] = ()  # the coordinates of one that words give, before what they are of is read
+        self._line_kind: str | None = (
+            None  # tangent or normal, where the statement before was the equation of one
+        )
         self._in_a_case = False  # whether words say that it is one
         self._restated: dict[Node, list[Expr]] = {}  # other formulas of values, by equations above
         self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by
