@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from symgrad.api.handles.expr import Expr
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Suggestions
 from symgrad.ir.traverse import substitute, symbols_of
@@ -84,6 +85,13 @@ class Condition:
     def reads(self) -> set[Node]:
         """The inputs that it is about."""
         return set(symbols_of([self.left, self.right]))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether it holds for all values, perhaps since one of its inputs has its value: it says nothing."""
+        if self.left.shape != self.right.shape:
+            return False
+        return (Expr(self.left) - Expr(self.right)).canonical().node.is_number(0)
 
     def at(self, values: Mapping[Node, Node]) -> tuple[Node, Node]:
         """Return its sides where inputs have values."""

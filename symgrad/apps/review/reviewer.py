@@ -192,6 +192,7 @@ class Reviewer(DefinitionRules):
             self._restate(left, right)
             if judged.verdict.status == "undecided":
                 self._doubtful.add(right.expr.node)
+                self._open.update(symbols_of([left.expr.node, right.expr.node]))
         self._add_judged(text, equation, judged)
         return right
 
@@ -212,7 +213,11 @@ class Reviewer(DefinitionRules):
         if self._is_stated(left, right):
             return True
         return ends and (
-            self._is_fact(left, right) or self._is_motion(left, right) or self._is_law(left, right)
+            self._is_fact(left, right)
+            or self._is_motion(left, right)
+            or self._is_law(left, right)
+            or self._is_level(left, right)
+            or self._is_another_equation(left, right)
         )
 
     def _restate(self, left: ReadSide, right: ReadSide) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "deduce",
     "eliminate",
     "is_empty_case",
+    "is_multiple",
     "is_open",
     "is_open_case",
     "solution",
@@ -65,18 +66,26 @@ def check_solution(
             return found
         first = found if first is None or found[1].status == "undecided" else first
     assert first is not None
-    chosen = ordered[0]
-    unknowns = [u for c in ordered for u in c.unknowns] or [u for c in ordered for u in c.reads]
-    others = eliminate(ordered[1:], [u for u in unknowns if u is not unknown], put)
-    if others is None:
-        return first[0], Verdict("undecided", "several equations are asked for, and are not solved together")
-    return chosen, equal(*chosen.at(others))
+    unknowns = [u for c in ordered for u in c.unknowns] or [u for c in ordered for u in _in_order(c.reads)]
+    for chosen in ordered:
+        rest = [c for c in ordered if c is not chosen]
+        others = eliminate(rest, [u for u in unknowns if u is not unknown], put)
+        if others is not None:
+            return chosen, equal(*chosen.at(others))
+    return first[0], Verdict("undecided", "several equations are asked for, and are not solved together")
 
 
 def eliminate(
-    conditions: Sequence[Condition], unknowns: Sequence[Node], put: Mapping[Node, Node]
+    conditions: Sequence[Condition],
+    unknowns: Sequence[Node],
+    put: Mapping[Node, Node],
+    *,
+    all_of_them: bool = True,
 ) -> dict[Node, Node] | None:
-    """Return values for which equations hold, each solved for one unknown after the other; None where that fails."""
+    """Return values for which equations hold, each solved for one unknown after the other; None where that fails.
+
+    Without ``all_of_them`` the equations that are not solved are left out.
+    """
     found = dict(put)
     for condition in conditions:
         sides = condition.at(found)
@@ -87,7 +96,8 @@ def eliminate(
                 found = {u: substitute([v], at)[0] for u, v in found.items()} | at
                 break
         else:
-            return None
+            if all_of_them:
+                return None
     return found
 
 
@@ -191,7 +201,7 @@ def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple
         The equation that it was decided with, and the verdict; None where none of them is about its inputs.
     """
     reads = set(symbols_of(sides))
-    conditions = [c for c in conditions if not _is_identity(c)]
+    conditions = [c for c in conditions if not c.is_identity]
     about = [c for c in conditions if c.reads & reads]
     if not about:
         return None
@@ -205,16 +215,12 @@ def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple
             if verdict.status == "proved" or together is connected:
                 return together[0], verdict
     for condition in about:
-        if _otherwise(condition, sides, equal, unknowns):
+        rest = [c for c in connected if c is not condition]
+        known = eliminate(rest, unknowns, {}, all_of_them=False) or {}
+        here, there = substitute(list(sides), known)
+        if _otherwise(condition.where(known), (here, there), equal, unknowns):
             return condition, Verdict("proved", f"it follows from {condition.said}")
     return about[0], Verdict("undecided", f"it may hold where {about[0].said}, which is not solved here")
-
-
-def _is_identity(condition: Condition) -> bool:
-    """Tell whether an equation holds for all values, perhaps since one of its inputs has its value: it says nothing."""
-    if condition.left.shape != condition.right.shape:
-        return False
-    return (Expr(condition.left) - Expr(condition.right)).canonical().node.is_number(0)
 
 
 def _connected(conditions: Sequence[Condition], reads: Collection[Node]) -> list[Condition]:
@@ -237,16 +243,36 @@ def _otherwise(condition: Condition, sides: Sides, equal: Equal, unknowns: Seque
 
     That is where its own solution is one of the condition's, or where it is a multiple of that.
     """
+    if equal(condition.left, condition.right).status != "refuted":
+        return False  # it says nothing
     for unknown in unknowns:
         value = None
         if unknown in condition.reads:
             value = solution(sides, unknown) or _root(sides, unknown)
         if value is not None and equal(*condition.at({unknown: value})).status == "proved":
             return True
+    if is_multiple(sides, (condition.left, condition.right)):
+        return True
     here, there = (Expr(a) - Expr(b) for a, b in (sides, (condition.left, condition.right)))
     return here.shape == there.shape and any(
         equal(here.node, (factor * there).node).status == "proved" for factor in _FACTORS
     )
+
+
+def is_multiple(sides: Sides, others: Sides) -> bool:
+    """Tell whether an equation of numbers is another one, with all terms on one side and a number as a factor.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real; f = x**2; g = 2*x + 3; h = 2*x**2 - 4*x; k = 6")
+        >>> is_multiple((p["f"], p["g"]), (p["h"], p["k"])), is_multiple((p["f"], p["g"]), (p["h"], p["g"]))
+        (True, False)
+    """
+    if any(side.shape for side in (*sides, *others)):
+        return False
+    here, there = (Expr(a) - Expr(b) for a, b in (sides, others))
+    ratio = (here / there).canonical().node
+    return ratio.is_number() and not ratio.is_number(0)
 
 
 def _root(sides: Sides, unknown: Node) -> Node | None:

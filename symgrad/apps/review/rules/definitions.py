@@ -28,6 +28,7 @@ from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["DefinitionRules"]
 
@@ -207,7 +208,7 @@ class DefinitionRules(DocumentDeclarations):
             return True, self._implied(name, side, equation)
         if side.expr.shape not in ((), symbol.shape):
             return False, None
-        if asked:
+        if asked and not (self._is_open(symbol, side) and FOLLOWS_CUES.search(self._before) is None):
             return self._solution(symbol, side, equation, asked)
         if self._has_another_number(symbol, side):
             self._fix(symbol, side, equation)
@@ -222,6 +223,11 @@ class DefinitionRules(DocumentDeclarations):
         self._fix(symbol, side, equation)
         self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
         return True, side
+
+    def _is_open(self, symbol: Node, side: ReadSide) -> bool:
+        """Tell whether a number is one of many that an input may have by the only equation that holds: x + y = 9."""
+        known = [c.where({**self.names.fixed, symbol: side.expr.node}) for c in self.names.conditions]
+        return len(known) == 1 and not side.varies and not known[0].unknowns and len(known[0].reads) > 0
 
     def _is_unused(self, name: str) -> bool:
         """Tell whether no formula has read a name: then it was declared alone, and an equation can define it."""
@@ -310,6 +316,14 @@ class DefinitionRules(DocumentDeclarations):
             judged = (
                 replace(there, message="in the case above") if there.verdict.status == "proved" else judged
             )
+        if judged.verdict.status == "refuted":
+            named = replace(side, text=equation.left, expr=self.names.expr(symbol), slope=None, values=False)
+            if self._is_another_equation(named, side):
+                self._hold(named, side, equation, asked=True)
+                return True, side
+            if symbol in self._open and side.varies:
+                why = "an equation above, which is undecided, has this input, too"
+                judged = StepVerdict("solution", Verdict("undecided", why))
         if symbol in self.names.fixed and judged.verdict.status != "proved":
             return False, None  # it has a value already, and this is a claim about that
         self._add_solution(equation, judged)
@@ -323,7 +337,12 @@ class DefinitionRules(DocumentDeclarations):
         return symbol in self.names.solved and ALTERNATIVE_CUES.search(self._before) is not None
 
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
-        self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
+        answered = [c for c in asked if symbol in c.unknowns] or asked[:1]
+        if (
+            len(self.names.conditions) > 1
+        ):  # x + y = 9 is not answered by x = 2*y, which another equation gives
+            answered = [c for c in answered if c.unknowns or c.where(self.names.fixed).is_identity]
+        self.names.settle(symbol, answered)
 
     def _add_solution(self, equation: WrittenEquation, judged: StepVerdict) -> None:
         corrected = None if judged.corrected is None else f"{one_line(equation.left)} = {judged.corrected}"

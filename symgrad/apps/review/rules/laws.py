@@ -7,7 +7,7 @@ import re
 from symgrad.apps.review.decisions.conditions import eliminate
 from symgrad.apps.review.formulas.related_rates import rate_variables
 from symgrad.apps.review.formulas.side_reader import ReadSide
-from symgrad.apps.review.layout.prose import FACT_CUES, VALUE_CUES
+from symgrad.apps.review.layout.prose import FACT_CUES, FOLLOWS_CUES, VALUE_CUES
 from symgrad.apps.review.rules.state import ReviewState
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL
@@ -72,6 +72,15 @@ class LawRules(ReviewState):
             return False
         differential = left.expr.node.op is SYMBOL  # dU = T dS - p dV
         return (differential or not left.values) and self._has_new_input(left, right)
+
+    def _is_level(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether a formula of several inputs is said to be a number, x + y = 9, and not to follow from others."""
+        free = set(symbols_of([left.expr.node])) - self.names.fixed.keys()
+        known = {s for c in self.names.conditions for s in c.reads}
+        plain = left.slope is None and not left.values and left.text is self._first_side
+        numeric = plain and right.expr.node.is_number() and FOLLOWS_CUES.search(self._before) is None
+        named = self.names.innermost(topological([left.expr.node]))
+        return numeric and len(free) > 1 and not free <= known and not named
 
     def _has_new_name(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether the left side has an input that nothing above reads, and the right one has none: 1/T = dS/dU."""

@@ -85,6 +85,7 @@ class ReviewState:
         self._carried: Node | None = None  # the last case
         self._described: set[str] = set()  # names that words describe
         self._doubtful: set[Node] = set()  # those of them that are undecided
+        self._open: set[Node] = set()  # inputs of equations that are undecided
         self._held = -1  # the last statement that is taken to hold
         self._statement: ChainText | None = None  # the one that is read
         self._point: Sequence[
