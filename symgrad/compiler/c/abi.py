@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from symgrad.compiler.c.identifiers import c_identifiers
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["Abi", "ArrayAbi", "array_entry", "entries"]
-
 
 @dataclass(frozen=True, slots=True)
 class Abi:

@@ -10,8 +10,6 @@ from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.elementwise.schedule import Chunk
 from symgrad.ir.graph import Node
 
-__all__ = ["Chunks"]
-
 
 class Chunks(ChunkWriter):
     """Writes a chunk whose inputs and outputs are ``%in.K`` and ``%out.K``, and spilled values ``%slot.K``."""

@@ -13,18 +13,6 @@ from symgrad.compiler.llvm.text.opcodes import Label, member_types, unwrap_singl
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.support.errors import UnsupportedError
 
-__all__ = [
-    "BITS",
-    "HEAD",
-    "argument_names",
-    "branches",
-    "check_called",
-    "function_names",
-    "function_text",
-    "select_fused",
-    "structures",
-]
-
 HEAD = """\
 #include <math.h>
 #include <stdint.h>

@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterable
 
 from symgrad.compiler.llvm.engine.externals import is_in_c_library
 
-__all__ = ["c_function", "c_identifier", "c_identifiers"]
-
 _KEYWORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while

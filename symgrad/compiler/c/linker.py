@@ -10,8 +10,6 @@ from pathlib import Path
 
 from symgrad.support.errors import KernelError
 
-__all__ = ["shared_library"]
-
 _LINKERS = ("cc", "gcc", "clang", "ld", "ld.lld")
 
 

@@ -46,8 +46,6 @@ from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.ir.garbage_collection import gc_paused
 
-__all__ = ["c_source", "entry_source"]
-
 _BLOCK = 64
 """Points of a block: enough for any vector, and few enough for buffers in the first-level cache."""
 

@@ -15,8 +15,6 @@ from symgrad.compiler.llvm.text.instructions import Instruction, Splat, eliminat
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode, member_types, unwrap_single_lane
 from symgrad.support.errors import InternalError
 
-__all__ = ["C99", "SIGNS", "TYPES", "Statements", "code_of", "compared", "number", "structure"]
-
 TYPES = {"double": "double", "float": "float", "i64": "uint64_t", "i1": "_Bool"}
 """The types of variables, by LLVM's types of lanes."""
 

@@ -9,8 +9,6 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 
-__all__ = ["SMALL", "cheaper", "cost", "evidently_fine"]
-
 SMALL = 160
 """Derivatives with at most this many equations are small: a reader would see the difference, so all forms are
 compared."""

@@ -24,8 +24,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.support.progress import steps
 
-__all__ = ["Number", "gathered", "ratio", "times"]
-
 Number: TypeAlias = "int | Fraction"
 
 _LARGEST = 2**40

@@ -20,8 +20,6 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, mul, neg
 from symgrad.support.progress import steps
 
-__all__ = ["regrouped"]
-
 _FACTORS = 5
 """Largest number of factors of a product that is split."""
 

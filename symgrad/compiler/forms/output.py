@@ -8,8 +8,6 @@ from typing import NamedTuple
 from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.ir.graph import Node
 
-__all__ = ["Arrangement", "Output"]
-
 
 @dataclass(frozen=True, slots=True)
 class Output:

@@ -24,8 +24,6 @@ from symgrad.ops.scalar.arith import div
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
 
-__all__ = ["arrange", "derivative_forms"]
-
 _CANONICAL_UP_TO = 400
 """Derivatives with at most this many equations are rewritten; for more, rewriting would dominate compile time."""
 

@@ -12,8 +12,6 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.logic import where
 
-__all__ = ["rederivable", "rederived"]
-
 
 def rederivable(outputs: Sequence[Output]) -> bool:
     """Tell whether `rederived` may change derivatives: whether the differentiated expressions may have stable forms."""

@@ -8,8 +8,6 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import is_elementwise, substitute, topological
 from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["residuals", "shareable"]
-
 # Ops that cost no more than reading their operands; ops that move entries are also cheap.
 _CHEAP = frozenset({"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot"})
 

@@ -53,8 +53,6 @@ from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import where
 from symgrad.support.progress import steps
 
-__all__ = ["rescaled"]
-
 _REACH = 48
 """Largest number of readers of a value and of its products. If a value has more, its factor stays as it is."""
 

@@ -40,8 +40,6 @@ from symgrad.support.errors import (
 if TYPE_CHECKING:
     from symgrad.compiler.lowering.entries.program import ScalarProgram
 
-__all__ = ["ArrayKernel"]
-
 _FLOAT64 = np.dtype(np.float64)
 _MANY = 2**13
 """If an input has more elements than this, outputs may be so large that a pool of outputs pays."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from symgrad.compiler.kernels.array_kernel import ArrayKernel
     from symgrad.compiler.lowering.entries.program import ScalarProgram
 
-__all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
-
 Keeper: TypeAlias = "Callable[[bytes], None]"
 """A function that caches code for other processes."""
 

@@ -38,8 +38,6 @@ from symgrad.support.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.support.logs import info
 from symgrad.support.progress import reports_progress
 
-__all__ = ["ElementwiseKernel", "Amount", "measured"]
-
 _FLOAT64 = np.dtype(np.float64)
 _OF_NUMBERS = frozenset((_FLOAT64, np.dtype(bool)))
 _ARRAY = np.ndarray

@@ -26,9 +26,6 @@ from symgrad.report.about import Subject
 from symgrad.report.report import Reported
 from symgrad.support.errors import KernelError
 
-__all__ = ["Forms", "Kernel", "KernelOptions", "Saver", "as_tuple"]
-
-
 Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
 """A function that writes a kernel to a file. It is passed in, since its module imports more than a kernel needs."""
 

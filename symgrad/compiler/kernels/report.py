@@ -12,8 +12,6 @@ from symgrad.report.report import Report
 if TYPE_CHECKING:
     from symgrad.compiler.kernels.kernel import Kernel
 
-__all__ = ["kernel_report"]
-
 
 def kernel_report(kernel: Kernel) -> Report:
     """Return a kernel as a report."""

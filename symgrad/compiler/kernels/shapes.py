@@ -14,8 +14,6 @@ from symgrad.support.errors import ShapeError
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node
 
-__all__ = ["Fit", "Shapes"]
-
 
 @dataclass(slots=True)
 class Fit:

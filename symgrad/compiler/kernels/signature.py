@@ -10,8 +10,6 @@ from itertools import chain
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size
 
-__all__ = ["Signature", "signature_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Signature:

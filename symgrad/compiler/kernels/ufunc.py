@@ -31,8 +31,6 @@ from symgrad.support.errors import InternalError
 if TYPE_CHECKING:
     from symgrad.compiler.kernels.signature import Signature
 
-__all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufunc_of_arrays", "ufuncs_are_known"]
-
 MAX_ARGS = 64
 """The largest number of arguments of a ufunc (NPY_MAXARGS of NumPy 2)."""
 

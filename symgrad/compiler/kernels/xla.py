@@ -40,8 +40,6 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.values.inputs import known_end
 
-__all__ = ["Handler", "layout_fits", "needs_python", "xla_handler"]
-
 _TYPES = {"bool": 1, "int64": 5, "float32": 11, "float64": 12}  # XLA_FFI_DataType
 _LONG = 64
 """If the last axis has at least this many elements, the loop runs along it; otherwise along the longest axis."""

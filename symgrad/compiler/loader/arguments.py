@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-__all__ = ["KnownArgument"]
-
 
 class KnownDomain:
     """The ends of the domain of an input, with its text."""

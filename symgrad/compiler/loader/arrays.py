@@ -29,8 +29,6 @@ from symgrad.ir.values.inputs import check_domain, check_symmetric
 if TYPE_CHECKING:
     from symgrad.compiler.loader.base import OwnedCode
 
-__all__ = ["LoadedArrayKernel"]
-
 
 class _LoadedProgram:
     """The program that the loop runs; see `RunnableProgram`."""

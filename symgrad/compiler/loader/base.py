@@ -23,8 +23,6 @@ if TYPE_CHECKING:
             ...
 
 
-__all__ = ["Loaded", "as_tuple"]
-
 _FLOAT64 = np.dtype(np.float64)
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
     from symgrad.compiler.loader.base import OwnedCode
 
-__all__ = ["LoadedKernel"]
-
 
 @final
 class LoadedKernel(Loaded):

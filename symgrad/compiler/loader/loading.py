@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from symgrad.compiler.loader.arrays import LoadedArrayKernel
     from symgrad.compiler.loader.base import OwnedCode
 
-__all__ = ["load"]
-
 _FILE_BYTES = 2**30
 """The largest size of a file, in bytes; machine code of a million equations has a tenth of it."""
 

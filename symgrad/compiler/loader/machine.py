@@ -8,8 +8,6 @@ from typing import Any
 from symgrad.compiler.llvm.engine.target import host
 from symgrad.support.errors import KernelError
 
-__all__ = ["check_machine"]
-
 _SAME = {"amd64": "x86_64", "arm64": "aarch64"}
 _SYSTEMS = {"linux": "linux", "darwin": "macos", "macos": "macos", "win": "windows"}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
 from symgrad.ops.record import DIVISION_COST
 
-__all__ = ["LEAVES", "cycles", "own_cost"]
-
 LEAVES = (NUMBER, CONSTANT, SIZE)
 """Ops of nodes that are numbers."""
 

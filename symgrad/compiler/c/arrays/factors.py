@@ -17,8 +17,6 @@ from symgrad.compiler.llvm.arrays.library.matrix_exponential import COEFFICIENTS
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["CALLED_BY_FACTORS", "FACTORS_IN_C", "factor_names", "factors_text"]
-
 _EXCHANGE = """
 static int32_t ${name}_exchange(const ${real} *lu, int64_t n, int64_t i)
 {

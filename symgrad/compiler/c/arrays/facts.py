@@ -10,8 +10,6 @@ from symgrad.compiler.c.arrays.instructions import BasicBlock, ReadFunction, Rea
 from symgrad.support.errors import InternalError
 from symgrad.support.traversal import walk
 
-__all__ = ["FunctionFacts"]
-
 
 class FunctionFacts:
     """The results of the analysis of a function.

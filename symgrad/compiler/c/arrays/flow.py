@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from symgrad.compiler.c.arrays.instructions import BasicBlock
 
-__all__ = ["BranchPart", "Braces", "BlockPart", "JumpPart", "LoopPart", "Part", "Scope"]
-
 Scope: TypeAlias = tuple[int, ...]
 """The braces around a place, from outside to inside."""
 

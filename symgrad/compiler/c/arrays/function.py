@@ -10,8 +10,6 @@ from symgrad.compiler.c.arrays.flow import BlockPart, BranchPart, JumpPart, Loop
 from symgrad.compiler.c.arrays.operations import ArrayPlace, CInstructions, c_type
 from symgrad.support.errors import InternalError
 
-__all__ = ["CFunction"]
-
 
 class CFunction(CInstructions):
     """Writes one function."""

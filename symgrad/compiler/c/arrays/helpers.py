@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["HELPERS"]
-
 HELPERS = {
     "plus": """
 INLINE int64_t plus(int64_t a, int64_t b)

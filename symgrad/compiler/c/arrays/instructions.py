@@ -15,8 +15,6 @@ from symgrad.compiler.llvm.text.opcodes import Label, Opcode, unwrap_single_lane
 from symgrad.support.errors import InternalError
 from symgrad.support.traversal import walk
 
-__all__ = ["BasicBlock", "ReadFunction", "ReadOp", "is_integer", "read_function"]
-
 _SAME = {"insertelement": 1, "shufflevector": 0, "extractelement": 0}
 """Instructions whose value is an operand, and the index of that operand."""
 

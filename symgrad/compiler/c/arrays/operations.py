@@ -18,8 +18,6 @@ from symgrad.compiler.c.statements import SIGNS, compared, number, structure
 from symgrad.compiler.llvm.text.opcodes import member_types
 from symgrad.support.errors import InternalError
 
-__all__ = ["FileNames", "CInstructions", "ArrayPlace", "c_type"]
-
 _TYPES = {
     "double": "double", "float": "float", "i64": "int64_t", "i1": "_Bool", "i8": "unsigned char", "ptr": "void *",
     "void": "void",

@@ -12,8 +12,6 @@ from symgrad.compiler.llvm.arrays.library.scans_and_products import LOOP_LIMIT
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["product_names", "product_text"]
-
 _CHUNK, _COLUMNS, _ROWS = 256, 8, 4
 """The products that are summed at a time, and the rows and columns of the block of results that is computed at once.
 gcc keeps a block of this size in registers, whether there are 16 of them or 32."""

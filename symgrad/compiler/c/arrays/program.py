@@ -44,9 +44,6 @@ from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.graph import Node
 from symgrad.support.traversal import postorder
 
-__all__ = ["array_source"]
-
-
 _OWN = """
     table sizes scratch turn args need block at memset malloc free size_t uintptr_t moved plus minus times whole
     sum_of product_of bits_of of_bits memcpy NAN INFINITY INLINE UINT64_C INT64_C INT64_MAX INT64_MIN SIZE_MAX

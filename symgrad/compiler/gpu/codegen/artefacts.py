@@ -18,8 +18,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["KernelFormulas", "ptx_text", "wasm_bytes"]
-
 
 class KernelFormulas(Protocol):
     """The formulas and options of a kernel."""

@@ -9,8 +9,6 @@ from symgrad.compiler.gpu.codegen.grid import Axis, Grid
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration
 
-__all__ = ["Argument", "EntryFunctions", "aligned_name"]
-
 
 @dataclass(frozen=True, slots=True)
 class Argument:

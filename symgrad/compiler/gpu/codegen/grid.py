@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SINGLE_THREAD", "CUDA", "Axis", "Grid"]
-
 _SPECIAL_REGISTERS = "llvm.nvvm.read.ptx.sreg."
 
 

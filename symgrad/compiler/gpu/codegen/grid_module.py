@@ -34,8 +34,6 @@ from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["GridModule", "write_grid_module"]
-
 
 @dataclass(frozen=True, slots=True)
 class GridModule:

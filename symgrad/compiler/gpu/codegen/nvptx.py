@@ -16,8 +16,6 @@ from symgrad.compiler.lowering.elementwise.limits import limited_by_memory
 from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["OLDEST_PROCESSOR", "TRIPLE", "ptx_module", "emit_ptx", "processor_name"]
-
 TRIPLE = "nvptx64-nvidia-cuda"
 
 OLDEST_PROCESSOR = "sm_75"

@@ -12,8 +12,6 @@ from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.support.errors import UsageError
 
-__all__ = ["TRIPLE", "wasm_module", "emit_wasm"]
-
 TRIPLE = "wasm32-unknown-unknown"
 
 _VECTOR_BYTES = 16

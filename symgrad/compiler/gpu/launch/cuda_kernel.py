@@ -27,8 +27,6 @@ from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import KernelError, ShapeError, UsageError
 from symgrad.support.files import write_atomically
 
-__all__ = ["CudaKernel"]
-
 _C_TYPES = {"float64": "double", "float32": "float", "bool": "unsigned char"}
 _VECTOR_ALIGNMENT = 16
 """Alignment of arrays, in bytes, that allows vector loads of several elements."""

@@ -13,16 +13,6 @@ from symgrad.compiler.lowering.arrays.index import strides as strides_of
 from symgrad.ir.graph import Node
 from symgrad.support.errors import ArrayTypeError
 
-__all__ = [
-    "DeviceArray",
-    "ArrayLibrary",
-    "number_bits",
-    "current_stream",
-    "stream_handle",
-    "find_library",
-    "read_device_array",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:

@@ -10,8 +10,6 @@ from typing import Any, Protocol
 
 from symgrad.support.errors import KernelError
 
-__all__ = ["CudaDriver", "Driver", "driver"]
-
 
 class Driver(Protocol):
     """The operations of a GPU that a kernel needs. Streams are CUDA's handles."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from symgrad.compiler.lowering.arrays.index import merged_axes
 
-__all__ = ["Launch", "split_launches", "grid_size"]
-
 _THREADS_PER_BLOCK = 256
 """The number of threads of a block."""
 

@@ -22,8 +22,6 @@ from symgrad.compiler.lowering.arrays.plan import plan_arrays
 from symgrad.compiler.lowering.elementwise.schedule import schedule
 from symgrad.ir.graph import Node
 
-__all__ = ["AssemblyLine", "assembly_lines"]
-
 _SHOWN = ("ufunc.body", "chunk.", "copies.", "step.", "maths.")
 """How the names of functions begin that compute; all other functions call these with blocks of arrays."""
 

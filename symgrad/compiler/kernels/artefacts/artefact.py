@@ -40,8 +40,6 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import UnsupportedError, UsageError
 from symgrad.support.files import write_together
 
-__all__ = ["c_text", "check_path", "save", "write_artefacts"]
-
 _C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
 _WRITTEN = (".c", ".ll", ".bc", ".s", ".o", ".so", ".ptx", ".wasm")
 _WITH_HEADER = {".c", ".o", ".so", ".wasm"}

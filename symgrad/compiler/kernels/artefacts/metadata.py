@@ -19,8 +19,6 @@ from zlib import crc32
 
 from symgrad.support.errors import FileError
 
-__all__ = ["ABI", "opened", "sealed", "sealed_text"]
-
 ABI = 1
 """The version of the note. It changes whenever files saved before would be read or called differently."""
 

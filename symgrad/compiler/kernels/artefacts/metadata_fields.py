@@ -18,8 +18,6 @@ from symgrad.compiler.llvm.entries.entry_code import EntryCode
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Extent
 
-__all__ = ["described"]
-
 _V2 = ("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3")
 _V3 = (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
 _LEVELS = {

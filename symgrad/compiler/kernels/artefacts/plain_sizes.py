@@ -6,8 +6,6 @@ from typing import Any
 
 from symgrad.ir.sizes import Extent, Shape, Size, SizeAtom
 
-__all__ = ["as_size", "plain_shape", "plain_size"]
-
 
 def plain_size(size: Size) -> Any:
     """Return a size for JSON: a number, a name, or the list of terms of a size that is computed from names.

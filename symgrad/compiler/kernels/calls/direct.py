@@ -27,8 +27,6 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
-__all__ = ["direct_call"]
-
 _LONG = 500
 """Number of elements above which a call releases the GIL, as in NumPy."""
 

@@ -19,8 +19,6 @@ from symgrad.ops.array.along import axes_of
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.support.errors import IndexRangeError, ShapeError
 
-__all__ = ["NO_GUARDS", "Guards", "Position", "check_filled", "check_position", "guards_of", "has_ends"]
-
 _MOVING = ("reshape", "broadcast_to")  # the result has exactly the values of the argument
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from symgrad.compiler.llvm.text.types import FloatType
     from symgrad.ir.graph import Node
 
-__all__ = ["admitted"]
-
 
 def _is_formula(value: Any) -> bool:
     graph: Any = sys.modules.get("symgrad.ir.graph")  # a formula exists only if this is imported

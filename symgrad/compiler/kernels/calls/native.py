@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from symgrad.compiler.kernels.calls.guards import NO_GUARDS, Guards
 from symgrad.ir.sizes import Size
 
-__all__ = ["Native"]
-
 
 @dataclass(frozen=True, slots=True)
 class Native:

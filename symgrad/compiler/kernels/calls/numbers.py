@@ -25,8 +25,6 @@ from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
-__all__ = ["number_call"]
-
 _KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": BOOL}
 
 

@@ -20,8 +20,6 @@ import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import refusal
 
-__all__ = ["OutputPool", "new_result"]
-
 _LEAST, _LARGEST = 2**17, 2**26
 """The least and the most bytes of the results of a call that are pooled. The allocator itself reuses smaller arrays,
 and a pool of larger ones would waste memory."""

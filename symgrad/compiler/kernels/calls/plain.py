@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from symgrad.ir.graph import Node
     from symgrad.ir.sizes import Size
 
-__all__ = [
-    "call_batch",
-    "call_elements",
-    "copy_shared",
-    "fresh_outputs",
-    "loop_call",
-    "refuse_masked",
-    "refuse_where",
-]
-
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 

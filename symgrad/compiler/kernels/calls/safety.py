@@ -27,8 +27,6 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
     read_integers,
 )
 
-__all__ = ["VARIABLE", "allocator_of", "refusal"]
-
 VARIABLE = "SYMGRAD_SAFE_CALLS"
 """The environment variable that disables such calls, unless it is empty or 0."""
 

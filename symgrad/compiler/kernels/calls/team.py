@@ -34,8 +34,6 @@ from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.engine.target import host
 
-__all__ = ["call_in_team"]
-
 _AWAKE = 1e-4
 """For so many seconds a worker polls for the next job, and yields to other threads meanwhile. Calls in a Python loop
 are some tens of microseconds apart, whereas waking a worker takes the caller 10 us and the worker 20 to 500 us."""

@@ -26,17 +26,6 @@ from symgrad.support.errors import UsageError
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = [
-    "checked_threads",
-    "common_shape",
-    "cores",
-    "in_pieces",
-    "piece",
-    "targets",
-    "work_of",
-    "worthwhile",
-]
-
 _WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
 """A call is cut in Python if it has more nanoseconds of work than the first number plus the second for each argument:
 ten times the overhead of a piece and of cutting an argument."""

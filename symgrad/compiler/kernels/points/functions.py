@@ -19,8 +19,6 @@ from symgrad.support.errors import ArrayTypeError, UnsupportedError, UsageError
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node
 
-__all__ = ["Use", "as_ctypes", "c_signature", "low_level", "scalar_function"]
-
 Use: TypeAlias = Literal["integrand", "filter"]
 """The use of a function: `scipy.integrate.quad` and `nquad`, or `scipy.ndimage.generic_filter`."""
 

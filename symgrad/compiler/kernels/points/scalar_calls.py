@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
     from symgrad.ir.graph import Node
 
-__all__ = ["AtPoints"]
-
 # What is imported in functions here is for start-up time: most kernels are called with arrays.
 
 

@@ -35,8 +35,6 @@ from symgrad.ir.sizes import Extent, names_of, parts_of, size_product, unsure_le
 from symgrad.ir.traverse import topological
 from symgrad.support.progress import steps
 
-__all__ = ["ArrayCode", "ArrayModule", "array_module"]
-
 
 class ArrayModule(NamedTuple):
     """The module of an array program, and its interface.

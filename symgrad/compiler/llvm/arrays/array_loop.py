@@ -18,8 +18,6 @@ from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
 
-__all__ = ["ArrayLoop", "RunnableProgram", "register_driver", "register_python_functions"]
-
 
 @locked_cache
 def register_python_functions() -> None:

@@ -7,8 +7,6 @@ from symgrad.compiler.llvm.call_stubs.file_query import about_function
 from symgrad.compiler.llvm.text.module import Module
 from symgrad.compiler.llvm.text.templates import fill_template
 
-__all__ = ["add_c_function"]
-
 _ENTRY = """\
 define i32 @${name}(${parameters}) #0 {
   %args = alloca [${nargs} x ptr]

@@ -22,8 +22,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
-__all__ = ["ArrayFacts", "CachedArrayCode", "RunnableArrays", "serialize_array_code"]
-
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 

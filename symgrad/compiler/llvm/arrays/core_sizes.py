@@ -9,8 +9,6 @@ from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.ir.sizes import Size, SizeAtom, names_of
 
-__all__ = ["core_sizes_module"]
-
 # The hook process_core_dims of NumPy 2.1: a size of -1 is to be filled in. Overflow is an error, because NumPy would
 # allocate an array of the wrapped size.
 _PROCESS_FUNCTION = """\

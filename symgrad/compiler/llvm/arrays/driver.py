@@ -24,8 +24,6 @@ from symgrad.compiler.llvm.text.copy_loops import copy_function
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 
-__all__ = ["FIELDS", "PYTHON_FUNCTIONS", "driver_text"]
-
 # Tables with an entry for each argument are on the stack; their size does not depend on the arrays.
 #
 # An input is copied if its layout is not that of the code. In a ufunc without core dimensions (%private) it is

@@ -17,8 +17,6 @@ from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.arrays.index import flat
 from symgrad.compiler.lowering.arrays.nests import Nest
 
-__all__ = ["check_in_lanes", "check_in_rows", "interrupt_items", "may_run_long"]
-
 _VALUES_BETWEEN_CHECKS = 2**27
 """The number of values that are computed between two checks, which takes from some hundredths of a second to some
 seconds."""

@@ -23,8 +23,6 @@ from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
 from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.support.errors import ShapeError
 
-__all__ = ["ProgramSizes", "slot_offsets", "scratch_function"]
-
 _PAIR = "{ i64, i1 }"
 """A number, and whether it overflowed."""
 

@@ -19,8 +19,6 @@ from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 from symgrad.compiler.lowering.arrays.index import Index
 from symgrad.ir.sizes import Size, SizeAtom
 
-__all__ = ["BlockWriter", "SizeValues", "StepWriter"]
-
 
 class BlockWriter:
     """Straight-line code of one block. Real numbers are in the kernel's format; integers are always in double.

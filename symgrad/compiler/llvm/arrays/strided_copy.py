@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["STRIDED"]
-
 # Copy the rows of a strided array, one after the other, into contiguous memory or (%out) from it. The indices of the
 # outer axes are counted like the digits of an odometer, because the rank is known only at run time. No axis is empty:
 # the caller skips empty arrays.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["NEGATIVE", "RUN", "SCRATCH", "STOPPED", "TOO_LARGE"]
-
 RUN = "arrays.run"
 """The function that computes the outputs: `array_code.py`."""
 

@@ -20,8 +20,6 @@ from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields, store_fields
 
-__all__ = ["CALL", "INFO", "RECORD", "module_text"]
-
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
 `INFO`, followed by the `RECORD` of every value, and by the lengths of their core axes. The arguments are a tuple of all

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from symgrad.compiler.llvm.text.module import Function
 
-__all__ = ["ARGUMENT_QUERY", "about_function"]
-
 ARGUMENT_QUERY = 2
 """The query that a header makes: the answer is a hash of the declarations, which differs for another header."""
 

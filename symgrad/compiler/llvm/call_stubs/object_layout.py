@@ -11,26 +11,6 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any, cast
 
-__all__ = [
-    "ALIGNED",
-    "C_CONTIGUOUS",
-    "FASTCALL",
-    "KEYWORDS",
-    "OBJECT_FIELDS",
-    "TP_ALLOC",
-    "UFUNC_FROM_SIGNATURE",
-    "UFUNC_TYPE",
-    "WARN_ON_WRITE",
-    "WRITEABLE",
-    "MethodDef",
-    "StructField",
-    "function_address",
-    "function_constructor",
-    "read_field",
-    "read_integers",
-    "write_field",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class StructField:

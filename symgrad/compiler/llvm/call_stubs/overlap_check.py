@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["OVERLAP", "SPAN"]
-
 SPAN = (
     ("begin", "i64"),  # the first address, and the address after the last one
     ("end", "i64"),

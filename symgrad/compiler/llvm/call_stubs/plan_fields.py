@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FIELDS"]
-
 FIELDS = (  # in this order
     ("nargs", "i64"),
     ("nin", "i64"),

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template
 
-__all__ = ["FILTER", "INTEGRAND", "NUMBERS", "POINT", "PointFunctions"]
-
 POINT = "ufunc.point"
 """The signature of an inner loop, ``void (char **args, intp *dimensions, intp *steps, void *)``, for one element."""
 

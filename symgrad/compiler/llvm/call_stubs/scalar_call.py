@@ -11,8 +11,6 @@ from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 
-__all__ = ["CALL", "DOUBLE", "INFO", "SINGLE", "BOOL", "module_text"]
-
 CALL = "number.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)``. `self` is a
 tuple: a bytes object with `INFO`, followed by the kind of every argument, inputs first; the fallback for all other

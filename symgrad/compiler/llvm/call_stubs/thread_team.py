@@ -17,8 +17,6 @@ from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields, store_fields
 
-__all__ = ["LINE_BYTES", "LOOP", "PAUSE", "SHARE", "TEAM", "WORK", "module_text"]
-
 LOOP = "team.loop"
 """The function: the signature of an inner loop, with a record of `SHARE` as its last argument."""
 

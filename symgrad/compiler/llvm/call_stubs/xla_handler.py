@@ -9,17 +9,6 @@ from __future__ import annotations
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 
-__all__ = [
-    "API_VERSION",
-    "CALL",
-    "HANDLER",
-    "MINIMUM_SIZES",
-    "RECORD",
-    "QUERY_LOG",
-    "handler_text",
-    "module_text",
-]
-
 CALL = "xla.call"
 """The function: ``XLA_FFI_Error *(XLA_FFI_CallFrame *frame, void *record)``."""
 

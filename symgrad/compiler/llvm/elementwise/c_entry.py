@@ -9,8 +9,6 @@ from symgrad.compiler.llvm.call_stubs.file_query import about_function
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.text.module import Function
 
-__all__ = ["ArrayEntry", "Entry"]
-
 _INNER = "entry.loop"
 """The name of the loop as NumPy calls it, with its plan built in."""
 

@@ -12,8 +12,6 @@ from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.support.errors import InternalError, UnsupportedError
 
-__all__ = ["ChunkWriter", "NodeFacts", "lower_node", "write_chunks"]
-
 
 def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Value:
     """Write the code of one node on the values of its arguments.

@@ -21,8 +21,6 @@ from symgrad.compiler.lowering.elementwise.schedule import Schedule
 if TYPE_CHECKING:
     from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
 
-__all__ = ["ElementwiseCode"]
-
 _Words = ctypes.c_int64 * 2  # kept here, since ctypes frees an unreferenced type and creates it again
 
 

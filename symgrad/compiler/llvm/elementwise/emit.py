@@ -42,8 +42,6 @@ from symgrad.ir.values.evaluate import overflows
 from symgrad.support.errors import InternalError, NumberTooLargeError
 from symgrad.support.progress import steps
 
-__all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
-
 _BODY = "ufunc.body"
 
 _ADDRESSES = 256

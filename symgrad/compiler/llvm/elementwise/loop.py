@@ -18,8 +18,6 @@ from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATI
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["LOOP", "PLAN", "driver", "driver_name", "plan"]
-
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (inside a module) and of the plan (in every kernel's module). They contain a dot, like all of
 symgrad's names: no C function and no name of the user has a dot."""

@@ -15,8 +15,6 @@ from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item
 from symgrad.compiler.lowering.elementwise.schedule import Chunk
 from symgrad.ir.graph import SYMBOL, Node
 
-__all__ = ["RerolledLoopWriter"]
-
 Column = tuple[Node, ...]
 
 

@@ -12,16 +12,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 import llvmlite
 import llvmlite.binding as _llvm
 
-__all__ = [
-    "release_on_interrupt",
-    "interruptible",
-    "llvm",
-    "lock",
-    "locked_cache",
-    "synchronized",
-    "versions",
-]
-
 # llvmlite has no type information: all untyped values come from this one name and stay in this package.
 llvm = cast(Any, _llvm)
 

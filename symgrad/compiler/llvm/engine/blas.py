@@ -16,9 +16,6 @@ from symgrad.compiler.llvm.engine.externals import add_symbol
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.support.errors import KernelError
 
-__all__ = ["exported_address", "gemm", "lapack", "register_symbols", "routines"]
-
-
 _BLAS_ROUTINES = ("gemm",)
 
 _ROUTINE_NAMES: dict[str, str] = {}

@@ -24,17 +24,6 @@ if sys.platform == "win32":
 else:
     from symgrad.compiler.llvm.engine.folder_posix import Folder
 
-__all__ = [
-    "MAX_TOTAL_BYTES",
-    "ENVIRONMENT_VARIABLE",
-    "clear",
-    "list_entries",
-    "directory",
-    "fits",
-    "load",
-    "save",
-]
-
 ENVIRONMENT_VARIABLE = "SYMGRAD_CACHE"
 """The environment variable that names the directory; empty switches the cache off."""
 

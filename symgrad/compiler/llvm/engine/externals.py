@@ -11,8 +11,6 @@ from functools import cache
 from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrupt
 from symgrad.support.errors import KernelError
 
-__all__ = ["add_symbol", "is_in_c_library", "resolve", "resolve_all"]
-
 _added: dict[str, int] = {}  # addresses of functions that are in no library, by symbol
 
 # LLVM may insert calls of these functions if the target has no instruction for them (rounding before SSE4.1, fma before

@@ -12,8 +12,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
-__all__ = ["Folder"]
-
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_ACCESS = stat.S_IRWXG | stat.S_IRWXO
 _MAX_LINKS = 40

@@ -14,8 +14,6 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["Folder"]
-
 _REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links, junctions, files that are not on this disk
 
 

@@ -17,18 +17,6 @@ from symgrad.compiler.llvm.engine.target import Cpu, Platform, generic_target_ma
 from symgrad.support.errors import InternalError
 from symgrad.support.logs import info
 
-__all__ = [
-    "Effort",
-    "Engine",
-    "ObjectCode",
-    "compiler_fingerprint",
-    "emit_assembly",
-    "emit_bitcode",
-    "emit_object",
-    "emit_object_and_needs",
-    "object_code",
-]
-
 Effort: TypeAlias = Literal["low", "auto", "high"]
 """auto: quick code first, optimised code when it pays; high: optimised code at once."""
 

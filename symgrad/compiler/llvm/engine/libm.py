@@ -8,8 +8,6 @@ from symgrad.compiler.llvm.engine.externals import resolve
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["call_c", "lane_by_lane", "c_declaration"]
-
 
 def c_declaration(name: str, arity: int, real: FloatType) -> FunctionDeclaration:
     """Return the declaration of a C function of numbers."""

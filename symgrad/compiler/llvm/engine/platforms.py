@@ -17,8 +17,6 @@ from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrup
 from symgrad.compiler.llvm.engine.target import Cpu, Platform, Target, host
 from symgrad.support.errors import Cure, UsageError
 
-__all__ = ["initialize_targets", "suggest_similar", "platform", "processors"]
-
 _TRIALS = """\
 define double @rounded_once(double %a, double %b, double %c) {
   %d = call double @llvm.fma.f64(double %a, double %b, double %c)

@@ -18,16 +18,6 @@ from symgrad.compiler.llvm.engine.blas import exported_address
 from symgrad.compiler.llvm.engine.externals import add_symbol
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Item
 
-__all__ = [
-    "USER_PREFIX",
-    "PREFIX",
-    "SCIPY_FUNCTIONS",
-    "add_user_function",
-    "wrapper_functions",
-    "register_symbols",
-    "evaluate",
-]
-
 PREFIX = "scipy."
 """The prefix of the symbols of these functions."""
 

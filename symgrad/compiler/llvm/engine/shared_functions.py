@@ -16,8 +16,6 @@ from symgrad.compiler.llvm.engine.jit import Engine, ObjectCode, compiler_finger
 from symgrad.support.errors import InternalError
 from symgrad.support.logs import info
 
-__all__ = ["address", "load_or_compile", "register_functions"]
-
 
 class _RegisteredFunction(NamedTuple):
     text: str

@@ -7,8 +7,6 @@ from typing import Any, Literal, NamedTuple, cast
 
 from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrupt
 
-__all__ = ["Cpu", "Platform", "Target", "host", "target_machine", "generic_target_machine", "target_lines"]
-
 Cpu = Literal["host", "baseline"]
 """The processor of this machine, or every processor of its architecture."""
 

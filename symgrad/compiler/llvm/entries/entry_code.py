@@ -20,8 +20,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
-__all__ = ["EntryCode", "EntryLoop", "load_entry_code", "serialize_entry_code"]
-
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
 

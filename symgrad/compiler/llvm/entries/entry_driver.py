@@ -18,8 +18,6 @@ from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["RECORD", "driver_text"]
-
 RECORD = (
     ("cell", "ptr"),  # the cell of the equations, which begins with the address of their plan
     ("arguments", "i64"),

@@ -10,8 +10,6 @@ from __future__ import annotations
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["move_functions"]
-
 # Move one argument: whole tiles if its entries are contiguous, and all other points entry by entry.
 _MOVE = """\
 define internal void @entries.${way}(ptr %array, i64 %step, ptr %buffer, i64 %row, i64 %count, i64 %m, i64 %padded,

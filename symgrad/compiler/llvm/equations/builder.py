@@ -26,8 +26,6 @@ from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 from symgrad.ir.exact import CONSTANTS
 from symgrad.support.errors import InternalError, NumberTooLargeError
 
-__all__ = ["Value", "VectorBuilder"]
-
 
 class Value(NamedTuple):
     """A vector of numbers, or of booleans if ``mask``; ``literal`` is its value if it is a constant."""

@@ -13,8 +13,6 @@ from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 
-__all__ = ["Declarations"]
-
 MAX_INLINED_CALLS = 16
 """The most calls of vector functions in a module that are inlined; with more calls, code size grows too much."""
 MAX_INLINED_CALLS_WITH_C = 2

@@ -29,8 +29,6 @@ from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "write_function"]
-
 Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
 

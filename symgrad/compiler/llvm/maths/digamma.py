@@ -18,8 +18,6 @@ from symgrad.compiler.llvm.maths.double_double import log_of_pair, minus, plus, 
 from symgrad.compiler.llvm.maths.logarithm import log
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
-__all__ = ["digamma"]
-
 _SERIES_FROM = 3.0
 """From this argument on a polynomial replaces the series, with the accuracy of the logarithm."""
 _STEPS = 16

@@ -9,8 +9,6 @@ from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.logarithm import mantissa
 from symgrad.compiler.llvm.maths.vectors.lanes import LaneWriter, Pair, PairCoefficients
 
-__all__ = ["log_of_pair", "minus", "plus", "polynomial_of_pair", "times"]
-
 
 def plus(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
     total, lost = lanes.two_sum(a[0], b[0])

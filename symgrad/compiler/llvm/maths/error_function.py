@@ -12,8 +12,6 @@ from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.exponential import exp_of_pair, exp_of_pair_to_normal
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 
-__all__ = ["erf", "erfc"]
-
 
 def _complement(
     lanes: LaneWriter, t: Lane, exp: Callable[[LaneWriter, Lane, Lane], Lane] = exp_of_pair_to_normal

@@ -11,19 +11,6 @@ import math
 from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
-__all__ = [
-    "NORMAL_RESULT_LIMIT",
-    "exp",
-    "exp2",
-    "exp_of_pair",
-    "exp_of_pair_to_normal",
-    "expm1",
-    "exp_as_pair",
-    "power_of_two",
-    "sinhcosh",
-    "tanhsech",
-]
-
 NORMAL_RESULT_LIMIT = 708.0
 """exp(x) is a normal number for |x| up to this."""
 

@@ -19,8 +19,6 @@ from symgrad.compiler.llvm.maths.logarithm import log
 from symgrad.compiler.llvm.maths.trigonometric import sincos
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 
-__all__ = ["lgamma"]
-
 _STIRLING_FROM = 8.0
 
 _INTEGERS_FROM = 2.0**51

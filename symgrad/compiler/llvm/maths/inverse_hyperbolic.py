@@ -8,8 +8,6 @@ from symgrad.compiler.llvm.maths.logarithm import log1p_of_pair, log_of_double
 from symgrad.compiler.llvm.maths.power import half_inverse_root
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 
-__all__ = ["acosh", "asinh", "atanh"]
-
 _LARGE = 2.0**30
 """From this x on asinh(x) and acosh(x) are log(2*x) after rounding."""
 

@@ -9,8 +9,6 @@ from symgrad.compiler.llvm.maths.logarithm import sum_with_multiple
 from symgrad.compiler.llvm.maths.power import root
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
-__all__ = ["acos", "asin", "atan", "atan2"]
-
 _ORDINARY = 2.0**-450, 2.0**450
 
 

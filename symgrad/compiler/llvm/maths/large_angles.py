@@ -14,8 +14,6 @@ from itertools import pairwise
 from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
-__all__ = ["reduce_payne_hanek"]
-
 _LIMB = 32
 _LIMBS = 6
 """The number of limbs of the product, which come most significant first: 32 bits each, in 64-bit integers."""

@@ -13,20 +13,6 @@ from collections.abc import Callable
 from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.vectors.lanes import Coefficients, Lane, LaneWriter, Pair
 
-__all__ = [
-    "NORMAL_RANGE",
-    "mantissa_of_positive",
-    "log",
-    "log1p",
-    "log1p_of_pair",
-    "log2",
-    "log10",
-    "log_of_double",
-    "log_of_one_to_two",
-    "mantissa",
-    "sum_with_multiple",
-]
-
 _ONE = 1023 << 52  # the bits of 1.0
 _ROOT = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 _THREE_QUARTERS = 0x3FE8 << 48  # the bits of 3/4

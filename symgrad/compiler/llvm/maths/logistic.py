@@ -10,8 +10,6 @@ from symgrad.compiler.llvm.maths.exponential import exp_as_pair, exp_of_pair
 from symgrad.compiler.llvm.maths.logarithm import log_of_one_to_two
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 
-__all__ = ["logistic"]
-
 _NORMAL_LIMIT = 690.0
 """Up to this |x| the terms of exp(-|x|) and the remainders of divisions are normal numbers."""
 

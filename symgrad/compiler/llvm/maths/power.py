@@ -15,8 +15,6 @@ from symgrad.compiler.llvm.maths.logarithm import (
 )
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
-__all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
-
 
 def _log_as_pair(lanes: LaneWriter, k: Lane, f: Lane) -> Pair:
     """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 bits are left after a product of up to 700."""

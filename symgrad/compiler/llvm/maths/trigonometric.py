@@ -16,8 +16,6 @@ from symgrad.compiler.llvm.maths.large_angles import reduce_payne_hanek
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 from symgrad.compiler.llvm.maths.vectors.table_lookup import lookup
 
-__all__ = ["sincos", "tan"]
-
 _LARGE = 2.0**20
 
 

@@ -16,8 +16,6 @@ from symgrad.compiler.llvm.text.instructions import Instruction, Line, Splat, wi
 from symgrad.compiler.llvm.text.module import Attributes, Function, Global
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["pool_constants", "pool_inlined_constants"]
-
 _WINDOW = 256
 """How many numbers a signed byte can address from the base register, since the offset counts numbers."""
 

@@ -10,8 +10,6 @@ from collections.abc import Collection
 
 from symgrad.compiler.llvm.text.templates import fill_template
 
-__all__ = ["STREAM_FUNCTION", "copy_function"]
-
 _KINDS = {8: ("i64", "eights"), 4: ("i32", "fours"), 1: ("i8", "ones")}
 """For each size of an element in bytes: the type that is loaded, and the prefix of its blocks."""
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from symgrad.ir.graph import Node
 
-__all__ = ["DebugLocations"]
-
 _FIRST = 10
 """The first number of a location; smaller numbers belong to the metadata that every module has."""
 

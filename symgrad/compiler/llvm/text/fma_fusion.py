@@ -13,8 +13,6 @@ from itertools import chain
 from symgrad.compiler.llvm.text.instructions import Instruction, Line, LineGroup, Splat, flatten_lines
 from symgrad.compiler.llvm.text.opcodes import Opcode
 
-__all__ = ["fuse_multiply_adds"]
-
 
 def fuse_multiply_adds(
     lines: Sequence[str | Instruction], vector: str, intrinsic: str

@@ -5,17 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-__all__ = [
-    "Instruction",
-    "Line",
-    "LineGroup",
-    "Splat",
-    "eliminate_dead_code",
-    "flatten_lines",
-    "format_lines",
-    "with_debug_location",
-]
-
 
 class Splat(str):
     """The text of an operand with the same number in all lanes.

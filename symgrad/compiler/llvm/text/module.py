@@ -9,17 +9,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symgrad.compiler.llvm.text.instructions import Line, format_lines
 
-__all__ = [
-    "ATTRIBUTES",
-    "Attributes",
-    "FunctionDeclaration",
-    "Function",
-    "Global",
-    "Item",
-    "Linkage",
-    "Module",
-]
-
 Linkage: TypeAlias = Literal["internal", "external"]
 
 

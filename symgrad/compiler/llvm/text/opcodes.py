@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-__all__ = ["Opcode", "Label", "unwrap_single_lane", "member_types"]
-
 
 def unwrap_single_lane(kind: str) -> str:
     """Return the element type of a vector of one lane; any other type unchanged.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SCRATCH", "SCRATCH_DECLARATIONS"]
-
 # More than 24 KiB is on the heap: threads have stacks of 512 KiB on macOS.
 SCRATCH = """\
   %scratch.small = icmp ule i64 %scratch.size, 24576

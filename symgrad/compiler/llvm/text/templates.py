@@ -7,8 +7,6 @@ from string import Template
 
 from symgrad.support.errors import InternalError
 
-__all__ = ["fill_template", "load_fields", "store_fields"]
-
 
 class _Template(Template):
     """A text with placeholders ``${name}``; a name may have dots, like LLVM's names, and a bare dollar is an error."""

@@ -12,8 +12,6 @@ import numpy as np
 
 from symgrad.support.errors import NumberTooLargeError, UsageError
 
-__all__ = ["FLOAT32", "FLOAT64", "FloatType", "float_type"]
-
 
 @dataclass(frozen=True, slots=True)
 class FloatType:

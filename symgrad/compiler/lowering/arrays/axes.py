@@ -16,8 +16,6 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import topological, with_args
 
-__all__ = ["choose_axis_order"]
-
 _EXTREMES = frozenset({"max", "min", "prod"})
 _MOVED = frozenset({"broadcast_to", "einsum", "slice", *_EXTREMES})
 _LANES = 8

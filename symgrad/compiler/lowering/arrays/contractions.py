@@ -9,8 +9,6 @@ from typing import Any
 from symgrad.ir.graph import OPS, Node, apply, as_node, number, size_leaf
 from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 
-__all__ = ["MatrixProducts", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
-
 _GUESS = 256
 """The value of a named size in cost estimates; most named sizes are batches."""
 

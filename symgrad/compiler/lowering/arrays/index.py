@@ -11,8 +11,6 @@ from itertools import accumulate
 
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 
-__all__ = ["ZERO", "Index", "IndexTuple", "flat", "loop", "merged_axes", "shifted", "strides", "total"]
-
 
 @dataclass(frozen=True, slots=True)
 class Index:

@@ -19,8 +19,6 @@ from symgrad.compiler.lowering.arrays.tasks import Selection
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 
-__all__ = ["Buffer", "Memory", "Slot", "plan_memory"]
-
 Kind = Literal["real", "int", "bool", "double"]
 """How elements are stored; double if the kernel's own format would lose digits."""
 

@@ -17,8 +17,6 @@ from symgrad.compiler.lowering.cost import LEAVES
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape
 
-__all__ = ["LibraryCall", "Member", "Nest", "ArrayTask", "group"]
-
 _LOOK_BACK = 16
 """A task may join a nest among the last steps, as many as this."""
 

@@ -14,8 +14,6 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import Scan
 from symgrad.ir.traverse import topological, with_args
 
-__all__ = ["to_normal_form"]
-
 
 def to_normal_form(outputs: Sequence[Node]) -> list[Node]:
     """Return the outputs in the smaller vocabulary; values agree up to rounding."""

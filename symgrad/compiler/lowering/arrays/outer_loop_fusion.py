@@ -18,8 +18,6 @@ from symgrad.compiler.lowering.arrays.tasks import Selection, backing
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 
-__all__ = ["Turns", "stored_nodes", "fuse_outer_loops"]
-
 _LARGE = 2**15
 """Fusion pays for an array of at least this size, which does not fit into the first-level cache."""
 

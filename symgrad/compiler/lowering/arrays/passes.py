@@ -12,8 +12,6 @@ from symgrad.compiler.lowering.cost import LEAVES, own_cost
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.support.traversal import postorder, walk
 
-__all__ = ["Availability", "Pair", "Pass", "Passes", "inside", "last_reads", "plan_passes"]
-
 Pair = tuple[Node, IndexTuple]
 
 _KEPT = 12

@@ -14,8 +14,6 @@ from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
 
-__all__ = ["Plan", "plan_arrays"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -21,18 +21,6 @@ from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.factors import FACTORS
 
-__all__ = [
-    "Combine",
-    "Reads",
-    "Selection",
-    "Task",
-    "backing",
-    "only_ones_differ",
-    "reads",
-    "select",
-]
-
-
 Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
 _REDUCTIONS: tuple[Combine, ...] = ("max", "min", "prod")

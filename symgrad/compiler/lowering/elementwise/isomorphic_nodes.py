@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from symgrad.ir.graph import Node
 
-__all__ = ["LARGE", "NUMBERS", "Bools", "NumberedGraph", "Ints"]
-
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 

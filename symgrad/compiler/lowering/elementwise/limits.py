@@ -13,8 +13,6 @@ from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.ir.graph import Node
 from symgrad.ops.record import DIVISION_COST
 
-__all__ = ["better_pays_from", "elements_of_a_call", "limited_by_memory", "side_by_side"]
-
 _WINDOW = 224
 """In a loop with more instructions than this, current processors see less than two iterations at once."""
 

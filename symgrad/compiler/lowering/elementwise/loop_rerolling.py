@@ -19,8 +19,6 @@ import numpy as np
 from symgrad.compiler.lowering.cost import own_cost
 from symgrad.compiler.lowering.elementwise.isomorphic_nodes import Bools, Ints, NumberedGraph
 
-__all__ = ["FEWEST", "LEAST", "PART", "Group", "Growth"]
-
 FEWEST = 4
 """Smallest number of copies of a group."""
 

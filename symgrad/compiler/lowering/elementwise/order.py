@@ -14,8 +14,6 @@ from collections.abc import Callable, Collection, Sequence
 
 from symgrad.ir.graph import Node
 
-__all__ = ["by_urgency"]
-
 
 def by_urgency(
     equations: Sequence[Node], outputs: Collection[Node], cycles: Callable[[Node], float]

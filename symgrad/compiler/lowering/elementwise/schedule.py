@@ -23,8 +23,6 @@ from symgrad.compiler.lowering.elementwise.segments import Run, segments
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["CHUNK", "WHOLE", "Chunk", "Schedule", "schedule"]
-
 WHOLE = 6000
 """Up to this many equations are one function."""
 

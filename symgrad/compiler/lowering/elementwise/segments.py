@@ -9,8 +9,6 @@ from symgrad.compiler.lowering.elementwise.rolling import FEWEST, Copies
 from symgrad.ir.graph import Node
 from symgrad.support.errors import InternalError
 
-__all__ = ["Run", "segments"]
-
 Run = tuple[Sequence[Node], int | None]
 """Equations that are computed one after the other, and the number of their group if they are a copy."""
 

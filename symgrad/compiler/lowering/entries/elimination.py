@@ -13,8 +13,6 @@ import numpy as np
 
 from symgrad.ir.graph import Node, number
 
-__all__ = ["ELIMINATIONS", "MAX_ROWS", "Entries", "Equation"]
-
 MAX_ROWS = 6
 """The most rows of a matrix whose elimination is written out."""
 

@@ -30,8 +30,6 @@ from symgrad.ir.types import BOOL, REAL, Declaration
 from symgrad.ops.array.factors import EXPONENTIAL
 from symgrad.support.errors import SymgradError
 
-__all__ = ["ScalarProgram", "reason_for_loops", "scalar_program"]
-
 _ENTRIES = 256
 """The most entries of an array that is written as scalars."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from symgrad.compiler.llvm.text.module import Function
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["DOTS", "dots_function"]
-
 DOTS = "dots"
 """The name of the function, ``void (x, y, z, m, n, k, x_row, y_row, z_row)``; strides of rows are in elements."""
 

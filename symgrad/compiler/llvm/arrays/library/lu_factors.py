@@ -21,8 +21,6 @@ from symgrad.compiler.lowering.arrays.tasks import backing
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product
 
-__all__ = ["factor_text", "write_factors"]
-
 _MAX_RIGHT_SIDES, _SINGLE_THREAD_WORK = 65536, 1_000_000
 """The first is the maximum number of right sides in one call, because LAPACK counts in 32 bits. If the work is below
 the second, each call has one right side: with several, LAPACK wakes its threads even for small matrices."""

@@ -14,8 +14,6 @@ from math import factorial
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["COEFFICIENTS", "MAX_ROW_SUM", "exponential_text"]
-
 COEFFICIENTS = tuple(Fraction(1, factorial(k)) for k in range(17))
 MAX_ROW_SUM = Fraction(3, 4)
 """The coefficients of the polynomial, with the constant first, and the largest infinity norm for which it is

@@ -18,8 +18,6 @@ from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Ite
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["register_product", "blas_threshold", "product_name", "product_items"]
-
 _VECTORS = 3
 _CHUNK = 256
 """The number of products in a partial sum, so small that the panel of y that they read stays in the first-level

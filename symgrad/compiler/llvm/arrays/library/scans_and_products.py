@@ -23,8 +23,6 @@ from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.array.factors import FACTORS
 
-__all__ = ["LOOP_LIMIT", "product_dispatch_text", "write_call"]
-
 LOOP_LIMIT = 1000
 """A matrix product with at most so many multiplications is a plain loop, since a call of BLAS would take longer."""
 

@@ -14,25 +14,6 @@ from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.arrays.memory import Buffer
 
-__all__ = [
-    "Lanes",
-    "Storage",
-    "accumulate_lanes",
-    "lane_indices",
-    "broadcast_first_lane",
-    "first_lane",
-    "load_lanes",
-    "load_scalar",
-    "first_lane_mask",
-    "gather_lanes",
-    "splat",
-    "scatter_lanes",
-    "store_lanes",
-    "storage_of",
-    "store_first_lane",
-    "to_i64",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Storage:

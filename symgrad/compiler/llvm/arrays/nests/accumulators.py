@@ -19,8 +19,6 @@ from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.arrays.memory import Memory
 from symgrad.compiler.lowering.arrays.nests import Member, Nest
 
-__all__ = ["Accumulator", "Accumulators"]
-
 
 @dataclass(slots=True)
 class Accumulator:

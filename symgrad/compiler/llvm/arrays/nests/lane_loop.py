@@ -17,8 +17,6 @@ from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.ir.sizes import Size
 
-__all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
-
 UNROLL = 4
 """The number of vectors in one iteration if a reduction is cheap. Each vector has its own partial sum, so that no
 addition waits for another."""

@@ -31,9 +31,6 @@ from symgrad.compiler.lowering.arrays.passes import Passes
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 
-__all__ = ["NestWriter"]
-
-
 _UNROLLED_ROWS = 4
 """The number of rows that are computed together."""
 

@@ -16,8 +16,6 @@ from symgrad.compiler.llvm.arrays.step_writer import BlockWriter
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.text.opcodes import Opcode
 
-__all__ = ["BLOCK_VECTORS", "BLOCK_ROWS", "Reducer", "two_sum"]
-
 BLOCK_VECTORS = 64
 """The number of vectors in a block of a sum."""
 

@@ -15,8 +15,6 @@ from symgrad.compiler.lowering.arrays.passes import Pair, Passes
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 
-__all__ = ["ValueTable"]
-
 
 @dataclass(slots=True)
 class _RowValues:

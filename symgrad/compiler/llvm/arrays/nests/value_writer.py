@@ -29,8 +29,6 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape
 from symgrad.support.errors import InternalError
 
-__all__ = ["ValueWriter"]
-
 
 class ValueWriter(ValueTable):
     """Writes the code of the values of one nest."""

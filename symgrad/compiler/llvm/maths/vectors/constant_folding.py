@@ -14,8 +14,6 @@ from symgrad.compiler.llvm.maths.vectors.lanes import FunctionOptions
 from symgrad.compiler.llvm.text.module import Function, Item, Module
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 
-__all__ = ["fold"]
-
 _WIDTH = 2
 
 

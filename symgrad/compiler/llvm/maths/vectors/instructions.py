@@ -14,8 +14,6 @@ from symgrad.compiler.llvm.text.module import FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.llvm.text.types import FLOAT64
 
-__all__ = ["Instructions", "Kind", "Lane", "Operand"]
-
 Kind: TypeAlias = Literal["double", "i64", "i1"]
 
 _ZERO = Splat("double", FLOAT64.literal(0))

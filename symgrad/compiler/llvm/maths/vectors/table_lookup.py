@@ -9,8 +9,6 @@ from symgrad.compiler.llvm.text.module import FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.llvm.text.types import FLOAT64
 
-__all__ = ["lookup"]
-
 _DOUBLES, _INTEGERS = "<8 x double>", "<8 x i64>"
 
 
