@@ -374,7 +374,7 @@ def test_entries_of_core_axes_are_arguments_of_the_loop(batch: tuple[int, ...]) 
     expected, in_place = kernel(*entries(a), b), (a.copy(), np.empty(batch))
     assert call((in_place[0], b), in_place) is in_place
     same([*entries(in_place[0]), in_place[1]], map(np.asarray, expected))
-    outs = (np.empty_like(a), np.empty(batch))
+    outs = (np.zeros_like(a), np.zeros(batch))
     assert call((a[..., :2], b), outs) is None
     assert call((a, b), (outs[0].astype("f4"), outs[1])) is None
     assert call((a[None], b), outs) is None
