@@ -254,3 +254,19 @@ def test_names_and_numbers_without_signs_between_them(text: str, expected: list[
 )
 def test_what_words_and_indices_say(text: str, expected: list[str]) -> None:
     assert [s.status for s in sg.review(text).steps if s.status] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("w^2 = 4 k^4 = (2 k^2)^2", ["proved"]),
+        ("w^2 = 4 k^4 = 2 k^2", ["refuted"]),  # the root, and not the square
+        (r"$\omega^2 = \frac{k}{m} = \frac{2k}{2m}$", ["proved"]),
+        (r"$F(x,y) = x^2 + 2y^2$, $\nabla F(1,1) = (2,4)$", []),
+        ("S = 2x^2 + 3x\nif we double the coefficient, S = 4x^2 + 6x", ["undecided"]),
+        ("S = 2x^2 + 3x\nif we differentiate, dS/dx = 4x + 6", ["refuted"]),
+        ("S = 2x^2 + 3x\nso S = 4x^2 + 6x", ["refuted"]),
+    ],
+)
+def test_powers_of_new_names_and_cases_in_words(text: str, expected: list[str]) -> None:
+    assert [s.status for s in sg.review(text).steps if s.status] == expected

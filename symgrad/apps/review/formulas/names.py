@@ -397,9 +397,7 @@ class DocumentNames(DocumentEquations):
             UnknownNameError: for a function, whose argument was not found.
         """
         if name in _FUNCTIONS:
-            raise UnknownNameError(
-                f"'{name}' is a function, and its argument is not read", cure="put it in brackets"
-            )
+            raise UnknownNameError(f"'{name}' is a function, and its argument is not read", expected="log(x)")
         if name in self.lost:
             self._unsure[node] = self.lost[name]
         self._set(name, node)

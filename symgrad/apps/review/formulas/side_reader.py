@@ -50,6 +50,7 @@ _OWN_PI = re.compile(
     re.MULTILINE,
 )
 _CROSSED = re.compile(rf"({NAME.pattern})\s*×\s*(?=({NAME.pattern}))")
+_GRADIENT_AT = re.compile(r"\\nabla\s*\{?[a-zA-Z]\w*\}?\s*(?:\\left)?\(\s*[-\d][-\d.,\s]*(?:\\right)?\)")
 _MOMENT = re.compile(
     rf"\s*(?:\\[a-z]+\s*\{{\s*)?({'|'.join(MOMENTS)})\s*\}}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[]"
 )
@@ -338,6 +339,10 @@ class SideReader:
         return node if node.dtype == "bool" and not node.shape else None
 
     def _paper_side(self, text: SideText, like: Shape) -> ReadSide:
+        if _GRADIENT_AT.search(text.text) is not None:
+            raise ProgramSyntaxError(
+                "a gradient at a point is not read here", expected=r"\nabla F, and the point behind it"
+            )
         try:
             node = self._papers.value(text.text, self._line(text.span.start), like)
         except SymgradError as error:

@@ -141,12 +141,11 @@ class DefinitionRules(DocumentDeclarations):
         name, is_new = target.name, target.name not in self.names
         try:
             if target.parameters is None and target.alone:
-                side = self._reader.side(equation.right)
-                if target.power != 1:
-                    side = self._rooted(target, side, equation)
+                written = self._reader.side(equation.right)
+                side = written if target.power == 1 else self._rooted(target, written, equation)
             else:
                 name, side = self._reader.defined(target, equation.left, equation.right)
-                is_new = name not in self.names
+                written, is_new = side, name not in self.names
         except SymgradError as error:
             if self._declared_below(equation.right):
                 return self._defined(target, equation)
@@ -171,7 +170,7 @@ class DefinitionRules(DocumentDeclarations):
             self._add_solution(equation, self._judge.solution(symbol, side, asked))
             self.names.marked[symbol] = side.expr.node
             self._answer(symbol, asked)
-        return side
+        return written
 
     def _rooted(self, target: DefinedTarget, side: ReadSide, equation: WrittenEquation) -> ReadSide:
         """Return what a name is whose power an equation gives: the root that is not negative."""

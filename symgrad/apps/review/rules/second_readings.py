@@ -47,6 +47,7 @@ _MOST_ASSIGNMENTS = 200  # of numbers to inputs
 _EQUATION = re.compile(r"(?<![<>!])==|(?<![<>!=])= ")
 _WHEN = re.compile(r"\b(?:when|while|whenever|once|provided|inactive|active)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\b(?:with|for|if|when|at|case)\b[^\n]*=[^\n]*:[ \t$*]*\n[^\n]*\Z", re.IGNORECASE)
+_IF = re.compile(r"(?:\A|[.;!?]\s|\n)\s*if\b[^=<>.;\n]*,\s*\Z", re.IGNORECASE)
 _VERBS = "simplif|expand|cancel|factor|collect|substitut|combin|rearrang|differentiat|integrat|evaluat"
 _JOINTS = (
     "which|so|hence|thus|therefore|then|this|that|it|we|by|using|since|because|now|here|with|from|after|again"
@@ -324,12 +325,16 @@ class SecondReadings(TangentRules):
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
     def _below_heading(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
-        """Return that a step is undecided that gives a name another number below a heading with values of its own."""
+        """Return that a step is undecided that gives a name another value in a case: if it is closed, S = 2*x**2.
+
+        A number may get another one below a heading with values of its own.
+        """
         before = self._source.text[: left.text.span.start]
-        number_above = left.text is self._first_side and not symbols_of([left.expr.node])
-        if not number_above or self._reader.head(left.text) is None or _HEADING.search(before) is None:
+        heading = not symbols_of([left.expr.node]) and _HEADING.search(before) is not None
+        is_name = left.text is self._first_side and self._reader.head(left.text) is not None
+        if not is_name or left.slope is not None or not (heading or _IF.search(before) is not None):
             return None
-        why = "the line above gives other values, of which this may be said"
+        why = "the words before it give another case, of which this may be said"
         return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
 
     def _behind_label(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
