@@ -144,7 +144,7 @@ class Reviewer(DefinitionRules):
                 self._add("not understood", text, equation, message="what stands before it could not be read")
             return right
         stated = ends and CONDITION_CUES.search(self._before) is not None
-        if stated and self._says_curve(left, right, equation):
+        if stated and self._says_curve(left, right, equation, stated=True):
             return right
         if relation.kind == "require" or stated:
             asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None

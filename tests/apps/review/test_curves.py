@@ -12,6 +12,13 @@ HIGHEST = "$x = v c t$, $y = v s t - \\frac12 g t^2$\n$\\frac{dy}{dx} = 0 \\impl
 CENTRE = "circle x² + y² − 4x + 6y − 12 = 0\n"
 SURFACE = "Let $F(x,y,z) = x^2 + 2y^2 + 3z^2$. At the point $(1,1,1)$ "
 CIRCLE = "x² + y² = 25, point (3, 4)\ndy/dx = -x/y\n"
+FOLIUM = "Find y' if x^3 + y^3 = 6xy\n3x^2 + 3y^2 y' = 6y + 6xy'\n"
+ELLIPSE = "x^2 + xy + y^2 = 3, tangent at (1, 1)\n2x + y + x dy/dx + 2y dy/dx = 0\n"
+MARKET = (
+    "Supply $S(p) = c + s p$ and demand $D(p) = d - b p$. With a tax $t$, equilibrium requires $D(p+t) = S(p)$:\n"
+    "$-b(1 + \\frac{dp}{dt}) = s\\frac{dp}{dt}$\n$$\\frac{dp}{dt} = -\\frac{b}"
+)
+RESISTORS = "1/R = 1/R1 + 1/R2\nR = R1 R2/(R1 + R2)\n"
 RIGHT = {
     "a cycloid": CYCLOID + "dy/dx = sin θ/(1 - cos θ)\nd^2y/dx^2 = -1/(r(1 - cos θ)^2)",
     "an ellipse": "x = a cos t, y = b sin t\ndy/dx = -(b/a) cot t",
@@ -36,6 +43,10 @@ RIGHT = {
     + "line y = x, sub it in\n2x² + 2x − 12 = 0\nx² + x − 6 = 0 → x = 2 or x = −3",
     "a multiplier": "x + y = 9\n2x = λ\n4y = λ\nso x = 2y",
     "a multiplier of a formula": "L = x*y + λ(10 − x − y)\nx + y = 10\ny = λ\nx = λ\n2 λ = 10",
+    "a question": FOLIUM + "y'(y^2 - 2x) = 2y - x^2\nat (3,3): y' = (6-9)/(9-6) = -1",
+    "a tangent below its curve": ELLIPSE + "dy/dx = -(2x + y)/(x + 2y)\ntangent: y = -x + 2",
+    "an equilibrium": MARKET + "{b+s}.$$",
+    "an input that was solved for": RESISTORS + "dR/dR1 = R2^2/(R1 + R2)^2 = (R/R1)^2",
     "an intersection": "y = x^2\ny = 2x + 3\nx^2 = 2x + 3\nx^2 - 2x - 3 = 0\n(x - 3)(x + 1) = 0",
 }
 WRONG = {
@@ -59,6 +70,10 @@ WRONG = {
     "a multiplier": "f = x^2 + 2y^2\nx + y = 9\n2x = λ\n2y = λ",
     "what does not follow from conditions that say the same": "R T/(4 b^2) = 2a/(27 b^3)\n"
     "2 R T/(8 b^3) = 6 a/(81 b^4)\nR T/(2b) - a/(9b^2) = a/(9 b^2)",
+    "a slope at a point": FOLIUM + "at (3,3): y' = 1",
+    "a tangent below its curve": ELLIPSE + "dy/dx = -(2x + y)/(x + 2y)\ntangent: y = x",
+    "an equilibrium": MARKET + "{b-s}.$$",
+    "an input that was solved for": RESISTORS + "dR/dR1 = R1^2/(R1 + R2)^2",
     "no intersection": "y = (x + 1)^2\ny = x^2 + x + 1",
 }
 UNDECIDED = {

@@ -220,6 +220,8 @@ def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple
         here, there = substitute(list(sides), known)
         if _otherwise(condition.where(known), (here, there), equal, unknowns):
             return condition, Verdict("proved", f"it follows from {condition.said}")
+    if all(equal(c.left, c.right).status == "proved" for c in about):
+        return None  # they hold for all values, since some input has its value
     return about[0], Verdict("undecided", f"it may hold where {about[0].said}, which is not solved here")
 
 

@@ -134,8 +134,9 @@ class Judge(CurveBranches):
             return StepVerdict(
                 kind, Verdict("undecided", f"units are not read, and {' and '.join(units)} differ")
             )
-        if verdict.status == "refuted":
-            rounded = self._rounded(left, right, about)
+        at_a_point = verdict.status == "undecided" and self.places.here
+        if verdict.status == "refuted" or at_a_point:
+            rounded = None if at_a_point else self._rounded(left, right, about)
             there = self.places.judged(left, right) if rounded is None else (*rounded, None)
             if there is not None:
                 return self._at_points(left, right, StepVerdict(kind, *there))

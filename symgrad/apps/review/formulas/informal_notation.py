@@ -280,6 +280,9 @@ class _Rewriter(TypedRow):
                     return apart
                 greek = (left.text in GREEK or letter) and not self._document.is_defined(left.text)
                 return greek or self._is_value(left.text) or self._ends_factor(k - 1)
+            if left.kind == "prime":  # y'(x + 2y), of a y that is no function
+                name = self._text_at(k - 2)
+                return not (self._is_own(name) or self._document.is_defined(name)) and self._has_sum(k)
             if left.text == ")" and self._holds_functions(k - 1):
                 return False
             return left.kind in ("number", "square") or left.text in (")", "]", "}")
@@ -352,7 +355,7 @@ class _Rewriter(TypedRow):
             is_word = letters in BARE_FUNCTIONS or letters in _KEYWORDS or self._is_own(letters)
             if token.kind != "name" or is_word or self._shown[k] != letters:
                 continue
-            if self._text_at(k + 1) == "(" or self._kind(k + 1) == "prime" or not self._is_product(letters):
+            if self._text_at(k + 1) == "(" or not self._is_product(letters):
                 continue
             self._shown[k] = "*".join(letters_of(letters))
             self._letters.add(k)

@@ -330,7 +330,7 @@ class LatexSideReader:
         held = r"\partial" in text and _CONSTANT.search(text) is None
 
         def differentiated(y: Node, x: Node) -> Node:
-            y = y if held else self._names.following(y, [x])
+            y = y if held and y.op is not SYMBOL else self._names.following(y, [x])
             found = time_derivative(self._names, y) if _is_time(x, y) else None
             if found is None:
                 found = derivative_at_constant(self._names, y, x, reader.constants)

@@ -246,6 +246,9 @@ class NotationReader:
         self.derived = True
         said = text[part.of.start : part.of.end]
         of = names.expr(self._part(part.of, text, start), NAME.findall(said))
+        if of.node.op is SYMBOL:  # an input that equations above were solved for
+            known = [names.values[n] for n in part.by if n in names.values]
+            of = names.expr(names.following(of.node, known), NAME.findall(said))
         self._check_slope(of, of.node, part)  # a formula that could not be read is said first
         computed = [n for n in part.constant if n in names.values and not names.is_input(n)]
         if computed:

@@ -137,7 +137,8 @@ _WORDS = (
 )
 _PROSE = frozenset(_WORDS.split())
 _NAME = r"[^\W\d]\w*"
-_AT = rf"(?<![-+*/=(,]\s)\b(?:at|when(?:ever)?|if(?![^\n]*\belse\b))\s+(?={_NAME}\s*=(?!=))"  # dy/dx = 6 at x = 3
+_IF = r"if(?![^\n]*\belse\b)\s+(?=[^\n<>=;]*[^\n<>=;!:]=(?!=))"  # Find y' if x^3 + y^3 = 6xy
+_AT = rf"(?<![-+*/=(,]\s)\b(?:(?:at|when(?:ever)?)\s+(?={_NAME}\s*=(?!=))|{_IF})"  # dy/dx = 6 at x = 3
 _JOINTS = _any_case(
     rf"(?<![\\/])(?<!/\s)\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|(?<!\\)(?<!\\left)(?<!\\right)[.;:,](?=\s|$)|[∴∵⇒⟹←]"
 )

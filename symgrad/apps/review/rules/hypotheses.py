@@ -240,7 +240,9 @@ class HypothesisRules(LawRules):
                 )
         self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
 
-    def _says_curve(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
+    def _says_curve(
+        self, left: ReadSide, right: ReadSide, equation: WrittenEquation, *, stated: bool = False
+    ) -> bool:
         """Take in F(x, y) = c, which does not hold everywhere, where the document has dy/dx and does not define y."""
         found = dependence(left.expr.node, right.expr.node, self._followed) if self._followed else None
         if found is None or left.values or right.values or left.slope is not None:
@@ -249,9 +251,8 @@ class HypothesisRules(LawRules):
         if y in self.names.implied or y in self.names.fixed or a.shape or b.shape:
             return False
         read = symbols_of([a.node, b.node])
-        if any(s.name.endswith("_prime") for s in read) or self.names.innermost(
-            topological([a.node, b.node])
-        ):
+        named = not stated and self.names.innermost(topological([a.node, b.node]))
+        if named or any(s.name.endswith("_prime") for s in read):
             return False
         value = Expr(y) - (a - b)
         self.names.implied[y] = ImplicitEquation(y, value.node, ImplicitCurve(a.node, b.node, y, x))
