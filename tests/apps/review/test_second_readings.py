@@ -17,6 +17,8 @@ RIGHT = {
     "$L'(c) = 2c\\sum_i y_i = 2c$, since $\\sum_i y_i = 1$.",
     "a constraint that was put in": "f = x^2 + y^2 subject to x + 2y = 5\nx = 5 - 2y\n"
     "f = 5y^2 - 20y + 25\nf' = 10y - 20",
+    "a value in brackets": "x = v t\ny = u t - g t²/2\nt = x/v\nRange (y = 0): x = 2 u v/g",
+    "differentials": "$F = U - TS$\n$dU = TdS - pdV$\n$dF = -SdT - pdV$",
     "a rate of a constraint": "V = (1/3) pi r^2 h\nr/h = 1/2 so r = h/2\ndV/dt = (pi/4) h^2 dh/dt",
     "a point": "x^2 + y^2 = 25\ndy/dx = -x/y\nat (3, 4): dy/dx = -3/4",
     "a time": "v = 18 - 9.8t\nAfter 1 second the velocity is v = 8.2",
@@ -33,6 +35,10 @@ RIGHT = {
     "an equation": "Solve for x.\n3(x - 2) = 2x + 5\n3x - 6 = 2x + 5\nx = 11",
 }
 WRONG = {
+    "a value in brackets": "x = v t\ny = u t - g t²/2\nt = x/v\nRange (y = 0): x = u v/g",
+    "differentials": "$F = U - TS$\n$dU = TdS - pdV$\n$dF = SdT - pdV$",
+    "no other regime": "In deep water w^2 = g k tanh(k h)\nIn general w = g k\n",
+    "no change": "Let $m = 2$ and $v = 3$.\n$E = \\frac12 m v^2$\n$E = \\frac12\\cdot 2\\cdot 6^2$",
     "the next exercise": "Exercise 1. f(x) = x^2 + 1\nf'(x) = 2x\nExercise 2. f(x) = x^3\nf'(x) = 3x",
     "numbers put in": "A = pi*d^2/4 = pi*0.02^2/4 = 4.14e-4",
     "a case": "f(w) = |w| + w\nCase w > 0.\nf(w) = 2w\nf'(w) = 3",
@@ -47,6 +53,8 @@ WRONG = {
     "two equations on a line": "f(x) = ln(1+x)        f(0) = 0\nf'(x) = 1/(1+x)       f'(0) = 2",
 }
 UNDECIDED = {
+    "a change": "Let $m = 2$ and $v = 3$.\n$E = \\frac12 m v^2$\nDoubling it gives $E = \\frac12\\cdot 2\\cdot 6^2$",
+    "a regime": "w^2 = g*k*tanh(k*h)\nIn deep water w = sqrt(g*k), and dw/dk = 1/2*sqrt(g/k).",
     "units that differ": "v = 36 km/h = 36 m/s",
     "a root without a sign": "$E = \\frac{p^2}{2m}$, so $p = \\sqrt{2mE}$",
     "arrays that nothing declares": "$s = u^\\top M v$\n$\\nabla_v s = Mu$",

@@ -142,8 +142,8 @@ class DocumentNames(DocumentEquations):
 
     def is_new(self, s: Node) -> bool:
         """Tell whether no statement above reads an input, or the one whose differential it is."""
-        (name,) = [node.name for node, d in self._differentials.items() if d is s] or [s.name]
-        return self.first_read.get(name, self.reading) == self.reading
+        names = [s.name, *(node.name for node, d in self._differentials.items() if d is s)]
+        return all(self.first_read.get(name, self.reading) == self.reading for name in names)
 
     def missed(self, text: str) -> None:
         """Remember that a formula could not be read: perhaps for want of a name in it that is defined below."""

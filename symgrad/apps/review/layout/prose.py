@@ -13,6 +13,8 @@ from symgrad.apps.review.layout.remarks import (
     without_mark,
     without_remarks,
 )
+from symgrad.frontend.expressions.functions import is_function
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = [
@@ -153,6 +155,8 @@ _OPERATORS = frozenset({"and", "or", "not", "if", "else", "in"})
 _DETERMINERS = frozenset(
     ("the", "an", "a", "its", "our", "this", "that", "these", "each", "every", "any", "no")
 )
+_PREPOSITIONS = frozenset(("in", "for", "of", "on", "by", "from", "with", "at"))
+_NAME_BEHIND = re.compile(r"\s+[^\W\d]")
 _FORMULA_SIGN = re.compile(r"[+*/^=<>@|]|\d[^\W\d]|[^\W\d]['(\[]|[\d)\]]\s*[(\[]")
 _RELATIONS = (
     r"(?:[=<>≤≥≈∝≡≠≃≅]|\\(?:in|sim|leq?|geq?|neq?|approx|simeq|cong|equiv|propto|coloneqq|doteq)(?![a-zA-Z]))"
@@ -341,9 +345,7 @@ def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[
     outside = _outside(piece)
     relation = _RELATION.search(outside)
     before = code[:start].split()[-1:]
-    prose = list(
-        _prose(piece, outside, words, noun_follows=not _DETERMINERS.isdisjoint(w.lower() for w in before))
-    )
+    prose = list(_prose(piece, outside, words, "".join(before).lower()))
     if relation is None:
         return None if prose else (start, end) if piece.strip() else None
     left = max((m.end() for m in prose if m.end() <= relation.start()), default=0)
@@ -355,19 +357,32 @@ def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[
     return (start + left, start + right) if piece[left:right].strip() else None
 
 
-def _prose(piece: str, outside: str, words: Vocabulary, *, noun_follows: bool) -> Iterator[re.Match[str]]:
-    """Yield the words of the language in a piece: those that are listed, and nouns behind a determiner."""
+def _prose(piece: str, outside: str, words: Vocabulary, before: str) -> Iterator[re.Match[str]]:
+    """Yield the words of the language in a piece: those that are listed, and nouns behind other words.
+
+    A noun stands behind a determiner; or behind a preposition, before another word or name: in deep water k = 2.
+
+    Args:
+        piece: it.
+        outside: likewise, without what is in brackets.
+        words: tells words from names.
+        before: the word before the piece.
+    """
+    follows, after = before in _DETERMINERS | _PREPOSITIONS, before
     for match in _WORD.finditer(outside):
-        word = match[0]
+        word, behind = match[0], piece[match.end() :]
         if word in _OPERATORS or not _is_separate(piece, match):
-            noun_follows = False
+            follows = False
             continue
-        noun = noun_follows and len(word) > 3 and word not in words.names
-        if noun or words.is_prose(word, piece[match.end() :]):
-            yield match
-            noun_follows = word.lower() in _DETERMINERS or (noun_follows and not noun)
-        else:
-            noun_follows = False
+        noun = follows and len(word) > 3 and word not in words.names
+        plain = word.islower() and word.isascii() and word not in GREEK and not is_function(word)
+        noun = noun and (after in _DETERMINERS or (plain and _NAME_BEHIND.match(behind) is not None))
+        if not noun and not words.is_prose(word, behind):
+            follows = False
+            continue
+        yield match
+        after = word.lower()
+        follows = follows or after in _DETERMINERS
 
 
 def _is_separate(piece: str, word: re.Match[str]) -> bool:

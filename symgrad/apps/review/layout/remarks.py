@@ -151,6 +151,8 @@ _DIGITS = re.compile(
 )
 _LONE_WORD = re.compile(r"[a-z]{5,}")  # F = -k x (attractive)
 _LABEL = re.compile(r"\s*(?:[A-Z]{1,3}\d{1,2}|[^\W\d]{3,}(?:[- ][^\W\d]+)*|\d+(?:\s*marks?)?)\s*")
+_LAST_WORD = re.compile(r"[^\W\d_]+$")
+_GIVEN = re.compile(r"\s*[^\W\d]\w*\s*=\s*[-−]?[\w.]+\s*")
 _AT_END = re.compile(r"\((\d{1,3})\)[ \t]*[.,;]?[ \t]*$", re.MULTILINE)
 
 
@@ -194,7 +196,11 @@ def without_remarks(code: str, words: Vocabulary, *, numbered: bool = False) -> 
         lone = inner.strip()
         labelled = labelled or (_LONE_WORD.fullmatch(lone) is not None and lone not in {*words.names, *GREEK})
         counted = (numbered or apart) and _NUMBER.fullmatch(inner) is not None
-        if _is_remark(inner, words) or (last and (labelled or counted)):
+        word = _LAST_WORD.search(before)
+        if word is not None and is_english(word[0]) and _GIVEN.fullmatch(inner) is not None:
+            closing = ";" if code[end : end + 1] in ("", " ") else " "  # Range (y = 0): x = 3
+            shown = f"{before};".ljust(start + 1) + f"{inner}{closing}{shown[end:]}"
+        elif _is_remark(inner, words) or (last and (labelled or counted)):
             shown = shown[:start] + " " * (end - start) + shown[end:]
     return shown
 

@@ -19,7 +19,9 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 _ANEW = re.compile(
-    r"\b(?:let|now|consider|take|define|suppose|instead|alternatively|another|similarly|second|chooses?)\b[^.=\n]{0,40}$",
+    r"\b(?:let|now|consider|take|define|suppose|instead|alternatively|another|similarly|second|chooses?)\b[^.=\n]{0,40}$"
+    r"|\b(?:in|at|for)\s+(?:the\s+)?(?:(?:deep|shallow|small|large|low|high|weak|strong|thin|thick|slow|fast)\s+\w+"
+    r"|\w+\s+(?:limit|regime|approximation))\W*$",  # in deep water
     re.IGNORECASE,
 )
 # At the begin of a line: a bullet, a number or letter of a part, a label; or words that name what is meant.

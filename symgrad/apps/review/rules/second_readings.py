@@ -39,6 +39,10 @@ _REASON = re.compile(
     r"[\s,.$()]*\b(?:since|because|as|using|by|where|with|for|note that|recall)\b(?:\s+that)?[\s$(]*",
     re.IGNORECASE,
 )
+_CHANGE = re.compile(
+    r"\b(?:doubl|tripl|halv|quadrupl|increas|decreas|rais|reduc|chang)\w*|\b(?:twice|instead)\b",
+    re.IGNORECASE,
+)
 _UNIT_BEHIND = re.compile(r"(?P<number>.*\d)\s+(?P<unit>[^\W\d][\w/^*·² ]*?)\s*")
 _CALLED_AT = re.compile(r"\s*(?P<name>[^\W\d]\w*)\((?P<argument>[^()]*)\)\s*")
 _NEAR = 160  # characters around a definition
@@ -255,6 +259,14 @@ class SecondReadings(TangentRules):
 
     def _with_numbers(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Judge a step whose right side has numbers in the place of inputs: pi*0.02**2/4 for pi*d**2/4."""
+        changes = _CHANGE.search(self._sentence()) is not None
+        if (
+            changes
+            and self.names.is_defined(left.text.text.strip(" &$"))
+            and not symbols_of([right.expr.node])
+        ):
+            why = "words say that something changes, which its formula may read"
+            return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
         fixed = self._judge.places.values_in(right)
         node, other = substitute([left.expr.node, right.expr.node], fixed)
         free = [s for s in symbols_of([node]) if s not in symbols_of([other])]
