@@ -47,7 +47,9 @@ def dependent_names(statements: Iterable[ChainText]) -> dict[str, str | None]:
     """
     found: dict[str, str | None] = {}
     defined: set[str] = set()
-    related = ""  # the equations so far in which no name stands alone
+    related: list[
+        tuple[str, frozenset[str]]
+    ] = []  # equations without a lone name, and what is differentiated above
     for statement in statements:
         for side in statement.sides:
             found.update((_PAPER if side.notation == "latex" else _PLAIN).findall(side.text))
@@ -57,11 +59,13 @@ def dependent_names(statements: Iterable[ChainText]) -> dict[str, str | None]:
         gives = statement.relations and statement.relations[0].kind in ("equal", "define")
         # r = 3 is where dr/dt is asked for, and no definition.
         if lone is None and gives:
-            related += " ".join(side.text for side in statement.sides)
+            related.append((" ".join(side.text for side in statement.sides), frozenset(found)))
         elif lone is not None and gives and _NUMBER.fullmatch(statement.sides[1].text) is None:
-            # What x**2 + x*y = 3 relates to x may have a formula below, at a point or of a tangent.
-            above = re.search(rf"(?<![^\W\d_]{{2}}){re.escape(lone[1])}(?![^\W\d_]{{2}}|['/(])", related)
-            defined.update([lone[1]] if above is None else [])
+            # What x**2 + x*y = 3 relates to x may have a formula below, at a point or of a tangent. But an equation
+            # below dy/dx = x*y is one on the way to its solution.
+            name = re.compile(rf"(?<![^\W\d_]{{2}}){re.escape(lone[1])}(?![^\W\d_]{{2}}|['/(])")
+            if not any(name.search(text) for text, above in related if lone[1] not in above):
+                defined.add(lone[1])
     return {name: by for name, by in found.items() if name not in defined and name != by}
 
 
