@@ -42,6 +42,7 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "maths": ("vector_maths", "run", "Functions of one or two numbers at 100,000 points"),
     "points": ("points", "run", "calls with numbers, for solvers and optimisers, and integrals by SciPy"),
     "outputs": ("outputs", "run", "Kernels of many outputs"),
+    "small arrays": ("small_arrays", "run", "Small arrays against scalars"),
     "c": ("c_source", "run", "C source under gcc -O3 -march=native, and the same kernels as machine code"),
     "arrays": ("arrays", "run", "Array programs: value and gradient on one processor, one thread each"),
     "parsing": ("parsing", "run", "Reading program text"),
