@@ -17,6 +17,7 @@ RIGHT = {
     "$L'(c) = 2c\\sum_i y_i = 2c$, since $\\sum_i y_i = 1$.",
     "a constraint that was put in": "f = x^2 + y^2 subject to x + 2y = 5\nx = 5 - 2y\n"
     "f = 5y^2 - 20y + 25\nf' = 10y - 20",
+    "a number behind a name": "p_i = exp(z_i)/Σ_j exp(z_j)\np_1 = 1/(1 + exp(z2 - z1))\n∂p_1/∂z1 = p_1 (1 - p_1)",
     "a value in brackets": "x = v t\ny = u t - g t²/2\nt = x/v\nRange (y = 0): x = 2 u v/g",
     "differentials": "$F = U - TS$\n$dU = TdS - pdV$\n$dF = -SdT - pdV$",
     "a rate of a constraint": "V = (1/3) pi r^2 h\nr/h = 1/2 so r = h/2\ndV/dt = (pi/4) h^2 dh/dt",
@@ -53,6 +54,7 @@ WRONG = {
     "two equations on a line": "f(x) = ln(1+x)        f(0) = 0\nf'(x) = 1/(1+x)       f'(0) = 2",
 }
 UNDECIDED = {
+    "a second entry": "p_1 = 1/(1 + exp(z2 - z1))\n∂p_1/∂z2 = -p_1 p_2",
     "a change": "Let $m = 2$ and $v = 3$.\n$E = \\frac12 m v^2$\nDoubling it gives $E = \\frac12\\cdot 2\\cdot 6^2$",
     "a regime": "w^2 = g*k*tanh(k*h)\nIn deep water w = sqrt(g*k), and dw/dk = 1/2*sqrt(g/k).",
     "units that differ": "v = 36 km/h = 36 m/s",

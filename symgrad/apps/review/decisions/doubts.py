@@ -73,6 +73,10 @@ def doubt_about(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
         inputs: set[str] = set() if base is None or not base.args else {i.name for i in inputs_of(base)}
         if tail and (set(tail) <= inputs or set(tail.split("_")) <= inputs):
             return f"the sides differ, but {s.name} may be a derivative of {head}, and is read as an input"
+        near = (int(tail) - 1, int(tail) + 1) if tail.isdigit() and names.is_unknown(s.name) else ()
+        others = [names.values[n] for k in near if names.is_defined(n := f"{head}_{k}")]
+        if others and s not in symbols_of(others):
+            return f"the sides differ, but {s.name} is a name beside one that has a formula, and nothing explains it"
         if s.name == "i" and s.dtype == "real" and names.is_unknown(s.name):
             return "the sides differ, but i may be the imaginary unit, and is read as a real number"
     return None

@@ -183,7 +183,7 @@ _SUM = re.compile(r"Σ(?=\s*_|[ᵢⱼₖₙ]|\s*\(|\s+\w+_)|(?<!\\)\bsum(?=_[{a-
 _SIGMA = re.compile(r"Σ\s*(?:\^|⁻|:?=|:|')|,\s*Σ\s*\)|[|(]\s*Σ\s*[|)]")
 _POLICY = re.compile(r"(?:\b(?:log|ln)|[∂∇]\w*)\s*π\s*\(|(?m:^)\s*π\s*\([^\W\d_]\w*[^()]*\)\s*=")
 _POLICY_VALUE = re.compile(r"π(?=\s*\(\s*[^\W\d_]\w*\s*[,|;)])")
-_INDEXED = re.compile(r"[ᵢⱼₖₗₘₙₜ]|\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d]")
+_INDEXED = re.compile(r"[ᵢⱼₖₗₘₙₜ]|\w_[a-z](?!\w)|[∂d]\w*\s*/\s*[∂d](?!\w*[^\W_\d]\d)")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 
