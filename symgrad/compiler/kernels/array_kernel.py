@@ -40,6 +40,7 @@ from symgrad.support.errors import (
 if TYPE_CHECKING:
     from symgrad.compiler.lowering.entries.program import ScalarProgram
 
+_ARRAY = np.ndarray
 _FLOAT64 = np.dtype(np.float64)
 _MANY = 2**13
 """If an input has more elements than this, outputs may be so large that a pool of outputs pays."""
@@ -69,6 +70,7 @@ class ArrayKernel(Kernel):
         "_shapes",
         "_spares",
         "_symmetric",
+        "_unchecked",
         "signature",
         "sizes",
     )
@@ -102,6 +104,8 @@ class ArrayKernel(Kernel):
         self._indices: ArrayKernel | None = None
         self._ufunc = ufunc_of_arrays(self._loop, found, kinds, self.name, self.inputs, self._loop)
         several = self.threads > 1 and self._ufunc
+        checked = self._guards or self._symmetric or self.threads > 1
+        self._unchecked = None if checked else self._ufunc
         self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
         self._spares = OutputPool(self.kinds[nin:])
 
@@ -168,6 +172,16 @@ class ArrayKernel(Kernel):
         return found
 
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+        if self._unchecked is not None and out is None and where is True and not by_name:
+            for array, kind in zip(arrays, self.kinds, strict=False):
+                if type(array) is not _ARRAY or array.dtype is not kind or array.size >= _MANY:
+                    break
+            else:
+                # The checks below take as long as a call with few elements. An error is explained there.
+                try:  # noqa: SIM105  (a context manager takes a third of the call)
+                    return self._unchecked(*arrays)
+                except (TypeError, ValueError, MemoryError):
+                    pass
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
         try:
