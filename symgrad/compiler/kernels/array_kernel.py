@@ -172,13 +172,15 @@ class ArrayKernel(Kernel):
         return found
 
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
-        if self._unchecked is not None and out is None and where is True and not by_name:
+        plain = out is None and where is True and not by_name and len(arrays) == len(self.inputs)
+        if plain and self._unchecked is not None:
             for array, kind in zip(arrays, self.kinds, strict=False):
                 if type(array) is not _ARRAY or array.dtype is not kind or array.size >= _MANY:
                     break
             else:
-                # The checks below take as long as a call with few elements. An error is explained there.
-                try:  # noqa: SIM105  (a context manager takes a third of the call)
+                # The checks below take as long as a call with few elements. An error is explained there. A context
+                # manager in place of try would take a third of such a call.
+                try:
                     return self._unchecked(*arrays)
                 except (TypeError, ValueError, MemoryError):
                     pass
