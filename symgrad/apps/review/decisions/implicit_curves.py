@@ -31,6 +31,8 @@ _VARIABLE = re.compile(
     r"/\s*[d∂]([^\W\d_](?:(?!d[^\W\d_])[^\W\d_])*)|\{\s*(?:d|\\partial)\s*\\?([a-zA-Z]+)\s*\}|\)\s*_\{?\s*\\?([a-zA-Z]+)"
 )
 _PRIMED = re.compile(r"(?<![\w\\])([^\W\d_])(?:'+|\^\{?\\prime\}?)(?!\s*\()")
+_LINE = re.compile(r"(?:[-+−\d./*()\s,$]|sqrt|√|pi|\\frac|[{}]|x(?!\s*\*?[\^*²³\w]))+")
+_DIFFERENTIAL = re.compile(r"(?<![a-zA-Z])[d∂]\\?[^\W\d_]|['′]|\\partial|\\d?dot")
 _NUMBER = re.compile(r"[\s.$]*[-+]?\d[\d.]*[\s.,$]*")
 _LONE = re.compile(rf"\s*({_LETTERS})\s*(?:\([^()=]*\))?\s*")
 
@@ -47,9 +49,7 @@ def dependent_names(statements: Iterable[ChainText]) -> dict[str, str | None]:
     """
     found: dict[str, str | None] = {}
     defined: set[str] = set()
-    related: list[
-        tuple[str, frozenset[str]]
-    ] = []  # equations without a lone name, and what is differentiated above
+    related = ""  # the equations so far without differentials, in which no name stands alone
     for statement in statements:
         for side in statement.sides:
             found.update((_PAPER if side.notation == "latex" else _PLAIN).findall(side.text))
@@ -58,14 +58,14 @@ def dependent_names(statements: Iterable[ChainText]) -> dict[str, str | None]:
         lone = None if statement.continues else _LONE.fullmatch(statement.sides[0].text)
         gives = statement.relations and statement.relations[0].kind in ("equal", "define")
         # r = 3 is where dr/dt is asked for, and no definition.
-        if lone is None and gives:
-            related.append((" ".join(side.text for side in statement.sides), frozenset(found)))
+        whole = " ".join(side.text for side in statement.sides)
+        if lone is None and gives:  # an equation with dy in it may have y as its solution
+            related += "" if _DIFFERENTIAL.search(whole) else whole
         elif lone is not None and gives and _NUMBER.fullmatch(statement.sides[1].text) is None:
-            # What x**2 + x*y = 3 relates to x may have a formula below, at a point or of a tangent. But an equation
-            # below dy/dx = x*y is one on the way to its solution.
-            name = re.compile(rf"(?<![^\W\d_]{{2}}){re.escape(lone[1])}(?![^\W\d_]{{2}}|['/(])")
-            if not any(name.search(text) for text, above in related if lone[1] not in above):
-                defined.add(lone[1])
+            # What x**2 + x*y = 3 relates to x may have a formula below, at a point or of a tangent.
+            above = re.search(rf"(?<![^\W\d_]{{2}}){re.escape(lone[1])}(?![^\W\d_]{{2}}|['/(])", related)
+            is_point = above is not None and _LINE.fullmatch(statement.sides[1].text) is not None
+            defined.update([] if is_point else [lone[1]])
     return {name: by for name, by in found.items() if name not in defined and name != by}
 
 
