@@ -10,8 +10,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Suggestions
 from symgrad.ir.traverse import substitute, symbols_of
 
-__all__ = ["Assumption", "Condition", "ImplicitCurve", "ImplicitEquation", "with_undeclared"]
-
 
 @dataclass(frozen=True, slots=True)
 class Assumption:

@@ -12,8 +12,6 @@ from symgrad.apps.review.steps import ReviewRecord, ReviewStep
 from symgrad.support.source import Location
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["MARKS", "details", "review_json", "review_text", "summary"]
-
 MARKS = {
     "refuted": "WRONG",
     "not understood": "unread",

@@ -19,8 +19,6 @@ from symgrad.report.blocks import (
 from symgrad.report.report import Report
 from symgrad.verification.reporting.report import TONES
 
-__all__ = ["review_report"]
-
 
 def review_report(review: ReviewRecord) -> Report:
     r"""Return a review as a report.

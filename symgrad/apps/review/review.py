@@ -28,8 +28,6 @@ from symgrad.verification.verdict import Verdict
 if TYPE_CHECKING:
     from typing import Unpack
 
-__all__ = ["Review", "review"]
-
 _OTHERWISE = re.compile(r'otherwise: (arguments|slash)="(\w+)"')
 _LOGARITHM = re.compile(r"\blog\b(?!_)")
 # What has logarithms of base 10: pH, decibels, log(100) = 2.

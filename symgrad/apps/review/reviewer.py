@@ -20,8 +20,6 @@ from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
 
-__all__ = ["Reviewer"]
-
 _NAME = re.compile(r"[^\W\d_]+")
 
 

@@ -11,8 +11,6 @@ from symgrad.ir.listing import Listing
 from symgrad.support.source import Source, Span
 from symgrad.verification.verdict import Status, Verdict
 
-__all__ = ["ReviewRecord", "ReviewStep", "StepKind"]
-
 StepKind: TypeAlias = Literal[
     "definition", "derivative", "rewriting", "solution", "condition", "relation", "not understood"
 ]

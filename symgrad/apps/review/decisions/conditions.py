@@ -19,19 +19,6 @@ from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 from symgrad.verification.verdict import Verdict
 
-__all__ = [
-    "Sides",
-    "check_solution",
-    "deduce",
-    "eliminate",
-    "is_empty_case",
-    "is_multiple",
-    "is_open",
-    "is_open_case",
-    "solution",
-    "undetermined",
-]
-
 Sides = tuple[Node, Node]
 Equal = Callable[[Node, Node], Verdict]
 """Decides whether two sides are equal wherever both are defined."""

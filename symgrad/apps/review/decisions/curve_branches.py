@@ -16,8 +16,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["QUICK", "CurveBranches"]
-
 _WORSE = ("proved", "supported", "undecided", "refuted")
 QUICK = 2.0
 """Seconds for a question beside the verdict on a step."""

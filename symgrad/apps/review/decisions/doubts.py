@@ -10,8 +10,8 @@ from symgrad.apps.review.formulas.names import NAME_IN_TEXT, DocumentNames
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of, topological
-
-__all__ = ["doubt_about", "read_as_number", "recurrence_in", "symmetric_cases", "unread_about", "unread_name"]
+from symgrad.verification.diagnosis import Diagnoses
+from symgrad.verification.verdict import Verdict
 
 _SHIFTED = re.compile(r"(?P<term>[^\W\d]\w*_[a-z])(?:_plus_|_minus_|[pm])\d+")  # x_n_plus_1, x_np1
 
@@ -89,3 +89,10 @@ def symmetric_cases(names: DocumentNames, nodes: Sequence[Node]) -> dict[Node, N
         for s in symbols_of(nodes)
         if len(s.shape) == 2 and s.shape[0] == s.shape[1] and names.facts.in_case(s.name) is not None
     }
+
+
+def without_evidence(verdict: Verdict, why: str) -> Verdict:
+    """Return a verdict of a difference that proves nothing: a point and a mistake would say that it does."""
+    return replace(
+        verdict, status="undecided", why=why, proof=None, witness=None, values=None, diagnoses=Diagnoses()
+    )

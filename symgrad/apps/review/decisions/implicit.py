@@ -12,8 +12,6 @@ from symgrad.apps.review.formulas.calculus import ImplicitDerivative
 from symgrad.support.errors import SymgradError
 from symgrad.verification.diagnosis import Diagnosis
 
-__all__ = ["implicit_mistakes"]
-
 
 @dataclass(frozen=True, slots=True)
 class ImplicitMistake:

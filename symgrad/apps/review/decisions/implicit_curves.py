@@ -18,8 +18,6 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Branch", "branches", "dependence", "dependent_names", "variables_in"]
-
 _LETTERS = r"[^\W\d_](?:_?[^\W_]\w*)?"
 _ORDER = r"(?:\s*\^?\s*[2-9²³])?"
 _PLAIN = re.compile(rf"(?<!\w)d{_ORDER}\s*({_LETTERS})\s*/\s*d([^\W\d_](?:_?[^\W_\d]\w*)?){_ORDER}(?!\w)")

@@ -28,6 +28,7 @@ from symgrad.apps.review.decisions.doubts import (
     symmetric_cases,
     unread_about,
     unread_name,
+    without_evidence,
 )
 from symgrad.apps.review.decisions.point_claims import PointClaims
 from symgrad.apps.review.decisions.rounding import DecimalReadings, unit_factor
@@ -40,10 +41,7 @@ from symgrad.apps.review.steps import StepKind
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.support.errors import ShapeError, SymgradError
-from symgrad.verification.diagnosis import Diagnoses
 from symgrad.verification.verdict import Verdict
-
-__all__ = ["Judge", "StepVerdict"]
 
 _CALL = re.compile(r"[\s&$]*\\?[^\W\d]\w*(?:_\{\w+\})?\s*\(\s*\\?[^\W\d]\w*\s*\)[\s&$]*")
 _INFERRED_SIZE = re.compile(r"\bn_[a-z]\b")
@@ -224,7 +222,7 @@ class Judge(CurveBranches):
         if verdict.status == "refuted":
             missing = self._missing(unknown, node, condition, every) or self._undetermined(verdict)
         if missing is not None:
-            return StepVerdict("solution", _undecided(verdict, missing))
+            return StepVerdict("solution", without_evidence(verdict, missing))
         right = solution(condition.at({}), unknown) if len(conditions) == 1 else None
         said = None if right is None else Expr(right)
         corrected = None if said is None else said.latex() if value.text.notation == "latex" else str(said)
@@ -281,7 +279,7 @@ class Judge(CurveBranches):
         a, b = match_shapes(*(self._names.expr(n) for n in nodes or (left, right)))
         verdict = equal(self._in_case(a, b), b, time_limit=self._seconds, values_only=True)
         if verdict.status == "refuted" and message is not None:
-            return _undecided(verdict, message)
+            return without_evidence(verdict, message)
         return self._on_the_curve(verdict, a, b, branch)
 
     def _unless_in_doubt(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
@@ -344,14 +342,16 @@ class Judge(CurveBranches):
         if other.status == "refuted":
             missing = self._missing(a.node, b.node, condition, conditions)
             return (
-                (other, f"where {condition.said}") if missing is None else (_undecided(other, missing), None)
+                (other, f"where {condition.said}")
+                if missing is None
+                else (without_evidence(other, missing), None)
             )
         if other.status == "proved" and condition.asked and _CALL.fullmatch(left.text.text) is not None:
             parameters = self._names.parameters
             asked = {s for s in condition.reads if s.name in parameters}
             if not asked.isdisjoint(symbols_of([right.expr.node])):
                 why = f"it holds where {condition.said}, and reads as a claim for all values"
-                return _undecided(other, why), None
+                return without_evidence(other, why), None
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
     def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> StepVerdict:
@@ -428,7 +428,7 @@ class Judge(CurveBranches):
         if verdict.status not in _CERTAIN and self._seconds > QUICK:
             verdict = decided(self._seconds)
         if verdict.status == "refuted" and message is not None:
-            return _undecided(verdict, message)
+            return without_evidence(verdict, message)
         return self._on_the_curve(verdict, a, b, branch)
 
     def _in_names(self, a: Expr, b: Expr, verdict: Verdict) -> Verdict:
@@ -444,13 +444,6 @@ class Judge(CurveBranches):
         first, second = (Expr(n) for n in substitute([a.node, b.node], named))
         general = equal(first, second, time_limit=self._seconds, values_only=True)
         return general if general.status == "proved" else verdict
-
-
-def _undecided(verdict: Verdict, why: str) -> Verdict:
-    """Return a verdict of a difference that proves nothing: a point and a mistake would say that it does."""
-    return replace(
-        verdict, status="undecided", why=why, proof=None, witness=None, values=None, diagnoses=Diagnoses()
-    )
 
 
 def _kind(*sides: ReadSide) -> StepKind:

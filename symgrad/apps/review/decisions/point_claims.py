@@ -15,8 +15,6 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["PointClaims"]
-
 
 class PointClaims:
     """Decides steps at values of inputs.

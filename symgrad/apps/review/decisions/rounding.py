@@ -23,16 +23,6 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = [
-    "Decimal",
-    "DecimalReadings",
-    "agree_in_floats",
-    "decimals_in",
-    "number_text",
-    "numbers_in",
-    "unit_factor",
-]
-
 # A letter may follow at once, as in 0.333x. Digits that a comma parts are not read here.
 _DECIMAL = re.compile(r"(?<![\w.,])(?P<digits>\d+\.\d*|\.\d+)(?:[eE](?P<exponent>[-+]?\d+)\b)?(?![.\d])")
 _INTEGER = re.compile(r"(?<![\w.,])(?P<digits>\d+)(?![\w.,])")

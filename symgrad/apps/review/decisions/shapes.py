@@ -6,8 +6,6 @@ from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
 from symgrad.ir.graph import NUMBER
 
-__all__ = ["match_shapes"]
-
 
 def match_shapes(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """Return two sides of an equation; a number alone is an array of the other's shape, as in ``= 0``."""

@@ -8,8 +8,6 @@ from symgrad.ir.graph import OPS, SYMBOL, Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL
 
-__all__ = ["known_values", "solve_for"]
-
 # Of each function its inverse, which has a value just where the function takes values: no point is lost, none is added.
 _INVERSES: Mapping[str, Callable[[Node], Node]] = {
     "neg": lambda y: -y,

@@ -20,8 +20,6 @@ from symgrad.verification.mistakes.candidate import agree_at_points
 from symgrad.verification.mistakes.kinds import OF_ALGEBRA
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["StepDiagnosis"]
-
 
 class StepDiagnosis:
     """Finds which mistake a wrong step makes.

@@ -15,8 +15,6 @@ from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import NotInProgramError, UnsupportedError
 
-__all__ = ["ImplicitDerivative", "derivative", "implicit_derivative", "reparametrised"]
-
 
 def derivative(
     y: Expr,

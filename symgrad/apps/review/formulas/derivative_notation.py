@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from symgrad.support.errors import ProgramSyntaxError, UnknownNameError
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["VERBS", "DocumentCall", "DerivativeText", "MomentText", "find_parts"]
-
 
 @dataclass(frozen=True, slots=True)
 class DerivativeText:

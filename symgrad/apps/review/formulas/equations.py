@@ -9,8 +9,6 @@ from symgrad.apps.review.assumptions import Assumption, Condition
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 
-__all__ = ["DocumentEquations"]
-
 
 class DocumentEquations:
     """The equations of a document.

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["typed_quotients"]
-
 
 class _TypedQuotient(NamedTuple):
     """A word that stands for some characters."""

@@ -23,8 +23,6 @@ from symgrad.apps.review.formulas.typed_tokens import (
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["to_notation"]
-
 _KEYWORDS = frozenset({"and", "or", "not", "if", "else", "in", "is", "for", "True", "False", "None"})
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
 _NO_LETTERS = DocumentLetters()

@@ -11,17 +11,6 @@ from symgrad.frontend.latex.syntax.tree import Tree
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Source
 
-__all__ = [
-    "calls_pi",
-    "declared_names",
-    "domain_of",
-    "has_matrices",
-    "macros_of",
-    "varied_in",
-    "without_macros",
-    "words_in",
-]
-
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _PLAIN_BODY = re.compile(r"^\\(?:\w+)\s*(?:\{\s*\\\w+\s*\}|\\\w+)\s*\{(.*)\}$", re.DOTALL)

@@ -52,8 +52,6 @@ from symgrad.support.errors import (
 )
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["LatexSideReader", "LatexSideDerivative"]
-
 _WORD = re.compile(r"[a-zA-Z]+")
 _RUN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z]{2,}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")

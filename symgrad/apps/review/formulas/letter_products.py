@@ -11,8 +11,6 @@ from symgrad.apps.review.layout.statements import ChainText
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["CALLED", "DocumentLetters", "array_signs", "differentiated_names", "letters_of"]
-
 _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
 _DIFFERENTIAL = re.compile(r"[d∂]([^\W\d_])")

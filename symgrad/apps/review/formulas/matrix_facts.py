@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.formulas.latex_declarations import declared_names
 
-__all__ = ["DocumentFacts", "StatedFact", "array_names", "facts_in"]
-
 # "positive definite" is said of symmetric matrices, and every covariance is one.
 _SYMMETRIC = re.compile(
     r"(?<![\w-])(?:symmetric(?:al)?|positive[- ](?:semi-?)?definite"

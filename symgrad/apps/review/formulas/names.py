@@ -21,8 +21,6 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import RedefinitionError, UnknownNameError
 
-__all__ = ["NAME_IN_TEXT", "DocumentNames"]
-
 _NAME = re.compile(r"[^\W\d]\w*")
 NAME_IN_TEXT = re.compile(r"∂?[^\W\d]\w*")
 # What a name is marked with that is the solution of an equation for the name without the mark.

@@ -40,8 +40,6 @@ from symgrad.support.errors import (
 )
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["NAME", "NotationReader", "WrittenDerivative"]
-
 NAME = re.compile(r"[^\W\d]\w*")
 """A name in the notation of programs."""
 

@@ -18,16 +18,6 @@ from symgrad.ir.types import DISTRIBUTIONS
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import UnsupportedError
 
-__all__ = [
-    "MOMENTS",
-    "DistributionText",
-    "MomentKind",
-    "distribution_of",
-    "is_program_distribution",
-    "moment",
-    "scale_of",
-]
-
 MomentKind: TypeAlias = Literal["expectation", "variance"]
 MOMENTS: dict[str, MomentKind] = {"E": "expectation", "𝔼": "expectation", "Var": "variance", "V": "variance"}
 """Letters of the moments, where nothing else has their name."""

@@ -14,16 +14,6 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import UnknownNameError
 
-__all__ = [
-    "derivative_at_constant",
-    "ambiguous_partial",
-    "curve_parameter",
-    "rate",
-    "rate_variables",
-    "time_derivative",
-    "total_derivative",
-]
-
 
 def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
     """Return by what inputs of formulas move that no formula reads."""

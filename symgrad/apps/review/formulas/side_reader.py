@@ -30,8 +30,6 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import ProgramSyntaxError, SymgradError, UnknownFunctionError, placed_error
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["ReadSide", "SideReader", "DefinedTarget"]
-
 _LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")

@@ -12,21 +12,6 @@ from symgrad.frontend.expressions.functions import is_function
 from symgrad.ir.graph import OPS
 from symgrad.support.source import Span
 
-__all__ = [
-    "BARE_FUNCTIONS",
-    "SQUARES",
-    "Typed",
-    "TypedRow",
-    "argument_spans",
-    "is_bare_function",
-    "is_squared",
-    "program_name",
-    "tokens_of",
-    "with_exponentials",
-    "with_matrices",
-    "with_orders",
-]
-
 
 @dataclass(slots=True)
 class Typed:

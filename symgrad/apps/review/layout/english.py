@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_english", "is_word"]
-
 _LIST = """
 about above absolute absolutely accept accident accord according account acknowledge acquire across act actual
 actually add addition additional additionally admit afterwards again against ago agree ahead algebra algebraic all

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from symgrad.apps.review.layout.statements import ChainText
 
-__all__ = ["order_definitions"]
-
 
 def order_definitions(
     order: Sequence[int], late: Sequence[tuple[int, int]], found: Sequence[ChainText]

@@ -11,8 +11,6 @@ from typing import Literal, TypeAlias
 from symgrad.support.errors import UsageError
 from symgrad.support.source import Span
 
-__all__ = ["FORMS", "DocumentForm", "FormulaNotation", "Passage", "form_of", "passages"]
-
 DocumentForm: TypeAlias = Literal["markdown", "latex", "text"]
 FORMS: tuple[DocumentForm, ...] = ("markdown", "latex", "text")
 FormulaNotation: TypeAlias = Literal["symgrad", "latex"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["point_near", "time_near"]
-
 _NUMBER = r"[-+−]?\s*(?:\d+(?:\.\d+)?(?:\s*/\s*\d+)?|\\frac\s*\{?\d+\}?\s*\{?\d+\}?)"
 _POINT = (
     rf"\b(?:(?:at|in|through|for)\s+(?:the\s+|this\s+|our\s+)?(?:point\s+)?|point\s+)[A-Z]?\s*\$?\s*(?:\\left)?\(\s*(?P<values>{_NUMBER}"

@@ -17,28 +17,6 @@ from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
-__all__ = [
-    "ALTERNATIVE_CUES",
-    "ANEW_CUES",
-    "ASKED_CUES",
-    "CONDITION_CUES",
-    "EXPLAINED_CUES",
-    "EXTREMUM_CUES",
-    "FOLLOWS_CUES",
-    "FAMILIES",
-    "HELD_CUES",
-    "SELF_CUES",
-    "SOUGHT_CUES",
-    "VALUES_CUES",
-    "VALUE_CUES",
-    "WITH_CUES",
-    "ZERO_CUES",
-    "blank_words",
-    "has_indices",
-    "is_latex",
-    "with_sums",
-]
-
 
 def _any_case(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.layout.english import is_english
 
-__all__ = ["NUMBER", "PlainNumbers", "is_unit", "plain_numbers"]
-
 _NAMES = (
     "Nm Nmm Ncm kNm MNm mAh "
     "µm μm nm mm cm dm km ft mi yd µs μs ns ms min hr kg mg µg μg lb kN MN mN kJ MJ mJ eV keV MeV GeV cal kcal kWh Wh "

@@ -11,8 +11,6 @@ from symgrad.apps.review.layout.english import is_english
 from symgrad.apps.review.layout.quantities import is_unit
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
-__all__ = ["Vocabulary", "is_item", "list_labels", "with_all_items", "without_mark", "without_remarks"]
-
 _NAME = re.compile(r"[^\W\d]\w*")
 _ARTICLES = frozenset({"a", "A", "I"})
 

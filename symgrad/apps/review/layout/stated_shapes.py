@@ -9,8 +9,6 @@ from unicodedata import normalize
 
 from symgrad.support.source import Span
 
-__all__ = ["StatedShape", "blank_spans", "stated_shapes"]
-
 
 @dataclass(frozen=True, slots=True)
 class StatedShape:

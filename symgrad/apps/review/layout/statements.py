@@ -12,8 +12,6 @@ from symgrad.apps.review.layout.prose import FAMILIES, blank_words, has_indices,
 from symgrad.apps.review.layout.stated_shapes import StatedShape, blank_spans, stated_shapes
 from symgrad.support.source import Span
 
-__all__ = ["Relation", "SideText", "ChainText", "statements"]
-
 RelationKind: TypeAlias = Literal["equal", "define", "require", "declare", "other"]
 
 

@@ -10,18 +10,6 @@ from symgrad.apps.review.layout.prose import CASE_CUES, GENERAL_CUES
 from symgrad.apps.review.layout.statements import ChainText, SideText
 from symgrad.support.source import Source, Span
 
-__all__ = [
-    "COMPARISONS",
-    "CaseScope",
-    "DocumentCase",
-    "case_text",
-    "is_behind",
-    "is_joined",
-    "is_value_behind",
-    "reaches",
-    "scope_of",
-]
-
 CaseScope: TypeAlias = Literal["sentence", "general"]
 _SIGNS = r"""
     < > <= >= != ≤ ≥ ≠ \le \leq \ge \geq \ne \neq \leqslant \geqslant

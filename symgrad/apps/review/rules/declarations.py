@@ -11,8 +11,6 @@ from symgrad.apps.review.rules.restarts import RestartRules
 from symgrad.support.errors import SymgradError, UnknownNameError, placed_error
 from symgrad.support.source import Span
 
-__all__ = ["DocumentDeclarations"]
-
 _NAME = re.compile(r"[^\W\d_]+")
 _SIGNS: dict[str, str] = {
     ">": "positive",

@@ -30,8 +30,6 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["DefinitionRules"]
-
 _NAME = re.compile(r"[^\W\d_]+")
 _CALL = re.compile(r"[\s&$]*(?P<name>[^\W\d]\w*)\(\s*(?P<argument>[^\W\d]\w*)\s*\)[\s&$]*")
 _DIGIT = re.compile(r"\d|π|pi")

@@ -41,8 +41,6 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-__all__ = ["HypothesisRules"]
-
 _LINES = 3  # up to an equation, in which words ask for it
 _NEAR = 120  # characters before a definition that may say that a name is fixed
 

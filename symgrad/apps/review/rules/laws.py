@@ -13,8 +13,6 @@ from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import substitute, symbols_of, topological
 
-__all__ = ["LawRules"]
-
 _DOTTED = re.compile(r"\\d?dot(?![a-z])")
 
 

@@ -12,8 +12,6 @@ from symgrad.apps.review.rules.second_readings import SecondReadings
 from symgrad.apps.review.rules.state import WrittenEquation
 from symgrad.ir.traverse import symbols_of
 
-__all__ = ["RestartRules"]
-
 _TASK = re.compile(
     r"\b(?:exercise|example|problem|question|task|part|case|aufgabe|ex|q)\.?\s*\w{0,4}[.:)]?[^=\n]*$",
     re.IGNORECASE,

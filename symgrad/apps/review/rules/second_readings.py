@@ -27,8 +27,6 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["SecondReadings"]
-
 _CERTAIN = ("proved", "supported")
 _CONSTANT = re.compile(
     r"\b(?:treated?|taken|held|kept|regarded|considered|viewed)\s+(?:as\s+)?(?:a\s+|an\s+)?(?:constant|fixed)"

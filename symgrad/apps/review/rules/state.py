@@ -22,8 +22,6 @@ from symgrad.ir.graph import Node
 from symgrad.support.errors import SymgradError, placed_error
 from symgrad.support.source import Source, Span
 
-__all__ = ["WrittenEquation", "ReviewState", "one_line"]
-
 _OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^}]*\}")
 _SENTENCE_END = re.compile(r"[.!?;](?:\s|$)")

@@ -23,8 +23,6 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["TangentRules"]
-
 _LINE = re.compile(
     r"\b(?:(?P<normal>normal)|tangent|linear\s+approximation|lineari[sz]ation)\b"
     r"(?!\s+(?:of|vector|component|equation|force))",
