@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import sympy
-from sympy.physics import mechanics
 
 import symgrad as sg
 from benchmarks.measure import Options, Row, interleaved
@@ -17,8 +16,9 @@ __all__ = ["pendulum", "run"]
 
 _COUNTS = (10, 254, 255, 1000)
 _POINTS = 100
-_SYMPY: Any = sympy
-_MECHANICS: Any = mechanics
+# Without types: a type checker that infers them in sympy.physics takes minutes.
+_SYMPY: Any = import_module("sympy")
+_MECHANICS: Any = import_module("sympy.physics.mechanics")
 
 
 def run(options: Options) -> Iterator[Row]:

@@ -108,7 +108,7 @@ def entries() -> None:
             outputs = [op("exp", v), op("mul", v, c), sum_over(v, (0,))]
             kernel = compile_nodes(outputs, [v, c], dtype=dtype)
             for n in (1, 7, 8, 16, 33):
-                given = [rng.normal(size=(n, *s.shape)).astype(dtype) for s in (v, c)]
+                given = [rng.normal(size=(n, *shape)).astype(dtype) for shape in ((count,), ())]
                 run(kernel, given, ("C", "F", "reversed", "wide"))
 
 

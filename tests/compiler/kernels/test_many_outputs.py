@@ -70,7 +70,7 @@ def test_any_number_of_outputs_has_the_bits_of_ufuncs(count: int, dtype: str) ->
         (np.array(1.25, dtype), scalar(0.5)),
     ]:
         for _ in range(2):
-            same(kernel(*given), expected(count, *given, dtype))
+            same(kernel(*given), expected(count, given[0], given[1], dtype))
     same(kernel(0.5, 1.25), expected(count, scalar(0.5), scalar(1.25), dtype))
     if dtype == "float64":
         same(kernel([1.0, 2.0], u=3), expected(count, np.array([1, 2], dtype), scalar(3), dtype))
