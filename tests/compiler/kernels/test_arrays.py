@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -343,10 +342,9 @@ def test_memory_for_sizes_that_overflow_is_never_enough():
     table = op_with("einsum", (((0,), (1,)), (0, 1)), y, z)
     k = compile_nodes([op_with("max", ((0, 1),), op_with("cumsum", (0, 0), table))], [y, z])
     assert isinstance(k, ArrayKernel)
-    scratch = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(k._code.scratch)
 
     def needed(n: int, m: int) -> int:
-        return scratch((ctypes.c_int64 * 2)(n, m))
+        return k.code.scratch_bytes([n, m])
 
     assert 8 * 30 <= needed(5, 6) < 8 * 30 + 4096
     assert needed(2**31, 2**31) == -1  # the product of these, times 8, is 0 in 64 bits
