@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.cached_code import RunnableArrays
 from symgrad.compiler.llvm.entries.entry_code import EntryCode
 from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.elementwise.schedule import Schedule
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import symbols_of
@@ -36,9 +37,6 @@ from symgrad.support.errors import (
     ShapeError,
     SymgradError,
 )
-
-if TYPE_CHECKING:
-    from symgrad.compiler.lowering.entries.program import ScalarProgram
 
 _ARRAY = np.ndarray
 _FLOAT64 = np.dtype(np.float64)
@@ -114,13 +112,13 @@ class ArrayKernel(Kernel):
         """The code of the program, with the shapes of its arrays."""
         return self._code
 
-    def scalars(self) -> ScalarProgram | None:
-        """Return the scalar equations that the kernel computes, if it computes the entries of small arrays so."""
+    def plan(self, *, rolled: bool = True) -> Schedule | None:
         if not isinstance(self._code, EntryCode):
             return None
         from symgrad.compiler.lowering.entries.program import scalar_program  # most kernels are never written
 
-        return scalar_program(self.outputs, self.symbols, self.fusable)
+        found = scalar_program(self.outputs, self.symbols, self.fusable)
+        return None if found is None else found.plan(fast=self.fast, rolled=rolled)
 
     @property
     def way(self) -> str:

@@ -108,7 +108,7 @@ def compile_nodes(
     # Elementwise programs have a single loop, and code generators of their own.
     elementwise = _elementwise(outputs, inputs, order)
     scalars = None if elementwise else _scalars(outputs, inputs, fusable)
-    if scalars is not None and scalars.inputs == inputs and not any(node.shape for node in outputs):
+    if scalars is not None and scalars.only_numbers:
         elementwise, outputs, fusable = True, scalars.outputs, scalars.fusable
         order = topological(outputs)
     if elementwise:
@@ -217,7 +217,7 @@ def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any
     outputs = tuple(as_computed(outputs))
     elementwise = _elementwise(outputs, inputs, topological(outputs))
     scalars = None if elementwise else _scalars(outputs, inputs, how.get("fusable", ()))
-    if scalars is not None and scalars.inputs == inputs and not any(node.shape for node in outputs):
+    if scalars is not None and scalars.only_numbers:
         how["fusable"] = scalars.fusable
         return CudaKernel(scalars.outputs, inputs, **how)
     if not elementwise:
@@ -287,14 +287,15 @@ def _entry_kernel(
 ) -> ArrayKernel:
     """Compile the scalar equations of a program of small arrays."""
     from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as below
-    from symgrad.compiler.llvm.entries.entry_code import EntryCode, serialize_entry_code
+    from symgrad.compiler.llvm.arrays.cached_code import serialize_program
+    from symgrad.compiler.llvm.entries.entry_code import EntryCode
 
     arrays = tuple(dict.fromkeys(n.shape for n in (*inputs, *topological(outputs))))
     plan = found.plan(fast=options.fast)
 
     def cache(code: bytes) -> None:
         if keep is not None:
-            keep(_ENTRIES + serialize_entry_code(outputs, fusable, arrays, code))
+            keep(_ENTRIES + serialize_program(outputs, fusable, arrays, code))
 
     effort = "low" if options.effort == "low" else "high"
     equations = ElementwiseCode(plan, real, effort=effort, keep=keep and cache)
@@ -314,9 +315,10 @@ def _cached_entry_kernel(
     kept: bytes, inputs: Sequence[Node], real: FloatType, options: KernelOptions
 ) -> ArrayKernel:
     from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as above
-    from symgrad.compiler.llvm.entries.entry_code import EntryCode, load_entry_code
+    from symgrad.compiler.llvm.arrays.cached_code import load_program
+    from symgrad.compiler.llvm.entries.entry_code import EntryCode
 
-    outputs, fusable, arrays, code = load_entry_code(kept, inputs)
+    outputs, fusable, (arrays, code) = load_program(kept, inputs, lambda *found: found)
 
     def plan() -> Schedule:
         found = _scalars(outputs, inputs, fusable)

@@ -19,6 +19,7 @@ from symgrad.compiler.kernels.signature import Signature
 from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.compiler.llvm.engine.jit import Effort, emit_assembly
 from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
@@ -38,7 +39,7 @@ _LOADED = 8
 
 
 _INTERNAL = frozenset(
-    ("about", "called", "fusable", "kinds", "native", "needs", "outputs", "scalars", "symbols", "way")
+    ("about", "called", "fusable", "kinds", "native", "needs", "outputs", "plan", "symbols", "way")
 )
 """Attributes for other packages; most of them are nodes."""
 
@@ -188,6 +189,14 @@ class Kernel(Reported, AtPoints, ABC):
     def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
         """The kernel's name as a function. Hyphens are replaced, because Dask splits names at them."""
         return self.name.replace("-", "_")
+
+    def plan(self, *, rolled: bool = True) -> Schedule | None:
+        """Return the order of the scalar equations that the kernel computes; None for loops over arrays.
+
+        Args:
+            rolled: whether to look for repetition.
+        """
+        return schedule(self.outputs, self.symbols, fusable=self.fusable, fast=self.fast, rolled=rolled)
 
     @property
     def way(self) -> str:

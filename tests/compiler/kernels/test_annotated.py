@@ -8,6 +8,7 @@ import symgrad as sg
 from symgrad.compiler.kernels.artefacts import annotated
 from symgrad.compiler.kernels.artefacts.annotated import assembly_lines
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 
 ELEMENTWISE = {
@@ -71,3 +72,13 @@ def test_a_long_program_is_told_in_pieces() -> None:
     text = "x : real\ny0 = x\n" + "".join(f"y{k} = sin(y{k - 1})*{k} + x/{k + 2}\n" for k in range(1, 40))
     lines = assembly_lines(sg.compile(sg.parse(text).last, effort="high"))
     assert len({node for line in lines for node in line.nodes}) > 70
+
+
+def test_small_arrays_have_the_equations_of_their_entries() -> None:
+    made = sg.compile(sg.parse("R : real[2, 2]; v : real[2]; y = exp(R@v)").last)
+    lines = assembly_lines(made)
+    assert [(line.text, line.function) for line in lines] == [
+        (t, f) for t, f, _ in annotated._lines(made.asm)
+    ]
+    said = {expression_text(node) for line in lines for node in line.nodes}
+    assert {"R[0,0]", "v[1]", "exp(R[1,0]*v[0] + R[1,1]*v[1])"} <= said

@@ -195,10 +195,11 @@ class TangentRules(HypothesisRules):
         lines = [f"{x.name} = {Expr(there)}" for x, there, _ in both if there is not None]
         if not lines:
             return StepVerdict("rewriting", Verdict("undecided", f"the {kind} has no equation there"))
-        verdict = Verdict("refuted", f"it is solved for another coordinate than the {kind}")
-        for _, there, here in reversed(both):
-            if there is not None and here is not None:
-                verdict = self._judge.equal_formulas(there, here, text)
+        solved = next(((t, h) for _, t, h in both if t is not None and h is not None), None)
+        if solved is None:
+            verdict = Verdict("refuted", f"it is solved for another coordinate than the {kind}")
+        else:
+            verdict = self._judge.equal_formulas(*solved, text)
         return StepVerdict("rewriting", verdict, f"the {kind} at {said} is {lines[0]}")
 
     def _slope_at(self, level: Node, x: Node, point: Mapping[Node, Node]) -> Expr:

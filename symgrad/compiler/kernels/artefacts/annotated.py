@@ -1,8 +1,7 @@
 """The assembly of a kernel, each line with the equations from which it was made.
 
-For an elementwise kernel LLVM records the equation of each instruction
-(`symgrad/compiler/llvm/text/debug_locations.py`). In an array program each loop is a function, and LLVM records the
-equations of each function.
+For scalar equations LLVM records the equation of each instruction (`symgrad/compiler/llvm/text/debug_locations.py`).
+Where loops over arrays compute a program, each loop is a function, and LLVM records the equations of each function.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from symgrad.compiler.kernels.array_kernel import ArrayKernel
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise.emit import emit
 from symgrad.compiler.llvm.engine.jit import emit_assembly
@@ -19,7 +17,6 @@ from symgrad.compiler.llvm.text.debug_locations import DebugLocations
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.lowering.arrays.nests import Nest
 from symgrad.compiler.lowering.arrays.plan import plan_arrays
-from symgrad.compiler.lowering.elementwise.schedule import schedule
 from symgrad.ir.graph import Node
 
 _SHOWN = ("ufunc.body", "chunk.", "copies.", "step.", "maths.")
@@ -55,10 +52,10 @@ def assembly_lines(kernel: Kernel) -> list[AssemblyLine]:
         >>> {node.op.name for line in lines for node in line.nodes} >= {"div", "add"}
         True
     """
-    if isinstance(kernel, ArrayKernel):
+    plan = kernel.plan()
+    if plan is None:
         made = _of_steps(kernel)
         return [AssemblyLine(text, f, made.get(f, ())) for text, f, _ in _lines(kernel.asm)]
-    plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
     places = DebugLocations()
     ir = emit(plan, float_type(kernel.dtype), host().target, places=places).ir
     found: list[AssemblyLine] = []
@@ -68,7 +65,7 @@ def assembly_lines(kernel: Kernel) -> list[AssemblyLine]:
     return found
 
 
-def _of_steps(kernel: ArrayKernel) -> Mapping[str, tuple[Node, ...]]:
+def _of_steps(kernel: Kernel) -> Mapping[str, tuple[Node, ...]]:
     """Return for each function of an array program the nodes that it computes."""
     plan = plan_arrays(kernel.outputs, kernel.symbols)
     return {

@@ -284,21 +284,19 @@ def _check(kernel: Kernel, what: str) -> None:
 
 
 def _c_source(kernel: Kernel, names: _Names) -> str:
-    scalars = kernel.scalars() if isinstance(kernel, ArrayKernel) else None
-    if isinstance(kernel, ArrayKernel) and scalars is not None:
-        plan = scalars.plan(fast=kernel.fast, rolled=False)
-        shapes = [cast("tuple[int, ...]", node.shape) for node in (*kernel.symbols, *kernel.outputs)]
-        return entry_source(plan, float_type(kernel.dtype), _array_abi(kernel, names), shapes)
+    plan, real = kernel.plan(rolled=False), float_type(kernel.dtype)
     if isinstance(kernel, ArrayKernel):
-        return array_source(
-            kernel.outputs,
-            kernel.symbols,
-            float_type(kernel.dtype),
-            _array_abi(kernel, names),
-            fast=kernel.fast,
-        )
-    plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast, rolled=False)
-    return c_source(plan, float_type(kernel.dtype), _abi(kernel, names))
+        abi = _array_abi(kernel, names)
+        if plan is None:
+            return array_source(kernel.outputs, kernel.symbols, real, abi, fast=kernel.fast)
+        return entry_source(plan, real, abi, _shapes(kernel))
+    assert plan is not None  # only array programs have none
+    return c_source(plan, real, _abi(kernel, names))
+
+
+def _shapes(kernel: Kernel) -> list[tuple[int, ...]]:
+    """Return the shapes of small arrays."""
+    return [cast("tuple[int, ...]", node.shape) for node in (*kernel.symbols, *kernel.outputs)]
 
 
 def _libraries(kernel: Kernel) -> tuple[str, ...]:
@@ -327,28 +325,26 @@ def _from_scipy(kernel: Kernel) -> list[str]:
 
 
 def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
-    real = float_type(kernel.dtype)
-    scalars = kernel.scalars() if isinstance(kernel, ArrayKernel) else None
-    if scalars is not None:
-        nodes = (*kernel.symbols, *kernel.outputs)
-        counts = [prod(cast("Any", node.shape)) for node in nodes]
-        entry = ArrayEntry(functions.contiguous, counts, functions.about, functions.arguments)
-        return emit(scalars.plan(fast=kernel.fast), real, target, entry=entry).ir
-    if isinstance(kernel, ArrayKernel):
-        module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
-        return str(
-            add_c_function(
-                module,
-                functions.contiguous,
-                len(kernel.inputs),
-                len(kernel.sizes),
-                len(kernel.outputs),
-                about=functions.about,
-                arguments=functions.arguments,
-            )
+    plan, real = kernel.plan(), float_type(kernel.dtype)
+    if plan is not None:
+        entry = functions
+        if isinstance(kernel, ArrayKernel):
+            counts = list(map(prod, _shapes(kernel)))
+            entry = ArrayEntry(functions.contiguous, counts, functions.about, functions.arguments)
+        return emit(plan, real, target, entry=entry).ir
+    assert isinstance(kernel, ArrayKernel)
+    module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
+    return str(
+        add_c_function(
+            module,
+            functions.contiguous,
+            len(kernel.inputs),
+            len(kernel.sizes),
+            len(kernel.outputs),
+            about=functions.about,
+            arguments=functions.arguments,
         )
-    plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
-    return emit(plan, real, target, entry=functions).ir
+    )
 
 
 def _header(kernel: Kernel, names: _Names, *, told: bool = False, source: bool = False) -> str:

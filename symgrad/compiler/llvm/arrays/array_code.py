@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from symgrad.compiler.llvm.arrays.array_loop import register_driver
-from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays, serialize_array_code
+from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays, serialize_program
 from symgrad.compiler.llvm.arrays.interrupt_checks import interrupt_items
 from symgrad.compiler.llvm.arrays.library.lu_factors import factor_text
 from symgrad.compiler.llvm.arrays.library.matrix_products import product_items, product_name, register_product
@@ -130,7 +130,7 @@ class ArrayCode(RunnableArrays):
         else:
             code = object_code(text)
             engine = Engine.of(code)
-            keep(serialize_array_code(outputs, facts, code))
+            keep(serialize_program(outputs, (), tuple(facts), code.to_bytes()))
         super().__init__(inputs, outputs, facts, engine, module.needs, lambda: text)
 
 

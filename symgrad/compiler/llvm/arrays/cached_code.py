@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, register_driver
 from symgrad.compiler.llvm.arrays.symbol_names import RUN, SCRATCH, STOPPED
@@ -21,6 +21,8 @@ from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
+
+T = TypeVar("T")
 
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
@@ -43,15 +45,32 @@ class ArrayFacts(NamedTuple):
     read: tuple[bool, ...]
 
 
-def serialize_array_code(outputs: Sequence[Node], facts: ArrayFacts, code: ObjectCode) -> bytes:
-    """Serialize the code of an array program for `CachedArrayCode`.
+def serialize_program(outputs: Sequence[Node], nodes: Iterable[Node], *rest: object) -> bytes:
+    """Return the outputs of a program, further nodes and other data as bytes, for `load_program`."""
+    return pickle.dumps((len(outputs), flatten([*outputs, *nodes]), rest), protocol=5)
+
+
+def load_program(
+    kept: bytes, inputs: Sequence[Node], read: Callable[..., T]
+) -> tuple[tuple[Node, ...], tuple[Node, ...], T]:
+    """Return the outputs and the further nodes that `serialize_program` was called with, and the result of a function.
 
     Args:
-        outputs: the outputs of the lowered program.
-        facts: the interface of the code.
-        code: the machine code.
+        kept: the bytes.
+        inputs: the symbols in the order of the arguments.
+        read: is called with the other data, which it may refuse by any error.
+
+    Raises:
+        ValueError: if the bytes are not those of a program with these inputs.
     """
-    return pickle.dumps((flatten([*outputs]), tuple(facts), code.to_bytes()), protocol=5)
+    try:
+        count, graph, rest = pickle.loads(kept)
+        nodes, found = tuple(rebuild(graph)), read(*rest)
+    except Exception as error:
+        raise ValueError(f"this is no array program: {error}") from error
+    if not set(symbols_of(nodes[:count])) <= set(inputs):
+        raise ValueError("this is another array program")
+    return nodes[:count], nodes[count:], found
 
 
 class RunnableArrays:
@@ -122,7 +141,7 @@ class CachedArrayCode(RunnableArrays):
     """Machine code of an array program that another process compiled; the code lives as long as this object.
 
     Args:
-        kept: the result of `serialize_array_code`.
+        kept: the result of `serialize_program` for the outputs of the lowered program, the facts and the code.
         inputs: the symbols in the order of the arguments.
         written: a function that writes the LLVM module of outputs, called on demand.
 
@@ -137,19 +156,16 @@ class CachedArrayCode(RunnableArrays):
     __slots__ = ("outputs",)
 
     def __init__(self, kept: bytes, inputs: Sequence[Node], written: Callable[[Sequence[Node]], str]) -> None:
-        try:
-            graph, found, content = pickle.loads(kept)
-            facts = ArrayFacts(*found)
-            self.outputs: tuple[Node, ...] = tuple(rebuild(graph))
-            code = ObjectCode.from_bytes(content)
-        except Exception as error:
-            raise ValueError(f"this is no array program: {error}") from error
-        if not set(symbols_of(self.outputs)) <= set(inputs):
-            raise ValueError("this is another array program")
+        outputs, _, (facts, code) = load_program(kept, inputs, _facts_and_code)
+        self.outputs: tuple[Node, ...] = outputs
         _register_symbols(code.needs)
         super().__init__(
             inputs, self.outputs, facts, Engine.of(code), code.needs, cache(partial(written, self.outputs))
         )
+
+
+def _facts_and_code(facts: Sequence[Any], code: bytes) -> tuple[ArrayFacts, ObjectCode]:
+    return ArrayFacts(*facts), ObjectCode.from_bytes(code)
 
 
 def _register_symbols(needs: tuple[str, ...]) -> None:

@@ -18,6 +18,8 @@ not touch fresh pages. A thread that finds the arena empty allocates a block.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from symgrad.compiler.llvm.arrays.strided_copy import STRIDED
 from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE
 from symgrad.compiler.llvm.text.copy_loops import copy_function
@@ -281,15 +283,24 @@ finish:
 
 # NumPy turns floating-point exception flags into warnings. The flags say nothing about the result, because both sides
 # of a `where` are computed, so the loop restores them.
-_ENTRY = """\
-define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
+_LOOP = """\
+define void @${name}.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %flags = alloca [8 x i64], align 16
   %got = call i32 @fegetenv(ptr %flags)
-  %failed = call i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
+  %failed = call i32 @${name}.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
   %set = call i32 @fesetenv(ptr %flags)
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %done, label %report
 report:
+${report}  br label %done
+done:
+  ret void
+}
+declare i32 @fegetenv(ptr)
+declare i32 @fesetenv(ptr)
+"""
+
+_REPORT = """\
 ${errors}
   %gil = call i32 @PyGILState_Ensure()
   %negative = icmp eq i32 %failed, 2
@@ -302,10 +313,9 @@ exhausted:
   br label %reported
 reported:
   call void @PyGILState_Release(i32 %gil)
-  br label %done
-done:
-  ret void
-}
+"""
+
+_ENTRY = """\
 define i32 @array.once(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %state = call ptr @PyEval_SaveThread()
   %failed = call i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
@@ -343,8 +353,6 @@ define internal void @array.free(i64 %memory) #2 {
   ret void
 }
 declare i64 @llvm.uadd.sat.i64(i64, i64)
-declare i32 @fegetenv(ptr)
-declare i32 @fesetenv(ptr)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 """
@@ -384,21 +392,36 @@ FIELDS = (*_TABLES, *((name, "ptr") for name in _ERRORS))
 """The fields of the plan, followed by the slot of the arena. `refusal` is the message for a negative length."""
 
 
+def loop_function(name: str, report: str) -> str:
+    """Return the function ``name.loop``, which calls ``name.batch`` with the floating-point flags restored.
+
+    Args:
+        name: the prefix of both names.
+        report: what it does with ``%failed``, if that is not 0; it holds no lock afterwards.
+    """
+    return fill_template(_LOOP, {"name": name, "report": report})
+
+
+def python_declarations(names: Iterable[str]) -> list[str]:
+    """Return the declarations of functions of Python."""
+    return [
+        f"declare {gives} @{n}({', '.join(takes)})" for n in names for gives, *takes in [PYTHON_FUNCTIONS[n]]
+    ]
+
+
 def driver_text() -> str:
     """Return the text of the driver, which is the same in every process."""
     arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
     fields = f"{load_fields('%plan', _TABLES)}\n{arena}"
-    entry = fill_template(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
-    python = [
-        f"declare {gives} @{name}({', '.join(takes)})" for name, (gives, *takes) in PYTHON_FUNCTIONS.items()
-    ]
+    report = fill_template(_REPORT, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
     return "\n".join(
         [
             fill_template(_BATCH, {"fields": fields, "NEGATIVE": NEGATIVE}),
             fill_template(STRIDED, {"fields": fields}),
-            entry,
+            loop_function("array", report),
+            _ENTRY,
             copy_function(),
-            *python,
+            *python_declarations(PYTHON_FUNCTIONS),
             ATTRIBUTES,
         ]
     )

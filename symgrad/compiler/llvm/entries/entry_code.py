@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-import pickle
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from symgrad.compiler.llvm.arrays.array_loop import register_python_functions
@@ -18,7 +17,6 @@ from symgrad.compiler.llvm.entries.entry_driver import RECORD, driver_text
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.traverse import flatten, rebuild, symbols_of
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
@@ -27,39 +25,6 @@ _BATCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 def _driver(real: FloatType) -> Engine:
     register_python_functions()
     return load_or_compile(driver_text(real, max(host().target.vector_bytes // real.itemsize, 2)))
-
-
-def serialize_entry_code(
-    outputs: Sequence[Node], fusable: Collection[Node], arrays: Sequence[Shape], code: bytes
-) -> bytes:
-    """Serialize the code of a program, with the graph from which the checks of inputs are derived.
-
-    Args:
-        outputs: the outputs of the lowered program.
-        fusable: the nodes that may be fused.
-        arrays: the shapes of all arrays of the program.
-        code: the code of the equations, as `ElementwiseCode` passes it to ``keep``.
-    """
-    return pickle.dumps((len(outputs), flatten([*outputs, *fusable]), tuple(arrays), code), protocol=5)
-
-
-def load_entry_code(
-    kept: bytes, inputs: Sequence[Node]
-) -> tuple[tuple[Node, ...], frozenset[Node], tuple[Shape, ...], bytes]:
-    """Return the arguments with which `serialize_entry_code` was called.
-
-    Raises:
-        ValueError: if the data are not the code of a program with these inputs.
-    """
-    try:
-        count, graph, arrays, code = pickle.loads(kept)
-        nodes = rebuild(graph)
-    except Exception as error:
-        raise ValueError(f"this is no program of small arrays: {error}") from error
-    outputs = tuple(nodes[:count])
-    if not set(symbols_of(outputs)) <= set(inputs):
-        raise ValueError("this is another program of small arrays")
-    return outputs, frozenset(nodes[count:]), arrays, code
 
 
 class EntryLoop:

@@ -11,10 +11,12 @@ input does, a block has one point, because NumPy assumes that a loop reads befor
 
 from __future__ import annotations
 
+from symgrad.compiler.llvm.arrays.driver import loop_function, python_declarations
 from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
 from symgrad.compiler.llvm.entries.entry_moves import move_functions
 from symgrad.compiler.llvm.text.copy_loops import copy_function
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
+from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 from symgrad.compiler.llvm.text.types import FloatType
 
@@ -30,9 +32,6 @@ RECORD = (
 
 _BUFFERS = 12_288
 """The bytes that the buffers should have, a quarter of a first-level cache: the arrays themselves need room, too."""
-
-_ON_STACK = 49_152
-"""Larger memory is on the heap."""
 
 _BATCH = """\
 define i32 @entries.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %record) #0 {
@@ -70,26 +69,8 @@ ${fields}
   %padded.nargs = add i64 %nargs, ${tile}
   %buffers.size = mul i64 %padded.nargs, %row
   %spill.at = add i64 %buffers.at, %buffers.size
-  %memory.size = add i64 %spill.at, %spill.size
-  %small = icmp sle i64 %memory.size, ${stack}
-  br i1 %small, label %stack, label %allocate
-stack:
-  %on.stack = alloca i8, i64 %memory.size, align 64
-  br label %ready
-allocate:
-  %heap.size = add i64 %memory.size, 64
-  %on.heap = call ptr @malloc(i64 %heap.size)
-  %none = icmp eq ptr %on.heap, null
-  br i1 %none, label %exhausted, label %align
-align:
-  %address = ptrtoint ptr %on.heap to i64
-  %above = add i64 %address, 63
-  %aligned = and i64 %above, -64
-  %in.heap = inttoptr i64 %aligned to ptr
-  br label %ready
-ready:
-  %heap = phi ptr [ null, %stack ], [ %on.heap, %align ]
-  %bases = phi ptr [ %on.stack, %stack ], [ %in.heap, %align ]
+  %scratch.size = add i64 %spill.at, %spill.size
+${scratch}  %bases = getelementptr i8, ptr %scratch, i64 0
   %masks = getelementptr i8, ptr %bases, i64 %table
   %offsets = getelementptr i8, ptr %masks, i64 %table
   %denses = getelementptr i8, ptr %offsets, i64 %table
@@ -98,10 +79,10 @@ ready:
   br label %argument
 
 argument:
-  %k = phi i64 [ 0, %ready ], [ %k.next, %argument.done ]
-  %first = phi i64 [ 0, %ready ], [ %first.next, %argument.done ]
-  %axis = phi i64 [ 0, %ready ], [ %axis.next, %argument.done ]
-  %shared = phi i1 [ false, %ready ], [ %shared.next, %argument.done ]
+  %k = phi i64 [ 0, %scratch.ready ], [ %k.next, %argument.done ]
+  %first = phi i64 [ 0, %scratch.ready ], [ %first.next, %argument.done ]
+  %axis = phi i64 [ 0, %scratch.ready ], [ %axis.next, %argument.done ]
+  %shared = phi i1 [ false, %scratch.ready ], [ %shared.next, %argument.done ]
   %count.at = getelementptr i64, ptr %counts, i64 %k
   %count = load i64, ptr %count.at
   %rank.at = getelementptr i64, ptr %ranks, i64 %k
@@ -222,64 +203,27 @@ turn:
   %padded = and i64 %m.less, %minus.width
   br label %move.in
 move.in:
-  %ik = phi i64 [ 0, %turn ], [ %ik.next, %moved.in ]
-  %ifirst = phi i64 [ 0, %turn ], [ %ifirst.next, %moved.in ]
-  %i.any = icmp slt i64 %ik, %inputs
+  %i.k = phi i64 [ 0, %turn ], [ %i.k.next, %moved.in ]
+  %i.first = phi i64 [ 0, %turn ], [ %i.first.next, %moved.in ]
+  %i.any = icmp slt i64 %i.k, %inputs
   br i1 %i.any, label %fetch, label %compute
 fetch:
-  %icount.at = getelementptr i64, ptr %counts, i64 %ik
-  %icount = load i64, ptr %icount.at
-  %ifirst.next = add i64 %ifirst, %icount
-  %istep.at = getelementptr i64, ptr %steps, i64 %ik
-  %istep = load i64, ptr %istep.at
-  %istill = icmp eq i64 %istep, 0
-  br i1 %istill, label %moved.in, label %gather
+${input}  br i1 %i.still, label %moved.in, label %gather
 gather:
-  %iarg.at = getelementptr ptr, ptr %args, i64 %ik
-  %iarg = load ptr, ptr %iarg.at
-  %iskip = mul i64 %t, %istep
-  %isrc = getelementptr i8, ptr %iarg, i64 %iskip
-  %idense.at = getelementptr i64, ptr %denses, i64 %ik
-  %idense = load i64, ptr %idense.at
-  %ioffsets = getelementptr i64, ptr %offsets, i64 %ifirst
-  %ibase = mul i64 %ifirst, %row
-  %ibuffer = getelementptr i8, ptr %buffers, i64 %ibase
-  %isize.at = getelementptr i64, ptr %sizes, i64 %ifirst
-  %isize = load i64, ptr %isize.at
-  call void @entries.in(ptr %isrc, i64 %istep, ptr %ibuffer, i64 %row, i64 %icount, i64 %m, i64 %padded,
-    i64 %idense, ptr %ioffsets, i64 %isize)
-  br label %moved.in
+${gather}  br label %moved.in
 moved.in:
-  %ik.next = add i64 %ik, 1
+  %i.k.next = add i64 %i.k, 1
   br label %move.in
 compute:
   call void %body(ptr %bases, ptr %masks, i64 %padded, ptr %spill)
   br label %move.out
 move.out:
-  %ok = phi i64 [ %inputs, %compute ], [ %ok.next, %scatter ]
-  %ofirst = phi i64 [ %ifirst, %compute ], [ %ofirst.next, %scatter ]
-  %o.any = icmp slt i64 %ok, %arguments
+  %o.k = phi i64 [ %inputs, %compute ], [ %o.k.next, %scatter ]
+  %o.first = phi i64 [ %i.first, %compute ], [ %o.first.next, %scatter ]
+  %o.any = icmp slt i64 %o.k, %arguments
   br i1 %o.any, label %scatter, label %turn.done
 scatter:
-  %ocount.at = getelementptr i64, ptr %counts, i64 %ok
-  %ocount = load i64, ptr %ocount.at
-  %ofirst.next = add i64 %ofirst, %ocount
-  %ostep.at = getelementptr i64, ptr %steps, i64 %ok
-  %ostep = load i64, ptr %ostep.at
-  %oarg.at = getelementptr ptr, ptr %args, i64 %ok
-  %oarg = load ptr, ptr %oarg.at
-  %oskip = mul i64 %t, %ostep
-  %odst = getelementptr i8, ptr %oarg, i64 %oskip
-  %odense.at = getelementptr i64, ptr %denses, i64 %ok
-  %odense = load i64, ptr %odense.at
-  %ooffsets = getelementptr i64, ptr %offsets, i64 %ofirst
-  %obase = mul i64 %ofirst, %row
-  %obuffer = getelementptr i8, ptr %buffers, i64 %obase
-  %osize.at = getelementptr i64, ptr %sizes, i64 %ofirst
-  %osize = load i64, ptr %osize.at
-  call void @entries.out(ptr %odst, i64 %ostep, ptr %obuffer, i64 %row, i64 %ocount, i64 %m, i64 %m,
-    i64 %odense, ptr %ooffsets, i64 %osize)
-  %ok.next = add i64 %ok, 1
+${output}${scatter}  %o.k.next = add i64 %o.k, 1
   br label %move.out
 turn.done:
   %t.next = add i64 %t, %m
@@ -291,29 +235,39 @@ release:
 }
 """
 
-# NumPy turns floating-point exception flags into warnings, but the flags say nothing about the results.
-_LOOP = """\
-define void @entries.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %record) #0 {
-  %flags = alloca [8 x i64], align 16
-  %got = call i32 @fegetenv(ptr %flags)
-  %failed = call i32 @entries.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %record)
-  %set = call i32 @fesetenv(ptr %flags)
-  %fine = icmp eq i32 %failed, 0
-  br i1 %fine, label %done, label %report
-report:
+# The place of one argument for a block of points, whose entries begin at the entry `first` of all.
+_ARGUMENT = """\
+  %${x}.count.at = getelementptr i64, ptr %counts, i64 %${x}.k
+  %${x}.count = load i64, ptr %${x}.count.at
+  %${x}.first.next = add i64 %${x}.first, %${x}.count
+  %${x}.step.at = getelementptr i64, ptr %steps, i64 %${x}.k
+  %${x}.step = load i64, ptr %${x}.step.at
+  %${x}.still = icmp eq i64 %${x}.step, 0
+  %${x}.arg.at = getelementptr ptr, ptr %args, i64 %${x}.k
+  %${x}.arg = load ptr, ptr %${x}.arg.at
+  %${x}.skip = mul i64 %t, %${x}.step
+  %${x}.place = getelementptr i8, ptr %${x}.arg, i64 %${x}.skip
+  %${x}.dense.at = getelementptr i64, ptr %denses, i64 %${x}.k
+  %${x}.dense = load i64, ptr %${x}.dense.at
+  %${x}.offsets = getelementptr i64, ptr %offsets, i64 %${x}.first
+  %${x}.base = mul i64 %${x}.first, %row
+  %${x}.buffer = getelementptr i8, ptr %buffers, i64 %${x}.base
+  %${x}.size.at = getelementptr i64, ptr %sizes, i64 %${x}.first
+  %${x}.size = load i64, ptr %${x}.size.at
+"""
+
+_CALL = """\
+  call void @entries.${way}(ptr %${x}.place, i64 %${x}.step, ptr %${x}.buffer, i64 %row, i64 %${x}.count, i64 %m,
+    i64 %${count}, i64 %${x}.dense, ptr %${x}.offsets, i64 %${x}.size)
+"""
+
+_REPORT = """\
   %gil = call i32 @PyGILState_Ensure()
   %null = call ptr @PyErr_NoMemory()
   call void @PyGILState_Release(i32 %gil)
-  br label %done
-done:
-  ret void
-}
-declare i32 @fegetenv(ptr)
-declare i32 @fesetenv(ptr)
-declare i32 @PyGILState_Ensure()
-declare ptr @PyErr_NoMemory()
-declare void @PyGILState_Release(i32)
 """
+
+_PYTHON_FUNCTIONS = ("PyErr_NoMemory", "PyGILState_Ensure", "PyGILState_Release")
 
 
 def driver_text(real: FloatType, tile: int) -> str:
@@ -327,18 +281,22 @@ def driver_text(real: FloatType, tile: int) -> str:
         "record": load_fields("%record", RECORD),
         "fields": load_fields("%plan", FIELDS, ("nargs", "width", "spill.size", "sizes", "body")),
         "buffers": _BUFFERS,
-        "stack": _ON_STACK,
+        "scratch": SCRATCH,
+        "input": fill_template(_ARGUMENT, {"x": "i"}),
+        "gather": fill_template(_CALL, {"x": "i", "way": "in", "count": "padded"}),
+        "output": fill_template(_ARGUMENT, {"x": "o"}),
+        "scatter": fill_template(_CALL, {"x": "o", "way": "out", "count": "m"}),
         "itemsize": real.itemsize,
         "tile": tile,
     }
-    memory = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
     sizes = sorted({1, real.itemsize})
     return "\n".join(
         [
             fill_template(_BATCH, batch),
             move_functions(real, tile),
-            _LOOP,
-            memory,
+            loop_function("entries", _REPORT),
+            *python_declarations(_PYTHON_FUNCTIONS),
+            SCRATCH_DECLARATIONS,
             copy_function(sizes),
             ATTRIBUTES,
         ]

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
+from itertools import accumulate, product
 from typing import Any, cast
 
 import numpy as np
@@ -50,11 +50,13 @@ class ScalarProgram:
         inputs: a symbol for each entry of each input, in the order of the arguments and of rows.
         outputs: the value of each entry of each output.
         fusable: the equations whose products and sums may be rounded once together.
+        only_numbers: whether all inputs and outputs are numbers, and only values between them are arrays.
     """
 
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
     fusable: frozenset[Node]
+    only_numbers: bool
 
     def plan(self, *, fast: bool = False, rolled: bool = True) -> Schedule:
         """Return the order of the equations, as `schedule` does."""
@@ -129,7 +131,8 @@ def _program(outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collectio
     if len(topological(found)) > _EQUATIONS:
         raise _NotScalar(_MANY)
     symbols = tuple(e for node in inputs for e in writer.entries[node].flat)
-    return ScalarProgram(symbols, found, frozenset(writer.fused - writer.unchanged))
+    only_numbers = not any(node.shape for node in (*inputs, *outputs))
+    return ScalarProgram(symbols, found, frozenset(writer.fused - writer.unchanged), only_numbers)
 
 
 def _check_small(node: Node) -> None:
@@ -329,37 +332,22 @@ class _EntryWriter:
             raise _NotScalar(f"{node.op.name} has no scalar equations")
         op, axis = OPS[scan.combine], node.params[0]
         lines = np.moveaxis(arg, axis, -1)
-        if len(node.params) > 1 and node.params[1]:
-            lines = lines[..., ::-1]
+        backward = len(node.params) > 1 and node.params[1]
+        lines = lines[..., ::-1] if backward else lines
         found = np.empty(lines.shape, dtype=object)
 
-        def along(line: Sequence[Node]) -> list[Node]:
-            """Return the combinations of the entries before each, and of all."""
-            done = [as_node(int(scan.start))]
-            for entry in line:
-                first = len(done) == 1
-                done.append(
-                    entry if first else self._new(apply(op, (done[-1], entry)), (done[-1], entry), derived)
-                )
-            return done
+        def combine(a: Node, b: Node) -> Node:
+            return self._new(apply(op, (a, b)), (a, b), derived)
 
         for at in np.ndindex(*lines.shape[:-1]):
-            line = list(lines[at])
-            before = along(line)
+            line: list[Node] = list(lines[at])
+            before = list(accumulate(line, combine))
             if scan.others:
-                after = along(line[::-1])[-2::-1]
-                both = zip(before[:-1], after, strict=True)
-                found[at] = [self._join(op, a, b, derived) for a, b in both]
-            else:
-                found[at] = before[1:]
-        if len(node.params) > 1 and node.params[1]:
-            found = found[..., ::-1]
-        return np.moveaxis(found, -1, axis)
-
-    def _join(self, op: Any, a: Node, b: Node, derived: bool) -> Node:
-        if a.is_number(1):
-            return b
-        return a if b.is_number(1) else self._new(apply(op, (a, b)), (a, b), derived)
+                after = list(accumulate(line[::-1], combine))[::-1]
+                pairs = [[*before[max(i - 1, 0) : i], *after[i + 1 : i + 2]] for i in range(len(line))]
+                before = [reduce(combine, pair) if pair else as_node(int(scan.start)) for pair in pairs]
+            found[at] = before
+        return np.moveaxis(found[..., ::-1] if backward else found, -1, axis)
 
     def _elimination(self, node: Node, args: list[Entries]) -> Entries:
         shape = _shape(node)
