@@ -18,7 +18,7 @@ from symgrad.compiler.kernels.shapes import Shapes
 from symgrad.compiler.kernels.signature import signature_of
 from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
 from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
-from symgrad.compiler.llvm.entries.entry_code import EntryLoop
+from symgrad.compiler.llvm.entries.entry_loop import EntryLoop
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.loader.base import Loaded, as_tuple
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory

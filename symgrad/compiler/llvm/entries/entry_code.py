@@ -1,75 +1,13 @@
-"""Machine code of a program of small arrays, whose entries are scalar equations: its record, and the loop around it."""
+"""Machine code of a program of small arrays, whose entries are scalar equations."""
 
 from __future__ import annotations
 
-import ctypes
-import math
 from collections.abc import Sequence
-from typing import cast
 
-from symgrad.compiler.llvm.arrays.array_loop import register_python_functions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
-from symgrad.compiler.llvm.engine.binding import locked_cache
-from symgrad.compiler.llvm.engine.jit import Engine
-from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
-from symgrad.compiler.llvm.engine.target import host
-from symgrad.compiler.llvm.entries.entry_driver import RECORD, driver_text
-from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.llvm.entries.entry_loop import EntryLoop
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
-
-_BATCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
-
-
-@locked_cache
-def _driver(real: FloatType) -> Engine:
-    register_python_functions()
-    return load_or_compile(driver_text(real, max(host().target.vector_bytes // real.itemsize, 2)))
-
-
-class EntryLoop:
-    """The inner loop of a program of small arrays, as `ArrayLoop` is that of others.
-
-    Args:
-        cell: the address of the cell of the equations.
-        shapes: the shapes of all arguments.
-        nin: how many arguments are inputs.
-        real: the format of all numbers.
-        code: the owner of the machine code; the loop keeps it alive.
-
-    Attributes:
-        loop, batch, plan, stopped, process: as in `ArrayLoop`.
-    """
-
-    __slots__ = ("__weakref__", "_code", "_record", "_tables", "batch", "loop", "plan")
-
-    stopped = 0
-    process = 0
-
-    def __init__(self, cell: int, shapes: Sequence[Shape], nin: int, real: FloatType, code: object) -> None:
-        self._code = code
-        known = [cast("tuple[int, ...]", shape) for shape in shapes]
-        numbers = [
-            [math.prod(shape) for shape in known],
-            list(map(len, known)),
-            [n for shape in known for n in shape],
-        ]
-        self._tables = [(ctypes.c_int64 * max(len(table), 1))(*table) for table in numbers]
-        fields = (cell, len(shapes), nin, *map(ctypes.addressof, self._tables))
-        self._record = (ctypes.c_int64 * len(RECORD))(*fields)
-        self.plan = ctypes.addressof(self._record)
-        shared = _driver(real)
-        self.loop = shared.address("entries.loop")
-        self.batch = shared.address("entries.batch")
-
-    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None:
-        """Run the code once: see `ArrayLoop.call`."""
-        del sizes  # they are known
-        count = len(addresses)
-        steps = (ctypes.c_int64 * (count + len(strides)))(*[0] * count, *strides)
-        table = (ctypes.c_void_p * count)(*addresses)
-        if _BATCH(self.batch)(table, (ctypes.c_int64 * 1)(1), steps, self.plan):
-            raise MemoryError
 
 
 class EntryCode:
