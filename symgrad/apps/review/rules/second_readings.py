@@ -264,7 +264,7 @@ class SecondReadings(TangentRules):
             and not symbols_of([right.expr.node])
         ):
             why = "words say that something changes, which its formula may read"
-            return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+            return _undecided(wrong, why)
         fixed = self._judge.places.values_in(right)
         node, other = substitute([left.expr.node, right.expr.node], fixed)
         free = [s for s in symbols_of([node]) if s not in symbols_of([other])]
@@ -289,7 +289,7 @@ class SecondReadings(TangentRules):
             return None
         said = ", ".join(s.name for s in free)
         why = f"numbers stand in the place of {said}, and no line says which values these have"
-        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+        return _undecided(wrong, why)
 
     def _at_numbers(
         self, left: ReadSide, right: ReadSide, values: dict[Node, Fraction]
@@ -321,7 +321,7 @@ class SecondReadings(TangentRules):
         said = f"{rate.name.replace('_d', '/d')} = {Expr(value)}"
         self.names.hold(Condition(rate, value, said, asked=False))
         why = f"it holds where {said}, which no formula says"
-        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+        return _undecided(wrong, why)
 
     def _in_a_stated_case(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Return that a step is undecided that words put into a case, where its left side has several: when active."""
@@ -332,7 +332,7 @@ class SecondReadings(TangentRules):
         ):
             return None
         why = "the left side has several cases, and words before it may say which is meant"
-        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+        return _undecided(wrong, why)
 
     def _below_heading(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Return that a step is undecided that gives a name another value in a case: if it is closed, S = 2*x**2.
@@ -345,7 +345,7 @@ class SecondReadings(TangentRules):
         if not is_name or left.slope is not None or not (heading or _IF.search(before) is not None):
             return None
         why = "the words before it give another case, of which this may be said"
-        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+        return _undecided(wrong, why)
 
     def _behind_label(self, left: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Return that a step is undecided that goes on with a formula, where words may name what it is of."""
@@ -356,7 +356,7 @@ class SecondReadings(TangentRules):
         if _NOUN.search(self._source.text[self._end : here.sides[0].span.start]) is None:
             return None
         why = "the words before it may name something else than the formula above"
-        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+        return _undecided(wrong, why)
 
     def _for_positive(self, left: ReadSide, right: ReadSide, wrong: StepVerdict) -> StepVerdict | None:
         """Return that a step with roots or logarithms on its right is undecided that holds for positive inputs."""
@@ -374,7 +374,7 @@ class SecondReadings(TangentRules):
             return None
         said = ", ".join(s.name for s in inputs)
         why = f"it holds for positive {said}, which nothing declares"
-        return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
+        return _undecided(wrong, why)
 
 
 def _almost_everywhere(wrong: StepVerdict) -> StepVerdict | None:
@@ -400,3 +400,8 @@ def _has_partial_domain(node: Node) -> bool:
         )
         for n in topological([node])
     )
+
+
+def _undecided(wrong: StepVerdict, why: str) -> StepVerdict:
+    """Return a step that is wrong in one reading as undecided, without what was said of its mistake."""
+    return replace(wrong, verdict=Verdict("undecided", why), message=None, corrected=None)
