@@ -1,0 +1,125 @@
+"""Certain values of scalar formulas: ball arithmetic, with more bits until enough of them are right.
+
+The functions are those of the checker of proofs, so a function that the checker knows is known here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias
+
+from symgrad.checker.balls.gamma import polygamma
+from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
+from symgrad.checker.balls.scalar_ops import CONSTANTS, number
+from symgrad.checker.numbers import arb, context, fmpq, rational
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.traverse import topological
+
+Point: TypeAlias = "Mapping[Node, float | Fraction]"
+Ball: TypeAlias = Any
+"""A ball, an exact rational or a truth value; None for an unknown value."""
+
+_RIGHT_BITS = 70
+"""The bits of a value that are right: more than a float has, so that its rounding is known."""
+
+_FIRST_BITS = 192
+_MOST_BITS = 12_000
+_GROWTH = 4
+_LOGIC = frozenset(("and_", "or_", "xor", "not_"))
+_ZERO = 2**1100
+"""A ball within the reciprocal of this around zero is zero for floats."""
+
+
+class CertainValues:
+    """Computes formulas of scalars at points, to at least 70 right bits.
+
+    A value is unknown where the formula is undefined, where a function has no balls, and where thousands of bits
+    cancel.
+
+    Args:
+        nodes: the formulas.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.scalar.elementary import exp
+        >>> x = symbol(Declaration("x"))
+        >>> values = CertainValues([exp(x) - 1 - x, 1/x])
+        >>> [v.str(10) for v in values.at({x: 1e-200})]
+        ['[5.000000000e-401 +/- 7.36e-417]', '[1.000000000e+200 +/- 2.10e+183]']
+        >>> values.at({x: 0.0})
+        [0, None]
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self._steps = [(n, _function(n), n.args) for n in topological(nodes)]
+
+    def at(self, point: Point) -> list[Ball]:
+        """Return the values of the formulas at a point, which has a number for every symbol."""
+        found: list[Ball] = [None] * len(self._nodes)
+        pending = range(len(found))
+        bits = _FIRST_BITS
+        while pending and bits <= _MOST_BITS:
+            values = self.balls(point, bits)
+            found = [
+                values[k] if k in pending and _is_certain(values[k]) else found[k] for k in range(len(found))
+            ]
+            pending = [k for k in pending if found[k] is None]
+            bits *= _GROWTH
+        return found
+
+    def balls(self, point: Point, bits: int) -> list[Ball]:
+        """Return the values of the formulas with balls of so many bits."""
+        values: dict[Node, Ball] = {}
+        with context.workprec(bits):
+            for n, function, args in self._steps:
+                if n in point:
+                    values[n] = _exact(point[n])
+                elif n.op is NUMBER:
+                    values[n] = n.value if isinstance(n.value, bool) else rational(n.value)
+                elif n.op is CONSTANT:
+                    constant = CONSTANTS.get(n.params[0])
+                    values[n] = None if constant is None else constant()
+                else:
+                    values[n] = None if function is None else function(*(values[a] for a in args))
+        return [values[n] for n in self._nodes]
+
+
+def _is_certain(value: Ball) -> bool:
+    if type(value) is not arb:
+        return value is not None
+    if value.rel_accuracy_bits() >= _RIGHT_BITS or value.is_zero():
+        return True
+    return bool(value.abs_upper() * _ZERO < 1)
+
+
+def _function(n: Node) -> Callable[..., Ball] | None:
+    name = n.op.name
+    if name == "polygamma":
+        return partial(polygamma, int(n.params[0]))
+    function = POINTWISE_OPS.get(name)
+    if function is None or name in _LOGIC or not any(a.dtype == "bool" for a in n.args):
+        return function
+    chosen = 1 if name == "where" else 0
+    of_truth_values = name == "where" and n.dtype == "bool"
+
+    def with_numbers(*args: Ball) -> Ball:
+        rest = args[chosen:]
+        return function(*args[:chosen], *(rest if of_truth_values else map(number, rest)))
+
+    return with_numbers
+
+
+def _exact(value: float | Fraction) -> Ball:
+    """Return a number as the checker writes it: a rational if it is short, otherwise a ball without a radius."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Fraction):
+        return rational(value)
+    if abs(value) < 2.0**53 and value == math.floor(value):
+        return fmpq(int(value))
+    return arb(value)
