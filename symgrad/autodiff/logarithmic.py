@@ -19,6 +19,7 @@ from symgrad.ir.traverse import substitute, topological, with_args
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, log, sqrt
+from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.pipeline import canonical, stable
 
 _ONE = number(1)
@@ -109,8 +110,11 @@ class LogarithmicDifferentiation:
             return self._logarithmic(n.args[0])
         if n.op.name in _PRODUCTS:
             return self._of_product(n)
+        if n.op is where:
+            yes, no = (self.derivative(a) for a in n.args[1:])
+            return _choice(n.args[0], yes, no)
         return _total(
-            _product(partial(n, *n.args), self.derivative(a))
+            _guarded_product(partial(n, *n.args), self.derivative(a))
             for a, partial in zip(n.args, n.op.partials, strict=True)
             if partial is not None and self.derivative(a) is not None
         )
@@ -326,6 +330,20 @@ def _product(*nodes: Node | None) -> Node | None:
             return None
         found = found.times(_factors(n))
     return _written(_weighted(found))
+
+
+def _guarded_product(coefficient: Node, tangent: Node | None) -> Node | None:
+    """Return a product; a coefficient that is zero under a condition makes it zero whatever the tangent is."""
+    if tangent is not None and coefficient.op is where:
+        condition, yes, no = coefficient.args
+        return _choice(condition, _guarded_product(yes, tangent), _guarded_product(no, tangent))
+    return _product(coefficient, tangent)
+
+
+def _choice(condition: Node, yes: Node | None, no: Node | None) -> Node | None:
+    if yes is None and no is None:
+        return None
+    return where(condition, number(0) if yes is None else yes, number(0) if no is None else no)
 
 
 def _total(nodes: Sequence[Node | None] | Iterator[Node | None]) -> Node | None:

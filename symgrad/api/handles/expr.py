@@ -22,6 +22,7 @@ from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 from symgrad.report.report import Reported, called
 from symgrad.rewrite.facts.distribution_params import declared
+from symgrad.rewrite.memo import keeping, remembered
 from symgrad.support.errors import (
     NotInProgramError,
     OperandError,
@@ -173,7 +174,18 @@ class Expr(FormMethods, Reported):
             return called_with_arrays(computed, library, names, in_order(names, args, values), None)
         together = is_elementwise([self._node])
         bound = bind(inputs, args, values, together=together, sizes=sizes)
-        return evaluate(as_computed([self._node]), bound, sizes)[0]
+        return evaluate(as_computed([self._computed()]), bound, sizes)[0]
+
+    def _computed(self) -> Node:
+        """Return the form that is evaluated: for a derivative, the form that a kernel computes."""
+        if not self.derived:
+            return self._node
+        from symgrad.compiler.forms.output import Output  # a late import: values as written need no rules
+        from symgrad.compiler.forms.pipeline import arrange
+
+        output = Output(self._node, self._origins, self._traces, self._slope)
+        with keeping(self.answers):
+            return remembered([self._node], "computed", lambda: arrange([output]).nodes[0])
 
     def __float__(self) -> float:
         self._single("float")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
 from symgrad.ir.graph import SYMBOL
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import keeping, remembered
@@ -99,17 +99,26 @@ class FormMethods(ArrayMethods):
         return tuple(self._stable().notes)
 
     def _stable(self) -> Stable:
+        from symgrad.compiler.forms.one_variable import keep_digits
         from symgrad.compiler.forms.output import Output
         from symgrad.compiler.forms.redifferentiation import rederived
-        from symgrad.rewrite.pipeline import canonical, stable
+        from symgrad.rewrite.pipeline import Stable, canonical, stable
 
         formula = [readable(self)]
         with keeping(self.answers):
             if not self.derived:
                 return stable(formula)
-            again = cache(lambda: rederived([Output(self.node, self.origins, self.traces, self.slope)]))
+            output = Output(self.node, self.origins, self.traces, self.slope)
+            again = cache(lambda: rederived([output]))
             others = (lambda: canonical(again()).nodes, again)
-            return remembered(formula, "stable derivative", lambda: stable(formula, others))
+
+            def chosen() -> Stable:
+                found = stable(formula, others)
+                if not is_elementwise(found.nodes):
+                    return found
+                return Stable(keep_digits([output], found.nodes), found.trace)
+
+            return remembered(formula, "stable derivative", chosen)
 
     def simplify(self) -> Self:
         """Return the most readable form that is found in bounded time.

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from functools import partial
 
+from symgrad.autodiff.jvp import Pushforward
 from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
 from symgrad.compiler.forms.output import Output
+from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
-from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ops.control import as_computed, stop_gradient, without_stops
+from symgrad.rewrite.choice.lines import Lines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.facts.intervals import Facts
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
-
-_EQUATIONS = 120
-"""The most equations of a part that is looked at."""
 
 _PARTS = 40
 """The most parts that are looked at: each takes some milliseconds."""
@@ -24,142 +29,154 @@ _PARTS = 40
 _SEARCHES = 8
 """The most parts for which forms are compared: each takes some tenths of a second."""
 
-_EXACT = frozenset(("neg", "mul", "div", "stop_gradient"))
-"""Ops whose results have all digits that their arguments have, unless they leave the range of floats."""
+_OUTPUTS, _VARIABLES, _EQUATIONS = 12, 6, 160
+"""The most derivatives of several variables that are looked at, their variables, and their equations."""
 
 
 def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
-    """Return derivatives with each part of one variable in a form, or a choice of forms, that keeps its digits.
+    """Return derivatives in forms that keep their digits, with choices of forms where no single form does.
 
     Args:
         outputs: the derivatives.
         nodes: the forms in which they would be computed.
     """
-    known = Conditions()
-    wholes = dict(zip(nodes, outputs, strict=True))
-    better: dict[Node, Node] = {}
-    searches = 0
-    for node, variable in list(parts_of_one_variable(nodes))[:_PARTS]:
-        part = OneVariable(node, variable, known.facts(variable))
-        if not part.is_suspect(node):
-            continue
-        searches += 1
-        if searches > _SEARCHES:
-            info("arrange", "more than %d parts may lose digits; the rest stays as it is", _SEARCHES)
-            break
-        form = part.choose(list(_forms(node, variable, wholes.get(node))))
-        if form is not node:
-            better[node] = form
-    if better:
-        info("arrange", "%d parts of one variable in other forms, as theirs lose digits", len(better))
-    return substitute(nodes, better) if better else list(nodes)
+    return _DigitKeeper().keep(outputs, nodes)
 
 
-def parts_of_one_variable(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield the largest parts of formulas that depend on one variable, each with this variable.
+class _DigitKeeper:
+    """Looks at derivatives and their parts; each part is looked at once."""
 
-    The variable is a symbol, or the node through which a part reads all its symbols: sin(a*x)/(a*x) depends on a*x.
-    It is the node nearest to the symbols that dominates the part.
+    def __init__(self) -> None:
+        self._known = Conditions()
+        self._chosen: dict[tuple[Node, Node], Node] = {}
+        self._singular: dict[Node, dict[Fraction, None]] = {}
+        self._searches = 0
 
-    Example:
-        >>> from symgrad.ir.graph import symbol
-        >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.ir.notation.printer import expression_text
-        >>> from symgrad.ops.scalar.trig import sin
-        >>> a, x = (symbol(Declaration(name)) for name in "ax")
-        >>> [(expression_text(n), expression_text(v)) for n, v in parts_of_one_variable([a*(sin(a*x)/(a*x) - 1)])]
-        [('sin(a*x)/(a*x) - 1', 'a*x')]
-    """
-    order = topological(nodes)
-    dominators: dict[Node, Node | None] = {}
-    depths: dict[Node, int] = {}
-    variables: dict[Node, Node] = {}
-    read_by: dict[Node, list[Node]] = {}
-    for n in order:
-        args = [a for a in dict.fromkeys(n.args) if a in variables]
-        for a in args:
-            read_by.setdefault(a, []).append(n)
-        if not n.args and n.op is not SYMBOL:
-            continue
-        if n.args and not args:  # it has no symbols
-            continue
-        nearest = _common(args, dominators, depths) if args else None
-        dominators[n] = nearest
-        depths[n] = 1 if nearest is None else depths[nearest] + 1
-        variables[n] = n if nearest is None else variables[nearest]
-    outputs = set(nodes)
-    for n in order:
-        variable = variables.get(n)
-        if variable is None or variable is n or n.dtype != "real" or variable.dtype != "real":
-            continue
-        if n not in outputs and all(variables[r] is variable for r in read_by[n]):
-            continue
-        inside = topological([n], until=[variable])
-        if len(inside) <= _EQUATIONS and not all(_is_exact(m) for m in inside if m is not variable):
-            yield n, variable
+    def keep(self, outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
+        found = list(nodes)
+        finished: set[Node] = set()
+        looked = 0
+        for k, (output, node) in enumerate(zip(outputs, nodes, strict=True)):
+            variables = _variables(node)
+            if (
+                2 <= len(variables) <= _VARIABLES
+                and looked < _OUTPUTS
+                and len(topological([node])) <= _EQUATIONS
+            ):
+                looked += 1
+                found[k], of_parts = self._of_several(output, node, variables)
+                if of_parts:
+                    finished.add(found[k])
+        wholes = dict(zip(found, outputs, strict=True))
+        better: dict[Node, Node] = {}
+        rest = [node for node in found if node not in finished]
+        for node, variable in list(parts_of_one_variable(rest))[:_PARTS]:
+            form = self._of_one(node, variable, partial(_stages, node, variable, wholes.get(node)))
+            if form is not node:
+                better[node] = form
+        if better:
+            info("arrange", "%d parts of one variable in other forms, as theirs lose digits", len(better))
+        return substitute(found, better) if better else found
+
+    def _of_one(
+        self,
+        node: Node,
+        variable: Node,
+        stages: Callable[[], Iterable[Sequence[Node]]],
+        facts: Facts | None = None,
+    ) -> Node:
+        """Return a part of one variable in a form, or a choice of forms, that keeps its digits."""
+        key = node, variable
+        if key not in self._chosen:
+            part = OneVariable(node, variable, self._known.facts(variable) if facts is None else facts)
+            self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
+            form = node
+            if part.is_suspect(node):
+                self._searches += 1
+                if self._searches <= _SEARCHES:
+                    form = part.choose(stages())
+                else:
+                    info("arrange", "a part may lose digits; %d others were searched before", _SEARCHES)
+            self._chosen[key] = form
+        return self._chosen[key]
+
+    def _of_several(self, output: Output, node: Node, variables: Sequence[Node]) -> tuple[Node, bool]:
+        """Return the form of a derivative that loses the fewest digits on lines, and whether its parts are chosen."""
+        of_parts: list[Node] = []
+        for y, by in _differentiated(output):
+            slope = with_slopes(y, len(by), self._slope_of_part)
+            for x in by:
+                slope = Pushforward({x: as_node(1)})([slope])[0]
+            of_parts += _without_stops(as_computed([slope]))
+        near = {x: list(self._singular.get(x, ())) for x in variables}
+        lines = Lines(node, variables, self._known, near)
+        if not lines.is_suspect(node):
+            return node, False
+        forms = dict.fromkeys([node, *of_parts, output.node, *rederived([output]), *_logarithmic(output)])
+        lost = lines.lost(list(forms))
+        best = list(forms)[int(lost.argmin())]
+        if best is not node:
+            info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
+        return best, best in of_parts
+
+    def _slope_of_part(self, slope: Node, variable: Node, part: Node, order: int) -> Node:
+        """Return the form of a derivative of a part of a formula."""
+        node = canonical([slope], drop_stops=True).nodes[0]
+
+        def stages() -> Iterator[Sequence[Node]]:
+            made = [node, slope, *_repeated([part], [variable] * order)]
+            yield made
+            yield [stable([form]).nodes[0] for form in made]
+
+        return self._of_one(node, variable, stages)
 
 
-def _common(
-    args: Sequence[Node], dominators: dict[Node, Node | None], depths: dict[Node, int]
-) -> Node | None:
-    """Return the node nearest to the arguments through which all of them read their symbols."""
-    found: Node | None = args[0]
-    for a in args[1:]:
-        other: Node | None = a
-        while found is not other:
-            if found is None or other is None:
-                return None
-            if depths[found] >= depths[other]:
-                found = dominators[found]
-            else:
-                other = dominators[other]
-    return found
+def _without_stops(nodes: Sequence[Node]) -> list[Node]:
+    done = without_stops(nodes, {n for n in topological(nodes) if n.op is stop_gradient})
+    return [done[n] for n in nodes]
 
 
-def _is_exact(n: Node) -> bool:
-    return not n.args or n.op.name in _EXACT
+def _variables(node: Node) -> list[Node]:
+    return [s for s in symbols_of([node]) if s.dtype == "real" and not s.shape]
 
 
-def _forms(node: Node, variable: Node, output: Output | None) -> Iterator[Node]:
+def _stages(node: Node, variable: Node, output: Output | None) -> Iterator[Sequence[Node]]:
     """Yield forms of a part, its own first; further ones if the part is a derivative of a formula of one variable."""
-    yield node
     made = [node, canonical([node]).nodes[0]]
     if output is not None:
-        made += [output.node, *rederived([output])]
-        made += _logarithmic(output, variable)
+        made += [output.node, *rederived([output]), *_logarithmic(output)]
     for form in list(made):
-        try:
+        with suppress(NumberTooLargeError):
             made.append(LogarithmicDifferentiation(variable).reassociated(form))
-        except NumberTooLargeError:
-            continue
-    for form in dict.fromkeys(made):
-        yield form
-        yield stable([form]).nodes[0]
+    made = list(dict.fromkeys(made))
+    yield made
+    yield [stable([form]).nodes[0] for form in made]
 
 
-def _logarithmic(output: Output, variable: Node) -> Iterator[Node]:
+def _logarithmic(output: Output) -> Iterator[Node]:
     """Yield a derivative by logarithmic differentiation."""
-    if variable.op is not SYMBOL:
-        return
-    for y, order in _differentiated(output, variable):
-        for formula in dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]):
-            slope: Node | None = formula
-            way = LogarithmicDifferentiation(variable)
-            try:
-                for _ in range(order):
-                    slope = None if slope is None else way.derivative(slope)
-            except NumberTooLargeError:
-                continue
+    for y, by in _differentiated(output):
+        yield from _repeated(dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]), by)
+
+
+def _repeated(formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
+    """Yield derivatives of formulas by one variable after another, by logarithmic differentiation."""
+    for formula in formulas:
+        slope: Node | None = formula
+        with suppress(NumberTooLargeError):
+            for x in by:
+                slope = None if slope is None else LogarithmicDifferentiation(x).derivative(slope)
             if slope is not None:
                 yield slope
 
 
-def _differentiated(output: Output, variable: Node) -> Iterator[tuple[Node, int]]:
-    """Yield formulas whose derivative by the variable an output is, with the order."""
+def _differentiated(output: Output) -> Iterator[tuple[Node, Sequence[Node]]]:
+    """Yield formulas whose derivative an output is, each with the symbols by which it is one."""
     slope = output.slope
-    if slope is not None and all(x is variable for x in slope.by):
-        yield slope.y, len(slope.by)
+    if slope is not None and all(x.op is SYMBOL for x in slope.by):
+        yield slope.y, slope.by
     for trace in output.traces:
         if len(trace.outputs) == 1 and trace.outputs[0][1].is_number(1) and output.node in trace.gradients:
-            if trace.wrt[trace.gradients.index(output.node)] is variable:
-                yield trace.outputs[0][0], 1
+            x = trace.wrt[trace.gradients.index(output.node)]
+            if x.op is SYMBOL:
+                yield trace.outputs[0][0], (x,)

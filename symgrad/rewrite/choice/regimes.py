@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,12 @@ _SWITCH = 8.0
 _OPERATION = 0.02
 """The wrong bits that an operation of another regime must save."""
 
+_USELESS = 30.0
+"""The lost bits from which on a value is as useless as no value."""
+
+_AGREEING = 44
+"""The bits to which forms agree if one is an approximation."""
+
 _REGIMES = 4
 """The most regimes."""
 
@@ -51,18 +58,24 @@ _PLACES = 6
 _TERMS = (6, 12, 20)
 """The numbers of terms of the Taylor polynomials that are compared."""
 
-_ROUNDS = 2
-"""How often samples are added between neighbours at which different forms are good."""
+_ROUNDS, _CLOSE = 5, 4
+"""How often samples are added where forms change, if both are good at so few samples."""
 
 _BISECTIONS = 12
 _NORMAL = 2.3e-308
 """The smallest float with all its digits."""
+
+_NEXT = 2.0**-10
+"""The relative distance of places that are next to each other."""
 
 _MEETINGS = 40
 """The samples at which forms are seen to be equal."""
 
 _NUDGE = Fraction(1, 2**30)
 """A relative change of the variable that shows how much its rounding changes the value."""
+
+_ORDINARY = 1e-280
+"""Values above this and below its reciprocal are worth a second stage of forms."""
 
 _SMALLEST = 1e-300
 """Errors below the rounding of this are none: floats lose digits below 2.2e-308."""
@@ -91,17 +104,20 @@ class OneVariable:
         target: the formula.
         variable: a symbol, or the node that the formula reads all symbols through.
         facts: the interval of the variable.
+        near: further points near which the variable is sampled.
     """
 
-    def __init__(self, target: Node, variable: Node, facts: Facts) -> None:
+    def __init__(self, target: Node, variable: Node, facts: Facts, near: Sequence[Fraction] = ()) -> None:
         self._target, self._variable = target, variable
         self._low, self._high = float(facts.low), float(facts.high)
         self._low_open, self._high_open = facts.low_open, facts.high_open
         self._values = CertainValues([target])
         self._singular = list(dict.fromkeys(self._singular_points()))
         self._exact: dict[float, tuple[float, float, float] | None] = {}
-        near = [p + s * _OFFSETS for p in {*map(float, self._singular), 1.0} for s in (1, -1)]
-        places = self._inside(np.concatenate([_MAGNITUDES, -_MAGNITUDES, *near]))
+        self._bounded: set[Node] = set()
+        around = {*map(float, self._singular), *map(float, near), 1.0}
+        beside = [p + s * _OFFSETS for p in around for s in (1, -1)]
+        places = self._inside(np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]))
         self._places = np.union1d(places, self._edges([target], places))
 
     @cached_property
@@ -127,8 +143,10 @@ class OneVariable:
             unit = np.maximum(np.spacing(np.abs(nearest)), np.spacing(_SMALLEST))
             off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
             right = (found == nearest) | (off <= 2.0**FINE + ROUNDINGS * allowed)
-        # Values that are undefined in extended precision, too, are undefined or overflow in both.
-        return bool((~right & ~(np.isnan(exact) & np.isnan(found) & (places == 0))).any())
+            sizes = np.abs(exact)
+            # Just before the value leaves the range of floats, a part of any form may leave it.
+            right |= (sizes < _ORDINARY) & (sizes > 0) | (sizes > 1 / _ORDINARY)
+        return not right.all()
 
     def wrong_bits(self, forms: Sequence[Node]) -> Any:
         """Return the wrong bits of forms at the samples, beyond those that rounding the variable makes wrong.
@@ -157,34 +175,70 @@ class OneVariable:
             a, b = values.at({self._variable: x})
             if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
                 continue
-            if not arb(a).overlaps(arb(b)):
+            # A Taylor polynomial agrees to the last bits of floats.
+            if not arb(a).overlaps(arb(b)) and not abs(arb(a) - arb(b)) * 2**_AGREEING < abs(arb(a)):
                 return False
             met += 1
         return met > 0
 
-    def choose(self, forms: Sequence[Node]) -> Node:
-        """Return the formula as one of the forms, or as a choice between several at thresholds.
+    def choose(self, stages: Iterable[Sequence[Node]]) -> Node:
+        """Return the formula as one of its forms, or as a choice between several at thresholds.
 
         Args:
-            forms: equal forms; the first that is good enough is taken.
+            stages: equal forms; those of a later stage are made if those before lose digits somewhere.
         """
-        first, *rest = dict.fromkeys(forms)
-        forms = [first, *filter(self._is_equal, rest)]
-        if not len(self._samples):
-            return forms[0]
-        bits = self.wrong_bits(forms)
-        for form, row in zip(forms, bits, strict=True):
-            if not (row > _FEW).any():
-                return form
-        forms += self._polynomials()
-        self._samples = self._known(np.union1d(self._samples, self._edges(forms, self._samples)))
-        for _ in range(_ROUNDS):
-            bits = self.wrong_bits(forms)
-            if not self._refine(bits):
+        forms: list[Node] = []
+        chosen: Sequence[Regime] = [Regime(0, 0)]
+        lost = np.zeros((0, len(self._samples)))
+        for stage in stages:
+            new = [f for f in dict.fromkeys(stage) if f not in forms]
+            forms += [f for k, f in enumerate(new) if (not k and not forms) or self._is_equal(f)]
+            if not len(self._samples):
+                return forms[0]
+            if not len(lost):
+                if not self._lost(forms[:1]).any():
+                    return forms[0]
+                forms[1:1] = self._polynomials()
+            costs = [len(topological([f], until=[self._variable])) for f in forms]
+            lost = self._lost(forms)
+            chosen = _cheapest_sequence(lost, costs)
+            for _ in range(_ROUNDS):
+                if not self._refine(lost, chosen, [forms[r.form] for r in chosen]):
+                    break
+                lost = self._lost(forms)
+                chosen = _cheapest_sequence(lost, costs)
+            ordinary = self._ordinary
+            if not any(
+                (lost[r.form, r.start : end] * ordinary[r.start : end]).any() for r, end in self._ends(chosen)
+            ):
                 break
-        bits = self.wrong_bits(forms)
-        costs = [len(topological([f], until=[self._variable])) for f in forms]
-        return self._joined(forms, bits, _cheapest_sequence(bits, costs))
+        return self._joined(forms, lost, chosen)
+
+    @property
+    def _ordinary(self) -> Any:
+        """A mask of the samples at which the value is not about to leave the range of floats."""
+        sizes = np.array([abs(e[0]) if (e := self._exact[x]) else 0.0 for x in self._samples.tolist()])
+        return (sizes > _ORDINARY) & (sizes < 1 / _ORDINARY)
+
+    def total_lost(self, forms: Sequence[Node]) -> Any:
+        """Return the bits that each form loses, summed over the samples; infinite for a form that is not equal."""
+        if not len(self._samples):
+            return np.zeros(len(forms))
+        equal = np.array([f is self._target or self._is_equal(f) for f in forms])
+        return np.where(equal, self._lost(forms).sum(axis=1), np.inf)
+
+    @property
+    def singular(self) -> Sequence[Fraction]:
+        """The points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
+        return self._singular
+
+    def _lost(self, forms: Sequence[Node]) -> Any:
+        """Return the wrong bits of forms at the samples that justify another form, a row for each form."""
+        return np.clip(self.wrong_bits(forms) - _FEW, 0.0, _USELESS)
+
+    def _ends(self, regimes: Sequence[Regime]) -> Iterator[tuple[Regime, int]]:
+        """Yield regimes, each with the position behind its last sample."""
+        return zip(regimes, [*(r.start for r in regimes[1:]), len(self._samples)], strict=True)
 
     # ------------------------------------------------------------------------------------------------------- samples
 
@@ -222,14 +276,27 @@ class OneVariable:
         change = float(abs(arb(moved).mid() - value) * arb(2) ** -23 / arb(unit))
         return high, low, change if math.isfinite(change) else math.inf
 
-    def _refine(self, bits: Any) -> bool:
-        """Add samples between neighbours of which a form is good at one alone; return whether there are any."""
-        bad = bits > _FEW
-        changes = np.flatnonzero((bad[:, 1:] != bad[:, :-1]).any(axis=0))
-        left, right = self._samples[changes], self._samples[changes + 1]
+    def _refine(self, lost: Any, regimes: Sequence[Regime], forms: Sequence[Node]) -> bool:
+        """Add samples where a form leaves the range of floats, and where forms change; return whether there are any."""
         before = len(self._samples)
-        self._samples = self._known(np.concatenate([self._samples, _between(left, right)]))
+        new = [f for f in dict.fromkeys(forms) if f not in self._bounded]
+        self._bounded.update(new)
+        added = self._edges(new, self._samples).tolist() if new else []
+        for (first, _), (second, end) in pairwise(self._ends(regimes)):
+            low, high = self._change(lost, first, second, end)
+            if high - low <= _CLOSE:
+                added += _between(self._samples[low:high], self._samples[low + 1 : high + 1]).tolist()
+        self._samples = self._known(np.union1d(self._samples, added))
         return len(self._samples) > before
+
+    def _change(self, lost: Any, before: Regime, after: Regime, end: int) -> tuple[int, int]:
+        """Return the samples between which a form may give way to another: each is as good there."""
+        gain = lost[before.form] - lost[after.form]
+        worse = np.flatnonzero(gain[before.start : after.start] < 0)
+        better = np.flatnonzero(gain[after.start : end] > 0)
+        low = before.start + int(worse[-1]) if len(worse) else before.start
+        high = after.start + int(better[0]) if len(better) else end - 1
+        return low, high
 
     def _edges(self, forms: Sequence[Node], places: Any) -> Any:
         """Return places between others at which a part of a form leaves the range of floats, or enters it."""
@@ -247,7 +314,8 @@ class OneVariable:
                 == start
             )
             low, high = np.where(same, middle, low), np.where(same, high, middle)
-        return np.concatenate([low, high])
+        low, which = np.unique(low, return_index=True)
+        return np.concatenate([low[_apart(low)], high[which][_apart(low)]])
 
     def _floats(self, nodes: Sequence[Node], places: Any) -> list[Any]:
         return [np.asarray(v, np.float64) for v in self._evaluate(nodes, places, _float_of)]
@@ -305,12 +373,10 @@ class OneVariable:
             for terms in _TERMS:
                 yield _polynomial(coefficients[:terms], t)
 
-    def _joined(self, forms: Sequence[Node], bits: Any, regimes: Sequence[Regime]) -> Node:
+    def _joined(self, forms: Sequence[Node], lost: Any, regimes: Sequence[Regime]) -> Node:
         """Return the choice between regimes at thresholds."""
-        bounds = [
-            self._threshold(bits, a, b, regimes[k + 2].start if k + 2 < len(regimes) else len(self._samples))
-            for k, (a, b) in enumerate(zip(regimes, regimes[1:], strict=False))
-        ]
+        changes = [self._change(lost, a, b, end) for (a, _), (b, end) in pairwise(self._ends(regimes))]
+        bounds = [_shortest(*(Fraction(float(self._samples[i])) for i in change)) for change in changes]
         pieces = [self._keeping_hole(forms[r.form], forms[0]) for r in regimes]
         found = pieces[-1]
         k = len(pieces) - 2
@@ -342,20 +408,10 @@ class OneVariable:
                 form = where(ne(self._variable, number(place)), form, closed)
         return form
 
-    def _threshold(self, bits: Any, before: Regime, after: Regime, end: int) -> Fraction:
-        """Return a short number at which to change from one form to another; at it the second form is used."""
-        gain = bits[before.form] - bits[after.form]
-        worse = np.flatnonzero(gain[before.start : after.start] < 0)
-        better = np.flatnonzero(gain[after.start : end] > 0)
-        low = before.start + int(worse[-1]) if len(worse) else before.start
-        high = after.start + int(better[0]) if len(better) else end - 1
-        return _shortest(Fraction(float(self._samples[low])), Fraction(float(self._samples[high])))
 
-
-def _cheapest_sequence(bits: Any, costs: Sequence[int]) -> list[Regime]:
-    """Return the sequence of at most `_REGIMES` forms along the samples with the least wrong bits and changes."""
-    forms, samples = bits.shape
-    lost = np.maximum(bits - _FEW, 0.0)
+def _cheapest_sequence(lost: Any, costs: Sequence[int]) -> list[Regime]:
+    """Return the sequence of at most `_REGIMES` forms along the samples with the least lost bits and changes."""
+    forms, samples = lost.shape
     entry = _OPERATION * np.array(costs) + 1e-6 * np.arange(forms)
     total = np.full((_REGIMES, forms), np.inf)
     total[0] = lost[:, 0] + entry
@@ -433,6 +489,13 @@ def _shortest(low: Fraction, high: Fraction) -> Fraction:
         if low < found <= high:
             return found
     return high
+
+
+def _apart(places: Any) -> Any:
+    """Return a mask of sorted places of which none is next to another, as far as samples need."""
+    with np.errstate(all="ignore"):
+        gaps = np.diff(places, prepend=-np.inf) > _NEXT * np.abs(places)
+    return gaps
 
 
 def _in_range(row: Any) -> Any:
