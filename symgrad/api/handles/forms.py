@@ -99,7 +99,7 @@ class FormMethods(ArrayMethods):
         return tuple(self._stable().notes)
 
     def _stable(self) -> Stable:
-        from symgrad.compiler.forms.one_variable import keep_digits
+        from symgrad.compiler.forms.one_variable import keep_digits, keep_digits_of_values
         from symgrad.compiler.forms.output import Output
         from symgrad.compiler.forms.redifferentiation import rederived
         from symgrad.rewrite.pipeline import Stable, canonical, stable
@@ -107,7 +107,14 @@ class FormMethods(ArrayMethods):
         formula = [readable(self)]
         with keeping(self.answers):
             if not self.derived:
-                return stable(formula)
+                found = stable(formula)
+                if not is_elementwise(formula):
+                    return found
+
+                def by_parts() -> Stable:
+                    return Stable(keep_digits_of_values(found.nodes), found.trace)
+
+                return remembered(formula, "stable by parts", by_parts)
             output = Output(self.node, self.origins, self.traces, self.slope)
             again = cache(lambda: rederived([output]))
             others = (lambda: canonical(again()).nodes, again)

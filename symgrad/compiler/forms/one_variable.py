@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from typing import TypeAlias
 
 from symgrad.autodiff.jvp import Pushforward
 from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
@@ -17,11 +18,13 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.rewrite.choice.lines import Lines
 from symgrad.rewrite.choice.regimes import OneVariable
+from symgrad.rewrite.choice.value_forms import value_forms
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.facts.intervals import Facts
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
+
+_Stages: TypeAlias = "Iterator[Sequence[Node]]"
 
 _PARTS = 40
 """The most parts that are looked at: each takes some milliseconds."""
@@ -41,6 +44,11 @@ def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
         nodes: the forms in which they would be computed.
     """
     return _DigitKeeper().keep(outputs, nodes)
+
+
+def keep_digits_of_values(nodes: Sequence[Node]) -> list[Node]:
+    """Return formulas with each part of one variable in a form, or a choice of forms, that keeps its digits."""
+    return _DigitKeeper().keep_values(nodes)
 
 
 class _DigitKeeper:
@@ -68,15 +76,31 @@ class _DigitKeeper:
                 if of_parts:
                     finished.add(found[k])
         wholes = dict(zip(found, outputs, strict=True))
-        better: dict[Node, Node] = {}
         rest = [node for node in found if node not in finished]
-        for node, variable in list(parts_of_one_variable(rest))[:_PARTS]:
-            form = self._of_one(node, variable, partial(_stages, node, variable, wholes.get(node)))
+        return self._by_parts(found, rest, lambda node, variable: _stages(node, variable, wholes.get(node)))
+
+    def keep_values(self, nodes: Sequence[Node]) -> list[Node]:
+        return self._by_parts(nodes, nodes, self._stages_of_value)
+
+    def _by_parts(
+        self, nodes: Sequence[Node], searched: Sequence[Node], stages: Callable[[Node, Node], _Stages]
+    ) -> list[Node]:
+        """Return nodes with the parts of one variable of some of them in forms that keep their digits."""
+        better: dict[Node, Node] = {}
+        for node, variable in list(parts_of_one_variable(searched))[:_PARTS]:
+            form = self._of_one(node, variable, partial(stages, node, variable))
             if form is not node:
                 better[node] = form
         if better:
             info("arrange", "%d parts of one variable in other forms, as theirs lose digits", len(better))
-        return substitute(found, better) if better else found
+        return substitute(nodes, better)
+
+    def _stages_of_value(self, node: Node, variable: Node) -> _Stages:
+        made = value_forms(node, self._known)
+        yield made
+        yield [stable([form]).nodes[0] for form in made]
+        with suppress(NumberTooLargeError):
+            yield [LogarithmicDifferentiation(variable).reassociated(form) for form in made]
 
     def _of_one(
         self,
@@ -88,7 +112,7 @@ class _DigitKeeper:
         """Return a part of one variable in a form, or a choice of forms, that keeps its digits."""
         key = node, variable
         if key not in self._chosen:
-            part = OneVariable(node, variable, self._known.facts(variable) if facts is None else facts)
+            part = OneVariable(node, variable, self._known.facts(variable))
             self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
             form = node
             if part.is_suspect(node):
@@ -123,7 +147,7 @@ class _DigitKeeper:
         """Return the form of a derivative of a part of a formula."""
         node = canonical([slope], drop_stops=True).nodes[0]
 
-        def stages() -> Iterator[Sequence[Node]]:
+        def stages() -> _Stages:
             made = [node, slope, *_repeated([part], [variable] * order)]
             yield made
             yield [stable([form]).nodes[0] for form in made]
@@ -140,7 +164,7 @@ def _variables(node: Node) -> list[Node]:
     return [s for s in symbols_of([node]) if s.dtype == "real" and not s.shape]
 
 
-def _stages(node: Node, variable: Node, output: Output | None) -> Iterator[Sequence[Node]]:
+def _stages(node: Node, variable: Node, output: Output | None) -> _Stages:
     """Yield forms of a part, its own first; further ones if the part is a derivative of a formula of one variable."""
     made = [node, canonical([node]).nodes[0]]
     if output is not None:

@@ -448,7 +448,7 @@ def _horner(coefficients: Sequence[Fraction], t: Node) -> Node:
         rest.pop()
     found: Node = number(rest[-1])
     for c in rest[-2::-1]:
-        found = mul(t, found)
+        found = t if found.is_number(1) else mul(t, found)
         if c:
             found = add(found, number(c))
     return found

@@ -1,0 +1,124 @@
+"""Further forms of a formula for the choice between regimes: one application of a row, or logarithms taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from symgrad.ir.graph import OPS, Node, number
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.scalar.arith import add, div, mul, neg, pow
+from symgrad.ops.scalar.elementary import exp, expm1, log, log1p
+from symgrad.rewrite.choice.alternatives import Alternatives
+from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.pipeline import canonical, stable
+from symgrad.rewrite.rules.stable import STABLE
+
+_FORMS = 40
+"""The most forms of one formula."""
+
+_ONE, _TWO = number(1), number(2)
+
+
+def _decay(u: Node) -> Node:
+    return exp(neg(mul(_TWO, u)))
+
+
+def _cosh(u: Node) -> Node:
+    return div(mul(exp(u), add(_ONE, _decay(u))), _TWO)
+
+
+def _sinh(u: Node) -> Node:
+    return div(mul(exp(u), neg(expm1(neg(mul(_TWO, u))))), _TWO)
+
+
+_EXPONENTIALS: Mapping[str, Callable[[Node], Node]] = {
+    "cosh": _cosh,
+    "sinh": _sinh,
+    "tanh": lambda u: div(neg(expm1(neg(mul(_TWO, u)))), add(_ONE, _decay(u))),
+    "sech": lambda u: div(_ONE, _cosh(u)),
+    "csch": lambda u: div(_ONE, _sinh(u)),
+    "coth": lambda u: div(add(_ONE, _decay(u)), neg(expm1(neg(mul(_TWO, u))))),
+    "sigmoid": lambda u: div(_ONE, add(_ONE, exp(neg(u)))),
+}
+"""Functions by exponentials that do not overflow for positive arguments."""
+
+
+def value_forms(node: Node, known: Conditions) -> list[Node]:
+    """Return forms of a formula that differ from it at one place.
+
+    Args:
+        node: the formula.
+        known: facts, which decide the conditions of rows.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.notation.printer import expression_text
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> [expression_text(n) for n in value_forms(log(1 - exp(-x)), Conditions())]
+        ['log(1 - exp(-x))', 'log(-expm1(-x))', 'log1p(-exp(-x))']
+    """
+    found = dict.fromkeys([node, canonical([node]).nodes[0]])
+    for form in _forms(node, known):
+        found[form] = None
+        if len(found) >= _FORMS:
+            break
+    return list(found)
+
+
+def _forms(node: Node, known: Conditions) -> Iterator[Node]:
+    starts = dict.fromkeys([node, canonical([node]).nodes[0]])
+    alternatives = Alternatives(STABLE, known)
+    for start in starts:
+        for part in reversed(topological([start])):
+            others = [step.after for step in alternatives.of(part)]
+            if part.op is log:
+                others += _logarithms(part.args[0])
+            yield from (substitute([start], {part: other})[0] for other in others)
+
+
+def _logarithms(u: Node) -> Iterator[Node]:
+    """Yield forms of log(u)."""
+    # Near 1 the logarithm is as small as u - 1.
+    yield log1p(canonical([add(u, number(-1))]).nodes[0])
+    for argument in dict.fromkeys([u, *canonical([u]).nodes, *stable([u]).nodes]):
+        for mirrored in (False, True):
+            yield _apart(_in_exponentials(argument, mirrored))
+
+
+def _in_exponentials(node: Node, mirrored: bool) -> Node:
+    """Return a formula with exponentials in place of hyperbolic functions; ``mirrored`` for negative arguments."""
+
+    def form(n: Node) -> Node:
+        (u,) = n.args
+        if not mirrored:
+            return _EXPONENTIALS[n.op.name](u)
+        odd = n.op.name in ("sinh", "tanh", "csch", "coth")
+        if n.op.name == "sigmoid":
+            return div(exp(u), add(_ONE, exp(u)))
+        found = _EXPONENTIALS[n.op.name](neg(u))
+        return neg(found) if odd else found
+
+    changed = {n: form(n) for n in topological([node]) if n.op.name in _EXPONENTIALS}
+    return substitute([node], changed)[0] if changed else node
+
+
+def _apart(u: Node) -> Node:
+    """Return the logarithm of a product as a sum of logarithms."""
+    name = u.op.name
+    if name == "mul":
+        return add(_apart(u.args[0]), _apart(u.args[1]))
+    if name == "div":
+        below = neg(_apart(u.args[1]))
+        return below if u.args[0].is_number(1) else add(_apart(u.args[0]), below)
+    if name == "exp":
+        return u.args[0]
+    if u.op is pow and u.args[1].is_number():
+        return mul(u.args[1], _apart(u.args[0]))
+    if u.op is OPS["sqrt"]:
+        return div(_apart(u.args[0]), _TWO)
+    if u.op is add and u.args[0].is_number(1):
+        return log1p(u.args[1])
+    if u.op is neg and u.args[0].op is expm1:
+        return log1p(neg(exp(u.args[0].args[0])))
+    return log(u)
