@@ -14,7 +14,7 @@ from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
 from symgrad.ir.graph import SYMBOL, Node, as_node
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.rewrite.choice.lines import Lines
 from symgrad.rewrite.choice.regimes import OneVariable
@@ -107,7 +107,6 @@ class _DigitKeeper:
         node: Node,
         variable: Node,
         stages: Callable[[], Iterable[Sequence[Node]]],
-        facts: Facts | None = None,
     ) -> Node:
         """Return a part of one variable in a form, or a choice of forms, that keeps its digits."""
         key = node, variable
@@ -197,10 +196,12 @@ def _repeated(formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
 def _differentiated(output: Output) -> Iterator[tuple[Node, Sequence[Node]]]:
     """Yield formulas whose derivative an output is, each with the symbols by which it is one."""
     slope = output.slope
-    if slope is not None and all(x.op is SYMBOL for x in slope.by):
+    if slope is not None and all(x.op is SYMBOL for x in slope.by) and all_pointwise(topological([slope.y])):
         yield slope.y, slope.by
     for trace in output.traces:
-        if len(trace.outputs) == 1 and trace.outputs[0][1].is_number(1) and output.node in trace.gradients:
-            x = trace.wrt[trace.gradients.index(output.node)]
-            if x.op is SYMBOL:
-                yield trace.outputs[0][0], (x,)
+        if len(trace.outputs) != 1 or output.node not in trace.gradients:
+            continue
+        ((y, seed),) = trace.outputs
+        x = trace.wrt[trace.gradients.index(output.node)]
+        if x.op is SYMBOL and seed.is_number(1) and all_pointwise(topological([y])):
+            yield y, (x,)

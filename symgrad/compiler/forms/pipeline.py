@@ -151,13 +151,12 @@ def derivative_forms(
         else "in stable forms, as the canonical one loses digits"
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
-    if elementwise:
-        from symgrad.compiler.forms.one_variable import (
-            keep_digits,  # for start-up time: many programs have arrays
-        )
+    found = substitute(kept, values)
+    if not elementwise:
+        return found
+    from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
 
-        return keep_digits(outputs, kept)
-    return substitute(kept, values)
+    return keep_digits(outputs, found)
 
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
