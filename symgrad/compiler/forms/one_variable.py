@@ -126,7 +126,7 @@ class _DigitKeeper:
     def _of_several(self, output: Output, node: Node, variables: Sequence[Node]) -> tuple[Node, bool]:
         """Return the form of a derivative that loses the fewest digits on lines, and whether its parts are chosen."""
         of_parts: list[Node] = []
-        for y, by in _differentiated(output):
+        for y, by in dict.fromkeys(_differentiated(output)):
             slope = with_slopes(y, len(by), self._slope_of_part)
             for x in by:
                 slope = Pushforward({x: as_node(1)})([slope])[0]
@@ -135,9 +135,8 @@ class _DigitKeeper:
         lines = Lines(node, variables, self._known, near)
         if not lines.is_suspect(node):
             return node, False
-        forms = dict.fromkeys([node, *of_parts, output.node, *rederived([output]), *_logarithmic(output)])
-        lost = lines.lost(list(forms))
-        best = list(forms)[int(lost.argmin())]
+        others = [output.node, *rederived([output]), *_logarithmic(output)]
+        best = lines.best(list(dict.fromkeys([node, *of_parts, *others])))
         if best is not node:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
         return best, best in of_parts
@@ -178,7 +177,7 @@ def _stages(node: Node, variable: Node, output: Output | None) -> _Stages:
 
 def _logarithmic(output: Output) -> Iterator[Node]:
     """Yield a derivative by logarithmic differentiation."""
-    for y, by in _differentiated(output):
+    for y, by in dict.fromkeys(_differentiated(output)):
         yield from _repeated(dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]), by)
 
 
@@ -193,7 +192,7 @@ def _repeated(formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
                 yield slope
 
 
-def _differentiated(output: Output) -> Iterator[tuple[Node, Sequence[Node]]]:
+def _differentiated(output: Output) -> Iterator[tuple[Node, tuple[Node, ...]]]:
     """Yield formulas whose derivative an output is, each with the symbols by which it is one."""
     slope = output.slope
     if slope is not None and all(x.op is SYMBOL for x in slope.by) and all_pointwise(topological([slope.y])):

@@ -8,17 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, number
-from symgrad.ir.traverse import substitute
-from symgrad.rewrite.choice.regimes import OneVariable
+from symgrad.ir.graph import Node
+from symgrad.rewrite.choice.certain_values import CertainValues
+from symgrad.rewrite.choice.lost_digits import MOVED, Reference, are_equal, evaluated, suspicions, within
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.intervals import Facts
 
-_OTHERS = (
-    (Fraction(3, 4), Fraction(7, 4), Fraction(5, 4), Fraction(9, 4), Fraction(11, 8), Fraction(1, 2)),
-    (Fraction(-5, 8), Fraction(3, 8), Fraction(-9, 8), Fraction(-7, 4), Fraction(5, 2), Fraction(-1, 4)),
-)
+_OFFSETS = 10.0 ** np.arange(-12, 2, 1.0)
+_OTHERS = ((0.75, 1.75, 1.25, 2.25, 1.375, 0.5), (-0.625, 0.375, -1.125, -1.75, 2.5, -0.25))
 """The values of the variables that stay, in turn, for each line through a variable."""
+
+_MAGNITUDES = 2.0 ** np.arange(-40, 21, 1.5)
+"""The sizes of the variable that moves: those of numbers in ordinary units."""
+
+_COMPARED, _MEETINGS = 64, 16
+"""The most points at which forms are compared, and at which they are seen to be equal."""
+
+_WORTH = 8.0
+"""The bits, summed over points, that another form must save."""
 
 
 class Lines:
@@ -38,40 +45,55 @@ class Lines:
         known: Conditions,
         near: Mapping[Node, Sequence[Fraction]],
     ) -> None:
+        self._target = target
         facts = {x: known.facts(x) for x in variables}
-        self._lines: list[tuple[OneVariable, dict[Node, Node]]] = []
+        columns: dict[Node, list[Any]] = {x: [] for x in variables}
         for x in variables:
+            beside = [float(p) + s * _OFFSETS for p in near.get(x, ()) for s in (1, -1)]
+            places = within(facts[x], np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]))
             for values in _OTHERS:
-                fixed = {
-                    v: number(_inside(values[k % len(values)], facts[v]))
-                    for k, v in enumerate(variables)
-                    if v is not x
-                }
-                line = OneVariable(substitute([target], fixed)[0], x, facts[x], near=near.get(x, ()))
-                self._lines.append((line, fixed))
+                for k, v in enumerate(variables):
+                    stays = np.full(len(places), _inside(values[k % len(values)], facts[v]))
+                    columns[v].append(places if v is x else stays)
+        self._points = {x: np.concatenate(column) for x, column in columns.items()}
 
     def is_suspect(self, form: Node) -> bool:
         """Tell whether a form may lose digits on some line."""
-        return any(line.is_suspect(substitute([form], fixed)[0]) for line, fixed in self._lines)
+        return bool(suspicions(form, self._points).any())
 
-    def lost(self, forms: Sequence[Node]) -> Any:
-        """Return the bits that each form loses, summed over the samples of all lines; infinite for an unequal form."""
-        total = np.zeros(len(forms))
-        for line, fixed in self._lines:
-            rows = [substitute([form], fixed)[0] for form in forms]
-            total += line.total_lost(rows)
-        return total
+    def best(self, forms: Sequence[Node]) -> Node:
+        """Return the form that loses the fewest digits of those that are equal to the formula.
+
+        Args:
+            forms: the forms; they are compared at points at which the first may lose digits, and some others.
+        """
+        suspect = suspicions(forms[0], self._points)
+        groups = (np.flatnonzero(suspect), np.flatnonzero(~suspect))
+        chosen = np.concatenate([group[:: 1 + len(group) * 2 // _COMPARED] for group in groups])
+        points = [{x: float(column[i]) for x, column in self._points.items()} for i in chosen.tolist()]
+        exact = CertainValues([self._target])
+        values = [exact.at(p)[0] for p in points]
+        known = [k for k, v in enumerate(values) if v is not None and not isinstance(v, bool)]
+        if not known:
+            return forms[0]
+        points = [points[k] for k in known]
+        moved = [exact.at({x: Fraction(v) * MOVED for x, v in p.items()})[0] for p in points]
+        columns = {x: np.array([p[x] for p in points]) for x in self._points}
+        lost = Reference([values[k] for k in known], moved).lost(evaluated(forms, columns)).sum(axis=1)
+        met = points[:: 1 + len(points) // _MEETINGS]
+        for k in np.argsort(lost, kind="stable").tolist():
+            if lost[k] >= lost[0] - _WORTH:
+                break
+            if are_equal(self._target, forms[k], met):
+                return forms[k]
+        return forms[0]
 
 
-def _inside(value: Fraction, facts: Facts) -> Fraction:
+def _inside(value: float, facts: Facts) -> float:
     """Return a value of an interval: the value itself, or one as far inside."""
-    low, high = facts.low, facts.high
-    if not isinstance(low, float) and not isinstance(high, float):
-        if low < value < high:
-            return value
-        return low + (high - low) * Fraction(abs(value), 4)
-    if not isinstance(low, float):
-        return value if value > low else low + abs(value)
-    if not isinstance(high, float):
-        return value if value < high else high - abs(value)
-    return value
+    low, high = float(facts.low), float(facts.high)
+    if low < value < high:
+        return value
+    if np.isfinite(low) and np.isfinite(high):
+        return low + (high - low) * min(abs(value) / 4, 0.9)
+    return low + abs(value) if np.isfinite(low) else high - abs(value)

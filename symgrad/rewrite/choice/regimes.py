@@ -9,7 +9,7 @@ expressions, PLDI 2015). Beside a removable singularity a Taylor polynomial is o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,15 +24,10 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, mul
 from symgrad.ops.scalar.logic import lt, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
-from symgrad.rewrite.choice.certain_values import CertainValues
-from symgrad.rewrite.choice.exact_values import COMPUTED, float_of, wide_of
-from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS
-from symgrad.rewrite.choice.samples import has_extended
+from symgrad.rewrite.choice.certain_values import Ball, CertainValues
+from symgrad.rewrite.choice.lost_digits import MOVED, Reference, are_equal, evaluated, suspicions, within
 from symgrad.rewrite.choice.taylor import taylor_coefficients
 from symgrad.rewrite.facts.intervals import Facts
-
-_WORST = 64.0
-"""The wrong bits of a value that is NaN or infinite."""
 
 _SWITCH = 8.0
 """The wrong bits, summed over samples, that another regime must save."""
@@ -40,17 +35,8 @@ _SWITCH = 8.0
 _OPERATION = 0.02
 """The wrong bits that an operation of another regime must save."""
 
-_USELESS = 30.0
-"""The lost bits from which on a value is as useless as no value."""
-
-_AGREEING = 44
-"""The bits to which forms agree if one is an approximation."""
-
 _REGIMES = 4
 """The most regimes."""
-
-_FEW = 3.0
-"""Wrong bits that do not justify another form: which form has fewer is chance."""
 
 _PLACES = 6
 """The most points near which a formula is sampled and expanded."""
@@ -68,19 +54,14 @@ _NORMAL = 2.3e-308
 _NEXT = 2.0**-10
 """The relative distance of places that are next to each other."""
 
-_MEETINGS = 40
+_MEETINGS = 20
 """The samples at which forms are seen to be equal."""
 
-_NUDGE = Fraction(1, 2**30)
-"""A relative change of the variable that shows how much its rounding changes the value."""
+_HALVINGS, _BITS = 50, 192
+"""The halvings of an interval with a root, and the bits that show whether a short number is one."""
 
-_ORDINARY = 1e-280
-"""Values above this and below its reciprocal are worth a second stage of forms."""
-
-_SMALLEST = 1e-300
-"""Errors below the rounding of this are none: floats lose digits below 2.2e-308."""
-
-_MAGNITUDES = np.unique(np.concatenate([10.0 ** np.arange(-300, 301, 30), 2.0 ** np.arange(-40, 21, 1.0)]))
+_ORDINARY = 2.0 ** np.arange(-40, 21, 1.0)
+_MAGNITUDES = np.unique(np.concatenate([10.0 ** np.arange(-300, 301, 30), _ORDINARY]))
 _OFFSETS = 10.0 ** np.arange(-17, 3, 0.5)
 
 
@@ -104,82 +85,26 @@ class OneVariable:
         target: the formula.
         variable: a symbol, or the node that the formula reads all symbols through.
         facts: the interval of the variable.
-        near: further points near which the variable is sampled.
     """
 
-    def __init__(self, target: Node, variable: Node, facts: Facts, near: Sequence[Fraction] = ()) -> None:
-        self._target, self._variable = target, variable
-        self._low, self._high = float(facts.low), float(facts.high)
-        self._low_open, self._high_open = facts.low_open, facts.high_open
+    def __init__(self, target: Node, variable: Node, facts: Facts) -> None:
+        self._target, self._variable, self._facts = target, variable, facts
+        self.singular = list(dict.fromkeys(self._singular_points()))
+        beside = [float(p) + s * _OFFSETS for p in {*self.singular, 1} for s in (1, -1)]
+        self._places = within(facts, np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]))
         self._values = CertainValues([target])
-        self._singular = list(dict.fromkeys(self._singular_points()))
-        self._exact: dict[float, tuple[float, float, float] | None] = {}
+        self._known: dict[float, tuple[Ball, Ball] | None] = {}
         self._bounded: set[Node] = set()
-        around = {*map(float, self._singular), *map(float, near), 1.0}
-        beside = [p + s * _OFFSETS for p in around for s in (1, -1)]
-        places = self._inside(np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]))
-        self._places = np.union1d(places, self._edges([target], places))
+        self._equal = {target: True}
 
     @cached_property
     def _samples(self) -> Any:
         """The places at which certain values are known."""
-        return self._known(self._places)
+        return self._with_values(self._places)
 
     def is_suspect(self, form: Node) -> bool:
-        """Tell whether a form may lose digits: its floats differ from its values in extended precision.
-
-        This takes no certain values. Without extended precision every form is suspect.
-        """
-        order = topological([form], until=[self._variable])
-        if not has_extended() or any(n.args and n.op.name not in COMPUTED for n in order):
-            return True
-        places = self._places
-        wide = places.astype(np.longdouble)
-        moved = wide * (1 + np.longdouble(2) ** -53)
-        (found,) = self._floats([form], places)
-        exact, near = (self._evaluate([form], at, wide_of)[0] for at in (wide, moved))
-        with np.errstate(all="ignore"):
-            nearest = exact.astype(np.float64)
-            unit = np.maximum(np.spacing(np.abs(nearest)), np.spacing(_SMALLEST))
-            off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
-            right = (found == nearest) | (off <= 2.0**FINE + ROUNDINGS * allowed)
-            sizes = np.abs(exact)
-            # Just before the value leaves the range of floats, a part of any form may leave it.
-            right |= (sizes < _ORDINARY) & (sizes > 0) | (sizes > 1 / _ORDINARY)
-        return not right.all()
-
-    def wrong_bits(self, forms: Sequence[Node]) -> Any:
-        """Return the wrong bits of forms at the samples, beyond those that rounding the variable makes wrong.
-
-        An array with a row for each form.
-        """
-        exact = [self._exact[x] for x in self._samples.tolist()]
-        high, low, allowed = np.array([e for e in exact if e is not None]).reshape(-1, 3).T
-        rows = self._floats(forms, self._samples)
-        with np.errstate(all="ignore"):
-            unit = np.maximum(np.spacing(np.abs(high)), np.spacing(_SMALLEST))
-            found: list[Any] = []
-            for row in rows:
-                off = np.abs((row - high) - low) / unit
-                off = np.where(row == high, 0.0, off)
-                bits = np.log2(1 + off) - np.log2(1 + ROUNDINGS * allowed)
-                bits = np.where(np.isfinite(bits), np.maximum(bits - FINE, 0.0), _WORST)
-                found.append(np.where(row == high, 0.0, np.minimum(bits, _WORST)))
-        return np.array(found)
-
-    def _is_equal(self, form: Node) -> bool:
-        """Tell whether balls of a form and of the formula meet at all samples that are tried."""
-        values = CertainValues([self._target, form])
-        met = 0
-        for x in self._samples[:: max(1, len(self._samples) // _MEETINGS)].tolist():
-            a, b = values.at({self._variable: x})
-            if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
-                continue
-            # A Taylor polynomial agrees to the last bits of floats.
-            if not arb(a).overlaps(arb(b)) and not abs(arb(a) - arb(b)) * 2**_AGREEING < abs(arb(a)):
-                return False
-            met += 1
-        return met > 0
+        """Tell whether a form may lose digits; this takes no certain values."""
+        return bool(len(self._places)) and bool(suspicions(form, {self._variable: self._places}).any())
 
     def choose(self, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the formula as one of its forms, or as a choice between several at thresholds.
@@ -188,53 +113,52 @@ class OneVariable:
             stages: equal forms; those of a later stage are made if those before lose digits somewhere.
         """
         forms: list[Node] = []
-        chosen: Sequence[Regime] = [Regime(0, 0)]
-        lost = np.zeros((0, len(self._samples)))
         for stage in stages:
-            new = [f for f in dict.fromkeys(stage) if f not in forms]
-            forms += [f for k, f in enumerate(new) if (not k and not forms) or self._is_equal(f)]
-            if not len(self._samples):
-                return forms[0]
-            if not len(lost):
-                if not self._lost(forms[:1]).any():
-                    return forms[0]
-                forms[1:1] = self._polynomials()
-            costs = [len(topological([f], until=[self._variable])) for f in forms]
-            lost = self._lost(forms)
-            chosen = _cheapest_sequence(lost, costs)
-            for _ in range(_ROUNDS):
-                if not self._refine(lost, chosen, [forms[r.form] for r in chosen]):
-                    break
-                lost = self._lost(forms)
-                chosen = _cheapest_sequence(lost, costs)
-            ordinary = self._ordinary
-            if not any(
-                (lost[r.form, r.start : end] * ordinary[r.start : end]).any() for r, end in self._ends(chosen)
-            ):
+            if not forms:
+                forms = [stage[0]]
+                if not len(self._samples) or not self._lost(forms).any():
+                    return stage[0]
+                forms += self._polynomials()
+            forms = list(dict.fromkeys([*forms, *stage]))
+            lost, chosen = self._compare(forms)
+            parts = [
+                lost[r.form, r.start : end] * self._reference.ordinary[r.start : end]
+                for r, end in self._ends(chosen)
+            ]
+            if not any(part.any() for part in parts):
                 break
         return self._joined(forms, lost, chosen)
 
-    @property
-    def _ordinary(self) -> Any:
-        """A mask of the samples at which the value is not about to leave the range of floats."""
-        sizes = np.array([abs(e[0]) if (e := self._exact[x]) else 0.0 for x in self._samples.tolist()])
-        return (sizes > _ORDINARY) & (sizes < 1 / _ORDINARY)
+    def _compare(self, forms: Sequence[Node]) -> tuple[Any, Sequence[Regime]]:
+        """Return what forms lose at the samples, and the cheapest sequence of those that are equal to the formula."""
+        costs = [len(topological([f], until=[self._variable])) for f in forms]
+        rounds = 0
+        while True:
+            lost = self._lost(forms)
+            lost[[k for k, f in enumerate(forms) if self._equal.get(f) is False]] = math.inf
+            chosen = _cheapest_sequence(lost, costs)
+            used = [forms[r.form] for r in chosen]
+            unequal = [f for f in used if not self._is_equal(f)]
+            if not unequal:
+                rounds += 1
+                if rounds > _ROUNDS or not self._refine(lost, chosen, used):
+                    return lost, chosen
 
-    def total_lost(self, forms: Sequence[Node]) -> Any:
-        """Return the bits that each form loses, summed over the samples; infinite for a form that is not equal."""
-        if not len(self._samples):
-            return np.zeros(len(forms))
-        equal = np.array([f is self._target or self._is_equal(f) for f in forms])
-        return np.where(equal, self._lost(forms).sum(axis=1), np.inf)
-
     @property
-    def singular(self) -> Sequence[Fraction]:
-        """The points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
-        return self._singular
+    def _reference(self) -> Reference:
+        """The certain values at the samples."""
+        found = [v for x in self._samples.tolist() if (v := self._known[x]) is not None]
+        return Reference([value for value, _ in found], [moved for _, moved in found])
 
     def _lost(self, forms: Sequence[Node]) -> Any:
-        """Return the wrong bits of forms at the samples that justify another form, a row for each form."""
-        return np.clip(self.wrong_bits(forms) - _FEW, 0.0, _USELESS)
+        return self._reference.lost(evaluated(forms, {self._variable: self._samples}))
+
+    def _is_equal(self, form: Node) -> bool:
+        if form not in self._equal:
+            samples = self._samples[:: max(1, len(self._samples) // _MEETINGS)]
+            points = [{self._variable: x} for x in samples.tolist()]
+            self._equal[form] = are_equal(self._target, form, points)
+        return self._equal[form]
 
     def _ends(self, regimes: Sequence[Regime]) -> Iterator[tuple[Regime, int]]:
         """Yield regimes, each with the position behind its last sample."""
@@ -242,39 +166,19 @@ class OneVariable:
 
     # ------------------------------------------------------------------------------------------------------- samples
 
-    def _inside(self, places: Any) -> Any:
-        places = np.unique(places)
-        low = places > self._low if self._low_open or math.isinf(self._low) else places >= self._low
-        high = places < self._high if self._high_open or math.isinf(self._high) else places <= self._high
-        return places[low & high & np.isfinite(places)]
-
-    def _known(self, places: Any) -> Any:
+    def _with_values(self, places: Any) -> Any:
         """Return the places, sorted, at which the formula has a certain value; compute these values."""
         found: list[float] = []
-        for x in self._inside(places).tolist():
-            if x not in self._exact:
-                self._exact[x] = self._certain(x)
-            if self._exact[x] is not None:
+        for x in within(self._facts, places).tolist():
+            if x not in self._known:
+                (value,) = self._values.at({self._variable: x})
+                unknown = value is None or isinstance(value, bool)
+                self._known[x] = (
+                    None if unknown else (value, *self._values.at({self._variable: Fraction(x) * MOVED}))
+                )
+            if self._known[x] is not None:
                 found.append(x)
         return np.array(found)
-
-    def _certain(self, x: float) -> tuple[float, float, float] | None:
-        """Return the value as a float, what the float lacks, and the ulps by which rounding the variable changes it."""
-        (value,) = self._values.at({self._variable: x})
-        if value is None or isinstance(value, bool):
-            return None
-        value = arb(value).mid()
-        high = float(value)
-        if not math.isfinite(high):
-            return high, 0.0, 0.0
-        low = float(value - arb(high))
-        near = Fraction(x) * (1 + _NUDGE)
-        (moved,) = self._values.at({self._variable: near})
-        unit = max(math.ulp(high), math.ulp(_SMALLEST))
-        if moved is None:
-            return high, low, 0.0
-        change = float(abs(arb(moved).mid() - value) * arb(2) ** -23 / arb(unit))
-        return high, low, change if math.isfinite(change) else math.inf
 
     def _refine(self, lost: Any, regimes: Sequence[Regime], forms: Sequence[Node]) -> bool:
         """Add samples where a form leaves the range of floats, and where forms change; return whether there are any."""
@@ -286,7 +190,7 @@ class OneVariable:
             low, high = self._change(lost, first, second, end)
             if high - low <= _CLOSE:
                 added += _between(self._samples[low:high], self._samples[low + 1 : high + 1]).tolist()
-        self._samples = self._known(np.union1d(self._samples, added))
+        self._samples = self._with_values(np.union1d(self._samples, added))
         return len(self._samples) > before
 
     def _change(self, lost: Any, before: Regime, after: Regime, end: int) -> tuple[int, int]:
@@ -318,60 +222,58 @@ class OneVariable:
         return np.concatenate([low[_apart(low)], high[which][_apart(low)]])
 
     def _floats(self, nodes: Sequence[Node], places: Any) -> list[Any]:
-        return [np.asarray(v, np.float64) for v in self._evaluate(nodes, places, _float_of)]
-
-    def _evaluate(
-        self, nodes: Sequence[Node], places: Any, value: Callable[[Node, list[Any]], Any]
-    ) -> list[Any]:
-        values: dict[Node, Any] = {self._variable: places}
-        with np.errstate(all="ignore"):
-            for n in topological(nodes, until=values):
-                if n not in values:
-                    values[n] = value(n, [values[a] for a in n.args])
-        return [np.broadcast_to(values[n], places.shape) for n in nodes]
+        return evaluated(nodes, {self._variable: places})
 
     def _singular_points(self) -> Iterator[Fraction]:
         """Yield the points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
-        yield from (Fraction(v) for v in (self._low, self._high) if math.isfinite(v))
-        found: set[Fraction] = set()
-        grid = self._inside(np.concatenate([_MAGNITUDES, -_MAGNITUDES, [0.0]]))
-        nodes = list(_may_vanish(topological([self._target], until=[self._variable])))
+        yield from (Fraction(v) for v in (self._facts.low, self._facts.high) if math.isfinite(v))
+        sums, others = _may_vanish(topological([self._target], until=[self._variable]))
+        nodes = list(dict.fromkeys([*others, *sums]))
+        if not nodes:
+            return
+        grid = within(self._facts, np.concatenate([_ORDINARY, -_ORDINARY, [0.0]]))
         rows = self._floats(nodes, grid)
-        values = CertainValues(nodes)
+        found: dict[tuple[int, Fraction], None] = {}
         for k, row in enumerate(rows):
-            zeros = [Fraction(x) for x in grid[row == 0].tolist() if x == 0]
-            signs = np.sign(row)
-            known = np.isfinite(row[1:]) & np.isfinite(row[:-1])
-            for i in np.flatnonzero(known & (signs[1:] * signs[:-1] < 0)).tolist():
-                zeros += self._root(nodes[k], float(grid[i]), float(grid[i + 1]), float(signs[i]))
-            for zero in zeros:
-                value = values.balls({self._variable: zero}, 192)[k]
-                there = value is not None and not isinstance(value, bool) and 0 in arb(value)
-                if there and zero not in found and len(found) < _PLACES:
-                    found.add(zero)
-                    yield zero
+            found |= {(k, Fraction(x)): None for x in grid[row == 0].tolist() if x in (-1, 0, 1)}
+        for k, root in self._roots(others, grid, rows) if others else ():
+            found |= {(k, Fraction(root).limit_denominator(n)): None for n in (1, 1000, 10**6)}
+        values = CertainValues(nodes)
+        seen: set[Fraction] = set()
+        for k, zero in found:
+            if zero in seen or len(seen) == _PLACES:
+                continue
+            value = values.balls({self._variable: zero}, _BITS)[k]
+            if value is not None and not isinstance(value, bool) and 0 in arb(value):
+                seen.add(zero)
+                yield zero
 
-    def _root(self, node: Node, low: float, high: float, sign: float) -> list[Fraction]:
-        """Return the short number between two floats at which a node may vanish, if there is one."""
-        for _ in range(80):
-            middle = float(_between(np.array([low]), np.array([high]))[0])
-            if middle in (low, high):
-                break
-            value = float(np.sign(self._floats([node], np.array([middle]))[0][0]))
-            low, high = (middle, high) if value == sign else (low, middle)
-        near = Fraction(low) if low else Fraction(high)
-        return list(dict.fromkeys(near.limit_denominator(n) for n in (1, 1000, 10**6)))
+    def _roots(self, nodes: Sequence[Node], grid: Any, rows: Sequence[Any]) -> Iterator[tuple[int, float]]:
+        """Yield floats at which the sign of a node changes, with the position of the node; all bisected together."""
+        signs = np.sign(np.array(rows[: len(nodes)])).reshape(len(nodes), -1)
+        of, at = np.nonzero(signs[:, 1:] * signs[:, :-1] < 0)
+        few = [i for i, k in enumerate(of) if np.count_nonzero(of == k) <= _PLACES]
+        of, at = of[few], at[few]
+        low, high = grid[at], grid[at + 1]
+        start = signs[of, at]
+        for _ in range(_HALVINGS if len(of) else 0):
+            middle = _between(low, high)
+            same = np.sign(np.array(self._floats(nodes, middle)))[of, np.arange(len(of))] == start
+            low, high = np.where(same, middle, low), np.where(same, high, middle)
+        yield from zip(of.tolist(), low.tolist(), strict=True)
 
     # ----------------------------------------------------------------------------------------------------------- forms
 
     def _polynomials(self) -> Iterator[Node]:
-        for place in self._singular:
+        for place in self.singular:
             coefficients = taylor_coefficients(self._target, self._variable, place, _TERMS[-1])
             if coefficients is None:
                 continue
             t = add(self._variable, number(-place)) if place else self._variable
             for terms in _TERMS:
-                yield _polynomial(coefficients[:terms], t)
+                form = _polynomial(coefficients[:terms], t)
+                self._equal[form] = True  # where it is used
+                yield form
 
     def _joined(self, forms: Sequence[Node], lost: Any, regimes: Sequence[Regime]) -> Node:
         """Return the choice between regimes at thresholds."""
@@ -398,11 +300,11 @@ class OneVariable:
 
     def _middle(self, low: Fraction, high: Fraction) -> Fraction | None:
         """Return the singular point between two thresholds, if there is one."""
-        return next((p for p in self._singular if low < p < high), None)
+        return next((p for p in self.singular if low < p < high), None)
 
     def _keeping_hole(self, form: Node, closed: Node) -> Node:
         """Return a form with a value at no point where the formula has none."""
-        for place in self._singular:
+        for place in self.singular:
             at = {self._variable: place}
             if self._values.at(at) == [None] and CertainValues([form]).at(at) != [None]:
                 form = where(ne(self._variable, number(place)), form, closed)
@@ -454,21 +356,20 @@ def _horner(coefficients: Sequence[Fraction], t: Node) -> Node:
     return found
 
 
-def _may_vanish(order: Iterable[Node]) -> Iterator[Node]:
-    """Yield sums, and nodes at whose zeros a quotient, logarithm or power has a singularity."""
-    found: dict[Node, None] = {}
+def _may_vanish(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
+    """Return sums, and nodes at whose zeros a quotient, logarithm or power has a singularity."""
+    sums: dict[Node, None] = {}
+    others: dict[Node, None] = {}
     for n in order:
-        if n.dtype == "bool":
-            continue
         if n.op is add:
-            found[n] = None
+            sums[n] = None
         elif n.op.name == "div":
-            found[n.args[1]] = None
+            others[n.args[1]] = None
         elif n.op.name in ("log", "gamma", "lgamma", "digamma", "polygamma") or (
             n.op.name == "pow" and not (n.args[1].is_number() and n.args[1].value > 0)
         ):
-            found[n.args[0]] = None
-    return iter(n for n in found if n.args or n.op is not NUMBER)
+            others[n.args[0]] = None
+    return list(sums), [n for n in others if n.op is not NUMBER]
 
 
 def _between(low: Any, high: Any) -> Any:
@@ -494,14 +395,8 @@ def _shortest(low: Fraction, high: Fraction) -> Fraction:
 def _apart(places: Any) -> Any:
     """Return a mask of sorted places of which none is next to another, as far as samples need."""
     with np.errstate(all="ignore"):
-        gaps = np.diff(places, prepend=-np.inf) > _NEXT * np.abs(places)
-    return gaps
+        return np.diff(places, prepend=-np.inf) > _NEXT * np.abs(places)
 
 
 def _in_range(row: Any) -> Any:
     return np.isfinite(row) & (np.abs(row) > _NORMAL)
-
-
-def _float_of(n: Node, args: list[Any]) -> Any:
-    """Return the values of an operation in float64, of functions without extended precision as well."""
-    return n.op.evaluate(*n.params, *args) if n.args else float_of(n, args)

@@ -1,0 +1,152 @@
+"""How many digits forms of a formula lose at points: floats against extended precision, or against certain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.checker.numbers import arb
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.choice.certain_values import Ball, CertainValues
+from symgrad.rewrite.choice.exact_values import COMPUTED, float_of, wide_of
+from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS
+from symgrad.rewrite.choice.samples import has_extended
+from symgrad.rewrite.facts.intervals import Facts
+
+Columns: TypeAlias = "Mapping[Node, Any]"
+"""Points: an array of numbers for every variable."""
+
+MOST = 30.0
+"""The lost bits from which on a value is as useless as no value."""
+
+MOVED = 1 + Fraction(1, 2**30)
+"""A change of variables that shows how much their rounding changes a value."""
+
+_FEW = 3.0
+"""Wrong bits that do not justify another form: which form has fewer is chance."""
+
+_ORDINARY = 1e-280
+"""Beyond this and its reciprocal a value is about to leave the range of floats, and a part of any form may have left."""
+
+_SMALLEST = 1e-300
+"""Errors below the rounding of this are none: floats lose digits below 2.2e-308."""
+
+_AGREEING = 44
+"""The bits to which forms agree if one is an approximation."""
+
+
+def evaluated(nodes: Sequence[Node], columns: Columns) -> list[Any]:
+    """Return the values of nodes at points in float64."""
+    return [np.asarray(v, np.float64) for v in _evaluated(nodes, columns, _float_of)]
+
+
+def _float_of(n: Node, args: list[Any]) -> Any:
+    """Return the values of an operation in float64, of functions without extended precision as well."""
+    return n.op.evaluate(*n.params, *args) if n.args else float_of(n, args)
+
+
+def _evaluated(nodes: Sequence[Node], columns: Columns, value: Callable[[Node, list[Any]], Any]) -> list[Any]:
+    values: dict[Node, Any] = dict(columns)
+    shape = next(iter(columns.values())).shape
+    with np.errstate(all="ignore"):
+        for n in topological(nodes, until=columns):
+            if n not in values:
+                values[n] = value(n, [values[a] for a in n.args])
+    return [np.broadcast_to(values[n], shape) for n in nodes]
+
+
+def suspicions(form: Node, columns: Columns) -> Any:
+    """Return a mask of the points at which a form may lose digits: its floats differ from extended precision.
+
+    This takes no certain values. Without extended precision, of the machine or of a function, every point is suspect.
+    """
+    order = topological([form], until=columns)
+    if not has_extended() or any(n.args and n.op.name not in COMPUTED for n in order):
+        return np.ones(next(iter(columns.values())).shape, np.bool_)
+    (found,) = evaluated([form], columns)
+    wide = {x: column.astype(np.longdouble) for x, column in columns.items()}
+    moved = {x: column * (1 + np.longdouble(2) ** -53) for x, column in wide.items()}
+    exact, near = (_evaluated([form], at, wide_of)[0] for at in (wide, moved))
+    with np.errstate(all="ignore"):
+        nearest = exact.astype(np.float64)
+        unit = np.maximum(np.spacing(np.abs(nearest)), np.spacing(_SMALLEST))
+        off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
+        return (found != nearest) & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed) & _is_ordinary(exact)
+
+
+def _is_ordinary(values: Any) -> Any:
+    sizes = np.abs(values)
+    return ~((sizes > 0) & (sizes < _ORDINARY) | (sizes > 1 / _ORDINARY))
+
+
+class Reference:
+    """Certain values at points, as floats, what the floats lack, and the ulps by which rounding the inputs changes them.
+
+    Args:
+        values: a ball for each point.
+        moved: the values where all inputs are multiplied by `MOVED`; None where they are unknown.
+    """
+
+    def __init__(self, values: Sequence[Ball], moved: Sequence[Ball]) -> None:
+        rows = [_row(v, m) for v, m in zip(values, moved, strict=True)]
+        self._high, self._low, self._allowed = np.array(rows).reshape(-1, 3).T
+
+    @property
+    def ordinary(self) -> Any:
+        """A mask of the points at which the value is not about to leave the range of floats."""
+        return _is_ordinary(self._high)
+
+    def lost(self, rows: Sequence[Any]) -> Any:
+        """Return the bits that values in float64 lose, a row for each form; at most `MOST`."""
+        with np.errstate(all="ignore"):
+            unit = np.maximum(np.spacing(np.abs(self._high)), np.spacing(_SMALLEST))
+            inherent = np.log2(1 + ROUNDINGS * self._allowed) + FINE + _FEW
+            found: list[Any] = []
+            for row in rows:
+                bits = np.log2(1 + np.abs((row - self._high) - self._low) / unit) - inherent
+                bits = np.where(np.isfinite(bits), np.clip(bits, 0.0, MOST), MOST)
+                found.append(np.where(row == self._high, 0.0, bits))
+        return np.array(found).reshape(len(rows), -1)
+
+
+def _row(value: Ball, moved: Ball) -> tuple[float, float, float]:
+    value = arb(value).mid()
+    high = float(value)
+    if not math.isfinite(high):
+        return high, 0.0, 0.0
+    low = float(value - arb(high))
+    if moved is None:
+        return high, low, 0.0
+    unit = max(math.ulp(high), math.ulp(_SMALLEST))
+    change = float(abs(arb(moved).mid() - value) / 2**23 / arb(unit))
+    return high, low, change if math.isfinite(change) else math.inf
+
+
+def are_equal(target: Node, form: Node, points: Sequence[Mapping[Node, float]]) -> bool:
+    """Tell whether two formulas have the same certain values at points, to the last bits of floats."""
+    values = CertainValues([target, form])
+    met = False
+    for point in points:
+        a, b = values.at(point)
+        if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
+            continue
+        a, b = arb(a), arb(b)
+        # A Taylor polynomial agrees to the last bits of floats.
+        if not a.overlaps(b) and not abs(a - b) * 2**_AGREEING < abs(a):
+            return False
+        met = True
+    return met
+
+
+def within(facts: Facts, places: Any) -> Any:
+    """Return the finite numbers of an interval, sorted, each once."""
+    low, high = float(facts.low), float(facts.high)
+    places = np.unique(places)
+    above = places > low if facts.low_open or math.isinf(low) else places >= low
+    below = places < high if facts.high_open or math.isinf(high) else places <= high
+    return places[above & below & np.isfinite(places)]
