@@ -3,8 +3,8 @@
     (f*g**n/h)' = (f*g**n/h)*(f'/f + n*g'/g - h'/h)
 
 Factors of like size meet in quotients, so nothing overflows that the derivative itself does not reach. The logarithmic
-derivative of a sum is a mean of those of its terms, with weights of the form 1/(1 + ratios of the other terms to it), which
-lie between 0 and 1 if the terms are positive: x**n/(1 + x**n) becomes 1/(1 + x**-n).
+derivative of a sum is a mean of those of its terms, with weights of the form 1/(1 + ratios of the other terms to it);
+these lie between 0 and 1 if the terms are positive: x**n/(1 + x**n) becomes 1/(1 + x**-n).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Product(NamedTuple):
     exponent: Node | None
 
     def times(self, other: _Product, power: Fraction | int = 1) -> _Product:
-        """Return this product times a power of another; the coefficient of the other is 1 if the power is no integer."""
+        """Return this product times a power of another, whose coefficient is 1 if the power is no integer."""
         powers = dict(self.powers)
         for base, e in other.powers.items():
             powers[base] = powers.get(base, Fraction(0)) + e * power
@@ -268,7 +268,7 @@ def _weighted(product: _Product) -> _Product:
 
 
 def _taken_out(product: _Product, base: Node, power: Fraction) -> Iterator[_Product]:
-    """Yield forms of a product in which base**power is a term of the base to that power, times the rest over that term."""
+    """Yield forms of a product in which base**power is a power of a term of the base, times what the others are to it."""
     terms = _terms(base)
     without = product.times(_Product(Fraction(1), {base: Fraction(1)}, None), -power)
     for k, term in enumerate(terms):

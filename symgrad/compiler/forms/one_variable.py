@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TypeAlias
 
 from symgrad.autodiff.jvp import Pushforward
@@ -58,6 +58,7 @@ class _DigitKeeper:
         self._known = Conditions()
         self._chosen: dict[tuple[Node, Node], Node] = {}
         self._singular: dict[Node, dict[Fraction, None]] = {}
+        self._ways = cache(LogarithmicDifferentiation)
         self._searches = 0
 
     def keep(self, outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
@@ -77,7 +78,9 @@ class _DigitKeeper:
                     finished.add(found[k])
         wholes = dict(zip(found, outputs, strict=True))
         rest = [node for node in found if node not in finished]
-        return self._by_parts(found, rest, lambda node, variable: _stages(node, variable, wholes.get(node)))
+        return self._by_parts(
+            found, rest, lambda node, variable: self._stages(node, variable, wholes.get(node))
+        )
 
     def keep_values(self, nodes: Sequence[Node]) -> list[Node]:
         return self._by_parts(nodes, nodes, self._stages_of_value)
@@ -100,7 +103,7 @@ class _DigitKeeper:
         yield made
         yield [stable([form]).nodes[0] for form in made]
         with suppress(NumberTooLargeError):
-            yield [LogarithmicDifferentiation(variable).reassociated(form) for form in made]
+            yield [self._ways(variable).reassociated(form) for form in made]
 
     def _of_one(
         self,
@@ -135,8 +138,12 @@ class _DigitKeeper:
         lines = Lines(node, variables, self._known, near)
         if not lines.is_suspect(node):
             return node, False
-        others = [output.node, *rederived([output]), *_logarithmic(output)]
-        best = lines.best(list(dict.fromkeys([node, *of_parts, *others])))
+
+        def stages() -> _Stages:
+            yield [node, *of_parts, output.node]
+            yield [*rederived([output]), *self._logarithmic(output)]
+
+        best = lines.best(stages())
         if best is not node:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
         return best, best in of_parts
@@ -146,11 +153,38 @@ class _DigitKeeper:
         node = canonical([slope], drop_stops=True).nodes[0]
 
         def stages() -> _Stages:
-            made = [node, slope, *_repeated([part], [variable] * order)]
+            made = [node, slope, *self._repeated([part], [variable] * order)]
             yield made
             yield [stable([form]).nodes[0] for form in made]
 
         return self._of_one(node, variable, stages)
+
+    def _stages(self, node: Node, variable: Node, output: Output | None) -> _Stages:
+        """Yield forms of a part, its own first; more of them if the part is a derivative of a formula of one variable."""
+        made = [node, canonical([node]).nodes[0]]
+        if output is not None:
+            made += [output.node, *rederived([output]), *self._logarithmic(output)]
+        for form in list(made):
+            with suppress(NumberTooLargeError):
+                made.append(self._ways(variable).reassociated(form))
+        made = list(dict.fromkeys(made))
+        yield made
+        yield [stable([form]).nodes[0] for form in made]
+
+    def _logarithmic(self, output: Output) -> Iterator[Node]:
+        """Yield a derivative by logarithmic differentiation."""
+        for y, by in dict.fromkeys(_differentiated(output)):
+            yield from self._repeated(dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]), by)
+
+    def _repeated(self, formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
+        """Yield derivatives of formulas by one variable after another, by logarithmic differentiation."""
+        for formula in formulas:
+            slope: Node | None = formula
+            with suppress(NumberTooLargeError):
+                for x in by:
+                    slope = None if slope is None else self._ways(x).derivative(slope)
+                if slope is not None:
+                    yield slope
 
 
 def _without_stops(nodes: Sequence[Node]) -> list[Node]:
@@ -160,36 +194,6 @@ def _without_stops(nodes: Sequence[Node]) -> list[Node]:
 
 def _variables(node: Node) -> list[Node]:
     return [s for s in symbols_of([node]) if s.dtype == "real" and not s.shape]
-
-
-def _stages(node: Node, variable: Node, output: Output | None) -> _Stages:
-    """Yield forms of a part, its own first; further ones if the part is a derivative of a formula of one variable."""
-    made = [node, canonical([node]).nodes[0]]
-    if output is not None:
-        made += [output.node, *rederived([output]), *_logarithmic(output)]
-    for form in list(made):
-        with suppress(NumberTooLargeError):
-            made.append(LogarithmicDifferentiation(variable).reassociated(form))
-    made = list(dict.fromkeys(made))
-    yield made
-    yield [stable([form]).nodes[0] for form in made]
-
-
-def _logarithmic(output: Output) -> Iterator[Node]:
-    """Yield a derivative by logarithmic differentiation."""
-    for y, by in dict.fromkeys(_differentiated(output)):
-        yield from _repeated(dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]), by)
-
-
-def _repeated(formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
-    """Yield derivatives of formulas by one variable after another, by logarithmic differentiation."""
-    for formula in formulas:
-        slope: Node | None = formula
-        with suppress(NumberTooLargeError):
-            for x in by:
-                slope = None if slope is None else LogarithmicDifferentiation(x).derivative(slope)
-            if slope is not None:
-                yield slope
 
 
 def _differentiated(output: Output) -> Iterator[tuple[Node, tuple[Node, ...]]]:

@@ -1,4 +1,4 @@
-"""The parts of formulas that depend on one variable: they can be compared everywhere, and differentiated by themselves."""
+"""The parts of formulas that depend on one variable: these can be compared everywhere, and differentiated alone."""
 
 from __future__ import annotations
 

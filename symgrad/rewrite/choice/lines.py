@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.choice.certain_values import CertainValues
+from symgrad.rewrite.choice.certain_values import Ball, CertainValues
 from symgrad.rewrite.choice.lost_digits import MOVED, Reference, are_equal, evaluated, suspicions, within
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.intervals import Facts
@@ -61,32 +61,51 @@ class Lines:
         """Tell whether a form may lose digits on some line."""
         return bool(suspicions(form, self._points).any())
 
-    def best(self, forms: Sequence[Node]) -> Node:
+    def best(self, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the form that loses the fewest digits of those that are equal to the formula.
 
         Args:
-            forms: the forms; they are compared at points at which the first may lose digits, and some others.
+            stages: the forms, first the one that stays if no other is better; those of a later stage are made if all
+                before lose digits.
         """
-        suspect = suspicions(forms[0], self._points)
+        points: Sequence[Mapping[Node, float]] = ()
+        best: Node | None = None
+        least = 0.0
+        for forms in stages:
+            if best is None:
+                best = forms[0]
+                points, reference = self._compared(best)
+                if not points:
+                    return best
+                columns = {x: np.array([p[x] for p in points]) for x in self._points}
+                least = float(reference.lost(evaluated([best], columns)).sum()) - _WORTH
+            lost = reference.lost(evaluated(forms, columns)).sum(axis=1)
+            for k in np.argsort(lost, kind="stable").tolist():
+                if lost[k] >= least:
+                    break
+                if are_equal(self._target, forms[k], points[:: 1 + len(points) // _MEETINGS]):
+                    best, least = forms[k], float(lost[k])
+                    break
+            if least < _WORTH:
+                break
+        assert best is not None
+        return best
+
+    def _compared(self, form: Node) -> tuple[list[Mapping[Node, float]], Reference]:
+        """Return points at which a form may lose digits, and some others, with the certain values there."""
+        suspect = suspicions(form, self._points)
         groups = (np.flatnonzero(suspect), np.flatnonzero(~suspect))
         chosen = np.concatenate([group[:: 1 + len(group) * 2 // _COMPARED] for group in groups])
-        points = [{x: float(column[i]) for x, column in self._points.items()} for i in chosen.tolist()]
         exact = CertainValues([self._target])
-        values = [exact.at(p)[0] for p in points]
-        known = [k for k, v in enumerate(values) if v is not None and not isinstance(v, bool)]
-        if not known:
-            return forms[0]
-        points = [points[k] for k in known]
-        moved = [exact.at({x: Fraction(v) * MOVED for x, v in p.items()})[0] for p in points]
-        columns = {x: np.array([p[x] for p in points]) for x in self._points}
-        lost = Reference([values[k] for k in known], moved).lost(evaluated(forms, columns)).sum(axis=1)
-        met = points[:: 1 + len(points) // _MEETINGS]
-        for k in np.argsort(lost, kind="stable").tolist():
-            if lost[k] >= lost[0] - _WORTH:
-                break
-            if are_equal(self._target, forms[k], met):
-                return forms[k]
-        return forms[0]
+        points: list[Mapping[Node, float]] = []
+        values: list[tuple[Ball, Ball]] = []
+        for i in chosen.tolist():
+            point = {x: float(column[i]) for x, column in self._points.items()}
+            (value,) = exact.at(point)
+            if value is not None and not isinstance(value, bool):
+                points.append(point)
+                values.append((value, *exact.at({x: Fraction(v) * MOVED for x, v in point.items()})))
+        return points, Reference([v for v, _ in values], [m for _, m in values])
 
 
 def _inside(value: float, facts: Facts) -> float:

@@ -31,7 +31,7 @@ _FEW = 3.0
 """Wrong bits that do not justify another form: which form has fewer is chance."""
 
 _ORDINARY = 1e-280
-"""Beyond this and its reciprocal a value is about to leave the range of floats, and a part of any form may have left."""
+"""Beyond this and its reciprocal a value is about to leave the range of floats, and parts of any form may have left."""
 
 _SMALLEST = 1e-300
 """Errors below the rounding of this are none: floats lose digits below 2.2e-308."""
@@ -85,7 +85,7 @@ def _is_ordinary(values: Any) -> Any:
 
 
 class Reference:
-    """Certain values at points, as floats, what the floats lack, and the ulps by which rounding the inputs changes them.
+    """Certain values at points: as floats, what floats lack, and the ulps by which rounding the inputs changes them.
 
     Args:
         values: a ball for each point.
