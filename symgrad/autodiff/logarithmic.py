@@ -20,6 +20,7 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, log, sqrt
 from symgrad.ops.scalar.logic import where
+from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.rewrite.pipeline import canonical, stable
 
 _ONE = number(1)
@@ -246,6 +247,10 @@ def _weight(terms: Sequence[Node], k: int) -> Node:
 
 def _weighted(product: _Product) -> _Product:
     """Return a product with a term taken out of each sum that it contains, if that leaves less beside it."""
+    for base in [b for b in product.powers if b.op is absolute]:
+        e = product.powers.get(base.args[0])
+        if e is not None and e.denominator == 1 and e % 2 == 0:  # x**2/abs(x) is abs(x)
+            product = product.times(_Product(Fraction(1), {base.args[0]: Fraction(-1), base: Fraction(1)}, None), e)
     for base, e in list(product.powers.items()):
         if e >= 0 or not _is_sum(base):
             continue

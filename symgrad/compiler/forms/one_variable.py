@@ -67,11 +67,9 @@ class _DigitKeeper:
         looked = 0
         for k, (output, node) in enumerate(zip(outputs, nodes, strict=True)):
             variables = _variables(node)
-            if (
-                2 <= len(variables) <= _VARIABLES
-                and looked < _OUTPUTS
-                and len(topological([node])) <= _EQUATIONS
-            ):
+            order = topological([node])
+            several = 2 <= len(variables) <= _VARIABLES and all_pointwise(order)
+            if several and looked < _OUTPUTS and len(order) <= _EQUATIONS:
                 looked += 1
                 found[k], of_parts = self._of_several(output, node, variables)
                 if of_parts:

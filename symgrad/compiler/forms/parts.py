@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from symgrad.autodiff.jvp import Pushforward
-from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import stop_gradient, with_slope
@@ -21,7 +21,7 @@ def parts_of_one_variable(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
     """Yield the largest parts of formulas that depend on one variable, each with this variable.
 
     The variable is a symbol, or the node through which a part reads all its symbols: sin(a*x)/(a*x) depends on a*x.
-    It is the node nearest to the symbols that dominates the part.
+    It is the node nearest to the symbols that dominates the part. In array programs parts are elementwise.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -45,7 +45,7 @@ def parts_of_one_variable(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
             continue
         if n.args and not args:  # it has no symbols
             continue
-        nearest = _common(args, dominators, depths) if args else None
+        nearest = _common(args, dominators, depths) if args and n.op.pointwise else None
         dominators[n] = nearest
         depths[n] = 1 if nearest is None else depths[nearest] + 1
         variables[n] = n if nearest is None else variables[nearest]
@@ -54,10 +54,13 @@ def parts_of_one_variable(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
         variable = variables.get(n)
         if variable is None or variable is n or n.dtype != "real" or variable.dtype != "real":
             continue
+        if n.shape != variable.shape:
+            continue
         if n not in outputs and all(variables[r] is variable for r in read_by[n]):
             continue
-        inside = topological([n], until=[variable])
-        if len(inside) <= _EQUATIONS and not all(_is_exact(m) for m in inside if m is not variable):
+        inside = [m for m in topological([n], until=[variable]) if m is not variable]
+        numbers = all(m.op.pointwise if m.args else m.op is NUMBER or m.op is CONSTANT for m in inside)
+        if numbers and len(inside) <= _EQUATIONS and not all(map(_is_exact, inside)):
             yield n, variable
 
 

@@ -152,8 +152,6 @@ def derivative_forms(
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
     found = substitute(kept, values)
-    if not elementwise:
-        return found
     from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
 
     return keep_digits(outputs, found)
