@@ -28,6 +28,9 @@ _RIGHT_BITS = 70
 _FIRST_BITS = 192
 _MOST_BITS = 12_000
 _GROWTH = 4
+_LEVELS = 3
+"""The precisions that a table tries: values at its points seldom need more."""
+
 _LOGIC = frozenset(("and_", "or_", "xor", "not_"))
 _ZERO = 2**1100
 """A ball within the reciprocal of this around zero is zero for floats."""
@@ -56,7 +59,7 @@ class CertainValues:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
-        self._steps = [(n, _function(n), n.args) for n in topological(nodes)]
+        self._steps = [(n, _function(n)) for n in topological(nodes)]
 
     def at(self, point: Point) -> list[Ball]:
         """Return the values of the formulas at a point, which has a number for every symbol."""
@@ -76,17 +79,82 @@ class CertainValues:
         """Return the values of the formulas with balls of so many bits."""
         values: dict[Node, Ball] = {}
         with context.workprec(bits):
-            for n, function, args in self._steps:
-                if n in point:
-                    values[n] = _exact(point[n])
-                elif n.op is NUMBER:
-                    values[n] = n.value if isinstance(n.value, bool) else rational(n.value)
-                elif n.op is CONSTANT:
-                    constant = CONSTANTS.get(n.params[0])
-                    values[n] = None if constant is None else constant()
-                else:
-                    values[n] = None if function is None else function(*(values[a] for a in args))
+            for n, function in self._steps:
+                values[n] = _value(n, function, point, values)
         return [values[n] for n in self._nodes]
+
+
+class BallTable:
+    """Certain values of nodes at fixed points; every value is computed once at each precision that it needs.
+
+    Args:
+        points: the points, each with a number or truth value for every leaf; more leaves may be added to them.
+    """
+
+    def __init__(self, points: Sequence[dict[Node, Any]]) -> None:
+        self.points = points
+        self._values: list[list[dict[Node, Ball]]] = [[] for _ in points]
+        self._functions: dict[Node, Callable[..., Ball] | None] = {}
+
+    def at(self, node: Node, point: int) -> Ball:
+        """Return the value of a node at a point, by its position; None if it is unknown."""
+        levels = self._values[point]
+        bits = _FIRST_BITS
+        for level in range(_LEVELS):
+            if level == len(levels):
+                levels.append({})
+            value = self._at(node, point, levels[level], bits)
+            if _is_certain(value):
+                return value
+            if value is None and level:
+                return None
+            bits *= _GROWTH
+        return None
+
+    def _at(self, node: Node, point: int, values: dict[Node, Ball], bits: int) -> Ball:
+        if node not in values:
+            at = self.points[point]
+            with context.workprec(bits):
+                for n in topological([node], until=values):
+                    if n in values:
+                        continue
+                    if n not in self._functions:
+                        self._functions[n] = _function(n)
+                    values[n] = _value(n, self._functions[n], at, values)
+        return values[node]
+
+
+def _value(n: Node, function: Callable[..., Ball] | None, point: Point, values: Mapping[Node, Ball]) -> Ball:
+    if n in point:
+        return _exact(point[n])
+    if n.op is NUMBER:
+        return n.value if isinstance(n.value, bool) else rational(n.value)
+    if n.op is CONSTANT:
+        constant = CONSTANTS.get(n.params[0])
+        return None if constant is None else constant()
+    return None if function is None else function(*(values[a] for a in n.args))
+
+
+def may_be_equal(a: Ball, b: Ball) -> bool:
+    """Tell whether two certain values may be the same number."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    with context.workprec(_FIRST_BITS):
+        return bool(arb(a).overlaps(arb(b)))
+
+
+def distance(a: Ball, b: Ball) -> float:
+    """Return the distance of two certain values."""
+    with context.workprec(_FIRST_BITS):
+        return abs(float((arb(a) - arb(b)).mid()))
+
+
+def as_floats(value: Ball) -> tuple[float, float]:
+    """Return a certain value as the nearest float, and what the float lacks."""
+    with context.workprec(_FIRST_BITS):
+        middle = arb(value).mid()
+        high = float(middle)
+        return high, float(middle - arb(high)) if math.isfinite(high) else 0.0
 
 
 def _is_certain(value: Ball) -> bool:

@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.checker.numbers import arb
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.rewrite.choice.certain_values import Ball, CertainValues
+from symgrad.rewrite.choice.certain_values import Ball, CertainValues, as_floats, distance, may_be_equal
 from symgrad.rewrite.choice.exact_values import COMPUTED, float_of, wide_of
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS
 from symgrad.rewrite.choice.samples import has_extended
@@ -115,15 +114,11 @@ class Reference:
 
 
 def _row(value: Ball, moved: Ball) -> tuple[float, float, float]:
-    value = arb(value).mid()
-    high = float(value)
-    if not math.isfinite(high):
-        return high, 0.0, 0.0
-    low = float(value - arb(high))
-    if moved is None:
+    high, low = as_floats(value)
+    if moved is None or not math.isfinite(high):
         return high, low, 0.0
     unit = max(math.ulp(high), math.ulp(_SMALLEST))
-    change = float(abs(arb(moved).mid() - value) / 2**23 / arb(unit))
+    change = distance(moved, value) / 2**23 / unit
     return high, low, change if math.isfinite(change) else math.inf
 
 
@@ -135,9 +130,8 @@ def are_equal(target: Node, form: Node, points: Sequence[Mapping[Node, float]]) 
         a, b = values.at(point)
         if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
             continue
-        a, b = arb(a), arb(b)
         # A Taylor polynomial agrees to the last bits of floats.
-        if not a.overlaps(b) and not abs(a - b) * 2**_AGREEING < abs(a):
+        if not may_be_equal(a, b) and not distance(a, b) < 2.0**-_AGREEING * abs(as_floats(a)[0]):
             return False
         met = True
     return met

@@ -6,7 +6,8 @@ All compared forms are exactly equal, so any choice between them is correct. The
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +16,15 @@ import numpy as np
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import all_pointwise, topological
-from symgrad.rewrite.choice.enclosures import WORST_BITS, Enclosures
-from symgrad.rewrite.choice.exact_values import COMPUTED, close, exact_of, float_of, wide_of
+from symgrad.rewrite.choice.certain_values import (
+    Ball,
+    BallTable,
+    CertainValues,
+    as_floats,
+    distance,
+    may_be_equal,
+)
+from symgrad.rewrite.choice.exact_values import COMPUTED, float_of
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
 from symgrad.rewrite.choice.natural_scale import natural_scale
 from symgrad.rewrite.choice.sample_points import points_at, points_of
@@ -28,7 +36,8 @@ from symgrad.support.traversal import walk
 _LARGEST = 160  # largest number of equations for which forms are compared
 _LARGEST_ELEMENTWISE = 1000  # the same for an elementwise graph, which then takes a second
 _WIDEST = 50_000  # largest number of equations times inputs, since each input is moved: a kilobyte for each
-_AT_ONCE = 8  # number of points for the next exact values: the least known points
+_ROUNDED = 1 + Fraction(1, 2**53)  # the change of a number by half an ulp
+_WORST_BITS = 64.0  # wrong bits of a value that is NaN or infinite
 
 
 def has_extended() -> bool:
@@ -80,45 +89,13 @@ class Sample:
             for leaf, column in self._columns.items()
         }
         self._asked: dict[Node, None] = dict.fromkeys(self.leaves)
-        # Exact values are computed point by point on demand. These nodes have exact values at all points.
-        self._complete = set(self.leaves)
-        self._constant: set[Node] = set()
+        self._balls = BallTable([dict(zip(self.leaves, p, strict=True)) for p in self._points])
         self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
         self._rounded_at: dict[Node, set[int]] = {}
 
     @cached_property
-    def _enclosures(self) -> Enclosures | None:
-        """Enclosures of exact values without mpmath; None if the machine has no extended precision."""
-        if not has_extended():
-            return None
-        found = Enclosures(lambda n: wide_of(n, []), len(self._points))
-        for leaf in self.leaves:
-            found.take(leaf, self._floats[leaf])
-        return found
-
-    @cached_property
     def _float_faults(self) -> FloatFaults:
         return FloatFaults(self.floats, self.leaves, len(self._points))
-
-    @cached_property
-    def _contexts(self) -> list[Any]:
-        """A context of mpmath for every point, with enough digits for the point."""
-        import mpmath
-
-        made: dict[int, Any] = {}
-        for width in self._widths:
-            if width not in made:
-                made[width] = mpmath.MPContext()
-                made[width].prec = 192 + 4 * width if width <= 60 else 300 + 2 * width
-        return [made[width] for width in self._widths]
-
-    @cached_property
-    def _exact(self) -> dict[Node, list[Any]]:
-        return {leaf: self._exact_leaf(leaf) for leaf in self.leaves}
-
-    def _exact_leaf(self, leaf: Node) -> list[Any]:
-        values = zip(self._columns[leaf], self._contexts, strict=True)
-        return [bool(v) if leaf.dtype == "bool" else mp.mpf(v) for v, mp in values]
 
     def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
         """Tell whether extended precision shows no wrong bits that justify a search; False without such precision.
@@ -171,12 +148,9 @@ class Sample:
         if node not in self._asked and leaf in self.leaves:
             self.leaves.append(node)
             self._asked[node] = None
-            self._complete.add(node)
             self._columns[node], self._floats[node] = self._columns[leaf], self._floats[leaf]
-            if self._enclosures is not None:
-                self._enclosures.take(node, self._floats[node])
-            if "_exact" in self.__dict__:
-                self._exact[node] = self._exact[leaf]
+            for point in self._balls.points:
+                point[node] = point[leaf]
 
     def floats(self, node: Node) -> Any:
         """Return the values of a node in float64, operation by operation."""
@@ -186,140 +160,46 @@ class Sample:
                     self._floats[n] = float_of(n, [self._floats[a] for a in n.args])
         return self._floats[node]
 
-    def exact(self, node: Node) -> list[Any]:
-        """Return the values of a node to many digits; None where the node is undefined or the value is unknown."""
+    def exact(self, node: Node) -> list[Ball]:
+        """Return the certain values of a node; None where the node is undefined or the value is unknown."""
         self._ask(node)
-        return self._exact_at(node, range(len(self._points)))
+        return [self._balls.at(node, i) for i in range(len(self._points))]
 
     def _ask(self, node: Node) -> None:
         """Record a node whose values are used; if it is not a leaf, it cannot become a leaf later."""
         self._asked.update(dict.fromkeys(topological([node], until=self._asked)))
 
-    def _exact_at(self, node: Node, points: Collection[int]) -> list[Any]:
-        """Return exact values, computed at least at these points."""
-        if node in self._complete:
-            return self._exact[node]
-        for n in topological([node], until=self._complete):
-            if n in self._complete:
-                continue
-            args = [self._exact[a] for a in n.args]
-            if all(a in self._constant for a in n.args):
-                # A node without leaves has one value for each precision.
-                each = {id(mp): (mp, i) for i, mp in enumerate(self._contexts)}
-                once = {k: exact_of(mp, n, [a[i] for a in args]) for k, (mp, i) in each.items()}
-                self._exact[n] = [once[id(mp)] for mp in self._contexts]
-                self._constant.add(n)
-                self._complete.add(n)
-                continue
-            values = self._exact.setdefault(n, [_PENDING] * len(self._points))
-            for i in points:
-                if values[i] is _PENDING:
-                    values[i] = exact_of(self._contexts[i], n, [a[i] for a in args])
-            if len(points) == len(self._points):
-                self._complete.add(n)
-        return self._exact[node]
-
     def agree(self, node: Node, other: Node) -> Any:
-        """Return a mask of the points at which two forms have equal exact values; None if they surely differ somewhere.
-
-        If values seem to differ, more digits distinguish cancellation from a real difference; such points are not in
-        the mask.
-        """
+        """Return a mask of the points at which two forms have equal values; None if they surely differ somewhere."""
         first, second = self.exact(node), self.exact(other)
         usable = np.zeros(len(first), np.bool_)
         for i, (a, b) in enumerate(zip(first, second, strict=True)):
             if a is None or b is None:
                 continue
-            if close(a, b):
-                usable[i] = True
-            elif not self._close_at(i, node, other):
+            if not may_be_equal(a, b):
                 return None
+            usable[i] = True
         return usable
-
-    def _close_at(self, i: int, node: Node, other: Node) -> bool:
-        import mpmath
-
-        finer: Any = mpmath.MPContext()
-        finer.prec = 4 * self._contexts[i].prec
-        values = self._at(finer, [node, other], {leaf: self._exact[leaf][i] for leaf in self.leaves})
-        a, b = values[node], values[other]
-        if a is None or b is None or close(a, b):
-            return True
-        if isinstance(a, bool) or isinstance(b, bool):
-            return False
-        largest = max(abs(v) for v in values.values() if v is not None and not isinstance(v, bool))
-        return bool(abs(a - b) <= largest * finer.mpf(2) ** (-finer.prec // 2))
-
-    def _at(self, mp: Any, nodes: Sequence[Node], values: dict[Node, Any]) -> dict[Node, Any]:
-        for n in topological(nodes, until=values):
-            if n not in values:
-                values[n] = exact_of(mp, n, [values[a] for a in n.args])
-        return values
 
     def exceeds(self, node: Node, most: float) -> bool:
         """Tell whether a node has more than `most` wrong bits at some point."""
         self._ask(node)
-        if self._enclosures is None:
-            return bool((self.errors(node, node) > most).any())
-        low, high = self._enclosures.bits(self.floats(node), node, node)
-        if (low > most).any():
-            return True
-        rest = np.flatnonzero(~(high <= most)).tolist()
-        return bool(rest) and bool((self.errors(node, node, rest) > most).any())
-
-    def gains(self, before: Node, after: Node) -> Iterator[tuple[Any, Any]]:
-        """Yield bounds on the bits that a form gains at each point; the bounds become tighter, and the last are exact.
-
-        Where the gain is unknown, it counts as 0.
-        """
-        self._ask(before)
-        first, second = (np.broadcast_to(self.floats(n), (len(self._points),)) for n in (before, after))
-        same = (first == second) | (np.isnan(first) & np.isnan(second))
-        low = high = np.where(same, 0.0, math.nan)
-        if self._enclosures is not None:
-            old, new = (
-                self._enclosures.bits(values, n, before) for n, values in ((before, first), (after, second))
-            )
-            low, high = np.where(same, 0.0, old[0] - new[1]), np.where(same, 0.0, old[1] - new[0])
-        unsure = np.where(np.isnan(low), math.inf, high - low)
-        order = np.argsort(-unsure, kind="stable")[: np.count_nonzero(unsure)]
-        done = np.count_nonzero(np.isinf(unsure))
-        while True:
-            points = order[:done].tolist()
-            if points:
-                exact = self.errors(before, before, points) - self.errors(after, before, points)
-                low[points] = high[points] = np.nan_to_num(exact[points])
-            yield low, high
-            if done >= len(order):
-                return
-            done += _AT_ONCE
-
-    def surely_known(self, *nodes: Node) -> Any:
-        """Return a mask of the points at which enclosures show that exact values of nodes exist."""
-        found = np.ones(len(self._points), np.bool_)
-        for n in nodes:
-            self._ask(n)
-            found &= False if self._enclosures is None else self._enclosures.known(n)
-        return found
+        return bool((self.errors(node, node) > most).any())
 
     def inherent(self, node: Node, points: Sequence[int]) -> Any:
         """Return the number of wrong bits at points if each input is off by half an ulp, as inputs are floats."""
         _, ulp, _ = self._rounded(node, points)
-        exact_values = self._exact_at(node, points)
+        values = CertainValues([node])
         found: list[float] = []
         for i in points:
-            mp, exact = self._contexts[i], exact_values[i]
-            total = mp.mpf(0)
+            exact, at = self._balls.at(node, i), self._balls.points[i]
+            total = 0.0
             for leaf in self.leaves:
                 if leaf.dtype != "real" or exact is None:
                     continue
-                values = {k: self._exact[k][i] for k in self.leaves}
-                values[leaf] *= 1 + mp.mpf(2) ** -53
-                moved = self._at(mp, [node], values)[node]
-                total += abs(moved - exact) if moved is not None else 0
-            found.append(
-                min(math.log2(1 + float(total / float(ulp[i]))), WORST_BITS) if exact is not None else 0.0
-            )
+                (moved,) = values.at({**at, leaf: Fraction(at[leaf]) * _ROUNDED})
+                total += 0.0 if moved is None else distance(moved, exact) / float(ulp[i])
+            found.append(min(math.log2(1 + total), _WORST_BITS))
         return np.array(found)
 
     def _rounded(self, node: Node, points: Collection[int]) -> tuple[Any, Any, Any]:
@@ -333,15 +213,14 @@ class Sample:
         done = self._rounded_at[node]
         if len(done) == count:
             return nearest, ulp, rest
-        exact = self._exact_at(node, points)
-        there = [i for i in points if i not in done and exact[i] is not None]
-        floats = [float(exact[i]) for i in there]
-        nearest[there] = floats
-        with np.errstate(all="ignore"):
-            ulp[there] = np.spacing(np.abs(floats))
-        for i, r, u in zip(there, floats, ulp[there].tolist(), strict=True):
-            if math.isfinite(r):
-                rest[i] = float((exact[i] - r) / u)
+        new = [i for i in points if i not in done]
+        for i, value in zip(new, (self._balls.at(node, i) for i in new), strict=True):
+            if value is None:
+                continue
+            nearest[i], low = as_floats(value)
+            with np.errstate(all="ignore"):
+                ulp[i] = np.spacing(np.abs(nearest[i]))
+            rest[i] = low / ulp[i] if math.isfinite(nearest[i]) else 0.0
         done.update(points)
         return nearest, ulp, rest
 
@@ -359,7 +238,7 @@ class Sample:
             ulps = np.abs((values - nearest) / ulp - rest)
             ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
             bits = np.log2(1 + ulps)
-            bits = np.where(np.isnan(bits), WORST_BITS, np.minimum(bits, WORST_BITS))
+            bits = np.where(np.isnan(bits), _WORST_BITS, np.minimum(bits, _WORST_BITS))
         return np.where(np.isnan(nearest), math.nan, bits)
 
 
@@ -370,7 +249,3 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
     # The operands of a leaf may have other forms.
     reached = walk(reversed([*outputs]), lambda n: n.args)
     return [n for n in reached if not computed(n) and n.op is not NUMBER and n.op is not CONSTANT]
-
-
-_PENDING = object()
-"""An exact value that is not computed yet."""

@@ -32,7 +32,6 @@ _CANCELS = 2.5  # above this number of wrong bits digits have cancelled, and the
 _ON_AVERAGE = 0.25
 _AT_ONE_POINT = 2.0
 _BAD = 4.0  # other forms of a whole output are tried only if it has more wrong bits than this
-_SUMMED = 1e-6  # bound on rounding errors of sums of bits
 _FEWEST = 8  # smallest number of points at which forms are compared
 
 
@@ -137,25 +136,13 @@ class _FormSearch:
                 self.tried += 1
                 held = len(self.steps)
                 form = self.run([step.after], depth + 1)[0]
-                promising = form is not best and self._promising(best, form, least)
-                change = self.compare(best, form) if promising else None
+                change = None if form is best else self.compare(best, form)
                 if change is not None and change.gain > least and self.no_worse(change):
                     found = form, Step(step.rule, start, form, step.soundness, step.notes)
                     least = change.gain
                     continue
                 del self.steps[held:]
         return found
-
-    def _promising(self, before: Node, after: Node, least: float) -> bool:
-        """Tell whether a form may be better on average by more than `least`, before all exact values are computed."""
-        known = self.sample.surely_known(before, after)
-        low = high = np.zeros(1)
-        for low, high in self.sample.gains(before, after):
-            if high.sum() <= -_SUMMED or not _worth(high, known, least):
-                return False
-            if low.sum() >= _SUMMED:
-                return True
-        return bool(high.sum() > 0)
 
     def compare(self, before: Node, after: Node) -> _Change | None:
         """Return the wrong bits of two forms at known points; None if the forms differ or few values are known."""
@@ -168,9 +155,6 @@ class _FormSearch:
     def replaces(self, best: Node, form: Node) -> bool:
         """Tell whether a form is better at some points, worse at none, and defined wherever the other form is."""
         if form is best or not self.loses(best, _BAD):
-            return False
-        _, most = next(self.sample.gains(best, form))
-        if not _worth(most, self.sample.surely_known(best, form), 0.0):
             return False
         defined = zip(self.sample.exact(best), self.sample.exact(form), strict=True)
         if any(b is None and a is not None for a, b in defined):
@@ -202,17 +186,6 @@ class _FormSearch:
             return True
         inherent = self.sample.inherent(change.target, change.points[over].tolist())
         return bool((change.new[over] <= inherent + _ALLOWED).all())
-
-
-def _worth(most: Any, known: Any, least: float) -> bool:
-    """Tell whether the largest possible gains at points are enough, and more than `least` on average.
-
-    At the known points values exist, so all these points count; at other points only positive gains count.
-    """
-    more = most[~known & (most > 0)]
-    mean = float(most[known].sum() + more.sum()) / max(int(np.count_nonzero(known)), 1)
-    enough = mean > _ON_AVERAGE - _SUMMED or float(most.max()) > _AT_ONE_POINT - _SUMMED
-    return enough and mean > least - _SUMMED
 
 
 def _by_chance(bits: Any) -> Any:
