@@ -178,6 +178,8 @@ def _log_slope_row(name: str, params: tuple[object, ...]) -> tuple[Node, Node]:
     x = symbol(Declaration("__argument"))
     value = apply(OPS[name], (x,), params)
     (partial,) = OPS[name].partials
+    if partial is None:
+        raise ValueError(f"{name} has no derivative")
     slope, inverse = (
         canonical([q]).nodes[0] for q in (div(partial(value, x), value), div(value, partial(value, x)))
     )
@@ -250,7 +252,9 @@ def _weighted(product: _Product) -> _Product:
     for base in [b for b in product.powers if b.op is absolute]:
         e = product.powers.get(base.args[0])
         if e is not None and e.denominator == 1 and e % 2 == 0:  # x**2/abs(x) is abs(x)
-            product = product.times(_Product(Fraction(1), {base.args[0]: Fraction(-1), base: Fraction(1)}, None), e)
+            product = product.times(
+                _Product(Fraction(1), {base.args[0]: Fraction(-1), base: Fraction(1)}, None), e
+            )
     for base, e in list(product.powers.items()):
         if e >= 0 or not _is_sum(base):
             continue
@@ -273,7 +277,7 @@ def _weighted(product: _Product) -> _Product:
 
 
 def _taken_out(product: _Product, base: Node, power: Fraction) -> Iterator[_Product]:
-    """Yield forms of a product in which base**power is a power of a term of the base, times what the others are to it."""
+    """Yield forms of a product with base**power as a power of a term of the base, times what the others are to it."""
     terms = _terms(base)
     without = product.times(_Product(Fraction(1), {base: Fraction(1)}, None), -power)
     for k, term in enumerate(terms):

@@ -118,7 +118,7 @@ class _DigitKeeper:
             if part.is_suspect(node):
                 self._searches += 1
                 if self._searches <= _SEARCHES:
-                    form = part.choose(stages())
+                    form = part.choose(node, stages())
                 else:
                     info("arrange", "a part may lose digits; %d others were searched before", _SEARCHES)
             self._chosen[key] = form
@@ -138,10 +138,10 @@ class _DigitKeeper:
             return node, False
 
         def stages() -> _Stages:
-            yield [node, *of_parts, output.node]
+            yield [*of_parts, output.node]
             yield [*rederived([output]), *self._logarithmic(output)]
 
-        best = lines.best(stages())
+        best = lines.best(node, stages())
         if best is not node:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
         return best, best in of_parts
@@ -158,7 +158,7 @@ class _DigitKeeper:
         return self._of_one(node, variable, stages)
 
     def _stages(self, node: Node, variable: Node, output: Output | None) -> _Stages:
-        """Yield forms of a part, its own first; more of them if the part is a derivative of a formula of one variable."""
+        """Yield forms of a part; more of them if the part is a derivative of a formula of one variable."""
         made = [node, canonical([node]).nodes[0]]
         if output is not None:
             made += [output.node, *rederived([output]), *self._logarithmic(output)]

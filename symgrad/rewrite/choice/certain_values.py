@@ -64,14 +64,15 @@ class CertainValues:
     def at(self, point: Point) -> list[Ball]:
         """Return the values of the formulas at a point, which has a number for every symbol."""
         found: list[Ball] = [None] * len(self._nodes)
-        pending = range(len(found))
         bits = _FIRST_BITS
-        while pending and bits <= _MOST_BITS:
-            values = self.balls(point, bits)
-            found = [
-                values[k] if k in pending and _is_certain(values[k]) else found[k] for k in range(len(found))
-            ]
-            pending = [k for k in pending if found[k] is None]
+        while bits <= _MOST_BITS:
+            unknown = False
+            for k, value in enumerate(self.balls(point, bits)):
+                if found[k] is None:
+                    found[k] = value if _is_certain(value) else None
+                    unknown |= found[k] is None
+            if not unknown:
+                break
             bits *= _GROWTH
         return found
 

@@ -61,34 +61,29 @@ class Lines:
         """Tell whether a form may lose digits on some line."""
         return bool(suspicions(form, self._points).any())
 
-    def best(self, stages: Iterable[Sequence[Node]]) -> Node:
+    def best(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the form that loses the fewest digits of those that are equal to the formula.
 
         Args:
-            stages: the forms, first the one that stays if no other is better; those of a later stage are made if all
-                before lose digits.
+            form: the form that stays if no other is better.
+            stages: other forms; those of a stage are made if all before lose digits.
         """
-        points: Sequence[Mapping[Node, float]] = ()
-        best: Node | None = None
-        least = 0.0
+        points, reference = self._compared(form)
+        if not points:
+            return form
+        columns = {x: np.array([p[x] for p in points]) for x in self._points}
+        least = float(reference.lost(evaluated([form], columns)).sum()) - _WORTH
+        best = form
         for forms in stages:
-            if best is None:
-                best = forms[0]
-                points, reference = self._compared(best)
-                if not points:
-                    return best
-                columns = {x: np.array([p[x] for p in points]) for x in self._points}
-                least = float(reference.lost(evaluated([best], columns)).sum()) - _WORTH
-            lost = reference.lost(evaluated(forms, columns)).sum(axis=1)
-            for k in np.argsort(lost, kind="stable").tolist():
+            if least < _WORTH:
+                break
+            lost = reference.lost(evaluated(forms, columns)).sum(axis=1).tolist()
+            for k in sorted(range(len(forms)), key=lost.__getitem__):
                 if lost[k] >= least:
                     break
                 if are_equal(self._target, forms[k], points[:: 1 + len(points) // _MEETINGS]):
-                    best, least = forms[k], float(lost[k])
+                    best, least = forms[k], lost[k]
                     break
-            if least < _WORTH:
-                break
-        assert best is not None
         return best
 
     def _compared(self, form: Node) -> tuple[list[Mapping[Node, float]], Reference]:

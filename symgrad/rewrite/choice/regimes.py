@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -106,28 +106,30 @@ class OneVariable:
         """Tell whether a form may lose digits; this takes no certain values."""
         return bool(len(self._places)) and bool(suspicions(form, {self._variable: self._places}).any())
 
-    def choose(self, stages: Iterable[Sequence[Node]]) -> Node:
-        """Return the formula as one of its forms, or as a choice between several at thresholds.
+    def choose(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
+        """Return a form, another form, or a choice between several at thresholds, whichever keeps the digits.
 
         Args:
-            stages: equal forms; those of a later stage are made if those before lose digits somewhere.
+            form: the form that stays if it loses none.
+            stages: equal forms; those of a stage are made if those before lose digits somewhere.
         """
-        forms: list[Node] = []
+        if not len(self._samples) or not self._lost([form]).any():
+            return form
+        forms = [form, *self._polynomials()]
+        lost, chosen = self._compare(forms)
         for stage in stages:
-            if not forms:
-                forms = [stage[0]]
-                if not len(self._samples) or not self._lost(forms).any():
-                    return stage[0]
-                forms += self._polynomials()
+            if self._keeps_digits(lost, chosen):
+                break
             forms = list(dict.fromkeys([*forms, *stage]))
             lost, chosen = self._compare(forms)
-            parts = [
-                lost[r.form, r.start : end] * self._reference.ordinary[r.start : end]
-                for r, end in self._ends(chosen)
-            ]
-            if not any(part.any() for part in parts):
-                break
         return self._joined(forms, lost, chosen)
+
+    def _keeps_digits(self, lost: Any, regimes: Sequence[Regime]) -> bool:
+        """Tell whether regimes keep the digits of all values that are not about to leave the range of floats."""
+        ordinary = self._reference.ordinary
+        return not any(
+            (lost[r.form, r.start : end] * ordinary[r.start : end]).any() for r, end in self._ends(regimes)
+        )
 
     def _compare(self, forms: Sequence[Node]) -> tuple[Any, Sequence[Regime]]:
         """Return what forms lose at the samples, and the cheapest sequence of those that are equal to the formula."""
@@ -185,7 +187,7 @@ class OneVariable:
         before = len(self._samples)
         new = [f for f in dict.fromkeys(forms) if f not in self._bounded]
         self._bounded.update(new)
-        added = self._edges(new, self._samples).tolist() if new else []
+        added: list[float] = self._edges(new, self._samples).tolist() if new else []
         for (first, _), (second, end) in pairwise(self._ends(regimes)):
             low, high = self._change(lost, first, second, end)
             if high - low <= _CLOSE:
@@ -209,7 +211,8 @@ class OneVariable:
             return places
         rows = np.array([_in_range(row) for row in self._floats(nodes, places)]).reshape(len(nodes), -1)
         of, at = np.nonzero(rows[:, 1:] != rows[:, :-1])
-        low, high = places[at], places[at + 1]
+        low: Any = places[at]
+        high: Any = places[at + 1]
         start = rows[of, at]
         for _ in range(_BISECTIONS if len(of) else 0):
             middle = _between(low, high)
@@ -217,7 +220,7 @@ class OneVariable:
                 np.array([_in_range(row) for row in self._floats(nodes, middle)])[of, np.arange(len(of))]
                 == start
             )
-            low, high = np.where(same, middle, low), np.where(same, high, middle)
+            low, high = _either(same, middle, low), _either(same, high, middle)
         low, which = np.unique(low, return_index=True)
         return np.concatenate([low[_apart(low)], high[which][_apart(low)]])
 
@@ -254,12 +257,13 @@ class OneVariable:
         of, at = np.nonzero(signs[:, 1:] * signs[:, :-1] < 0)
         few = [i for i, k in enumerate(of) if np.count_nonzero(of == k) <= _PLACES]
         of, at = of[few], at[few]
-        low, high = grid[at], grid[at + 1]
+        low: Any = grid[at]
+        high: Any = grid[at + 1]
         start = signs[of, at]
         for _ in range(_HALVINGS if len(of) else 0):
             middle = _between(low, high)
             same = np.sign(np.array(self._floats(nodes, middle)))[of, np.arange(len(of))] == start
-            low, high = np.where(same, middle, low), np.where(same, high, middle)
+            low, high = _either(same, middle, low), _either(same, high, middle)
         yield from zip(of.tolist(), low.tolist(), strict=True)
 
     # ----------------------------------------------------------------------------------------------------------- forms
@@ -314,16 +318,16 @@ class OneVariable:
 def _cheapest_sequence(lost: Any, costs: Sequence[int]) -> list[Regime]:
     """Return the sequence of at most `_REGIMES` forms along the samples with the least lost bits and changes."""
     forms, samples = lost.shape
-    entry = _OPERATION * np.array(costs) + 1e-6 * np.arange(forms)
+    entry: Any = np.array([_OPERATION * c + 1e-6 * k for k, c in enumerate(costs)])
     total = np.full((_REGIMES, forms), np.inf)
     total[0] = lost[:, 0] + entry
     origins = np.full((samples, _REGIMES, forms), -1, np.int16)
     for i in range(1, samples):
         best = total[:-1].argmin(axis=1)
-        changed = total[:-1].min(axis=1)[:, None] + entry + _SWITCH
-        better = changed < total[1:]
-        total[1:] = np.where(better, changed, total[1:])
-        origins[i, 1:] = np.where(better, best[:, None], -1)
+        changed: Any = total[:-1].min(axis=1)[:, None] + entry + _SWITCH
+        better: Any = changed < total[1:]
+        total[1:] = _either(better, changed, total[1:])
+        origins[i, 1:] = _either(better, best[:, None], -1)
         total += lost[:, i]
     count, form = np.unravel_index(int(total.argmin()), total.shape)
     found: list[Regime] = []
@@ -372,12 +376,16 @@ def _may_vanish(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
     return list(sums), [n for n in others if n.op is not NUMBER]
 
 
+def _either(mask: Any, yes: Any, no: Any) -> Any:
+    return cast("Any", np.where(mask, yes, no))
+
+
 def _between(low: Any, high: Any) -> Any:
     """Return numbers between others: the geometric mean if they are far apart, otherwise the mean."""
     with np.errstate(all="ignore"):
         small, large = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
         far = (low * high > 0) & (large > 4 * small)
-        return np.where(far, np.sign(low) * np.sqrt(small) * np.sqrt(large), low / 2 + high / 2)
+        return _either(far, np.sign(low) * np.sqrt(small) * np.sqrt(large), low / 2 + high / 2)
 
 
 def _shortest(low: Fraction, high: Fraction) -> Fraction:

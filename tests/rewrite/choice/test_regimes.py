@@ -69,7 +69,7 @@ def test_a_kink_of_high_order_has_none_either() -> None:
 
 def chosen(first: str, *others: str, domain: str = "real") -> tuple[Node, Node]:
     x, *forms = parsed(first, *others, domain=domain)
-    return x, OneVariable(forms[0], x, Conditions().facts(x)).choose([forms])
+    return x, OneVariable(forms[0], x, Conditions().facts(x)).choose(forms[0], [forms[1:]])
 
 
 def values(x: Node, y: Node, at: Any) -> Any:
