@@ -22,7 +22,7 @@ from symgrad.checker.numbers import arb
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, mul
-from symgrad.ops.scalar.logic import lt, ne, where
+from symgrad.ops.scalar.logic import and_, lt, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.rewrite.choice.certain_values import Ball, CertainValues
 from symgrad.rewrite.choice.lost_digits import MOVED, Reference, are_equal, evaluated, suspicions, within
@@ -280,39 +280,61 @@ class OneVariable:
                 yield form
 
     def _joined(self, forms: Sequence[Node], lost: Any, regimes: Sequence[Regime]) -> Node:
-        """Return the choice between regimes at thresholds."""
-        changes = [self._change(lost, a, b, end) for (a, _), (b, end) in pairwise(self._ends(regimes))]
-        bounds = [_shortest(*(Fraction(float(self._samples[i])) for i in change)) for change in changes]
-        pieces = [self._keeping_hole(forms[r.form], forms[0]) for r in regimes]
-        found = pieces[-1]
-        k = len(pieces) - 2
-        while k >= 0:
+        """Return the choice between regimes at thresholds; it has a value at no point where the formula has none."""
+        changes = [
+            tuple(Fraction(float(self._samples[i])) for i in self._change(lost, a, b, end))
+            for (a, _), (b, end) in pairwise(self._ends(regimes))
+        ]
+        closed = forms[0]
+        found = self._with_holes(forms[regimes[-1].form], closed)
+        if len(regimes) == 3 and regimes[0].form == regimes[2].form:
             # The same form on both sides of a point is written once.
-            if k and regimes[k - 1].form == regimes[k + 1].form and k + 2 == len(pieces):
-                place = self._middle(bounds[k - 1], bounds[k])
-                if place is not None:
-                    radius = min(place - bounds[k - 1], bounds[k] - place)
-                    t = add(self._variable, number(-place)) if place else self._variable
-                    found = where(
-                        lt(absolute(t), number(_shortest(radius * Fraction(1, 2), radius))), pieces[k], found
-                    )
-                    k -= 2
-                    continue
-            found = where(lt(self._variable, number(bounds[k])), pieces[k], found)
-            k -= 1
+            around = self._around(forms[regimes[1].form], found, *changes)
+            if around is not None:
+                return around
+        for regime, (low, high) in zip(reversed(regimes[:-1]), reversed(changes), strict=True):
+            inside = self._with_holes(forms[regime.form], closed)
+            found = where(lt(self._variable, number(_shortest(low, high))), inside, found)
         return found
 
-    def _middle(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """Return the singular point between two thresholds, if there is one."""
-        return next((p for p in self.singular if low < p < high), None)
-
-    def _keeping_hole(self, form: Node, closed: Node) -> Node:
-        """Return a form with a value at no point where the formula has none."""
+    def _around(
+        self, inside: Node, outside: Node, left: tuple[Fraction, ...], right: tuple[Fraction, ...]
+    ) -> Node | None:
+        """Return the choice between a form around a singular point and a form elsewhere, which change in intervals."""
         for place in self.singular:
-            at = {self._variable: place}
-            if self._values.at(at) == [None] and CertainValues([form]).at(at) != [None]:
-                form = where(ne(self._variable, number(place)), form, closed)
+            low = max(place - left[1], right[0] - place, Fraction(0))
+            high = min(place - left[0], right[1] - place)
+            if not left[0] < place < right[1] or not low < high:
+                continue
+            distance = add(self._variable, number(-place)) if place else self._variable
+            condition = lt(absolute(distance), number(_shortest(low, high)))
+            holes = self._holes(inside)
+            if place in holes:
+                condition = and_(condition, ne(self._variable, number(place)))
+            return where(
+                condition, self._with_holes(inside, outside, [h for h in holes if h != place]), outside
+            )
+        return None
+
+    def _with_holes(self, form: Node, closed: Node, holes: Sequence[Fraction] | None = None) -> Node:
+        for place in self._holes(form) if holes is None else holes:
+            form = where(ne(self._variable, number(place)), form, closed)
         return form
+
+    def _holes(self, form: Node) -> list[Fraction]:
+        """Return the points of the domain at which a form has a value, and the formula has none."""
+        facts, found = self._facts, CertainValues([form])
+        places = [p for p in self.singular if facts.low <= p <= facts.high]
+        places = [
+            p
+            for p in places
+            if not ((p == facts.low and facts.low_open) or (p == facts.high and facts.high_open))
+        ]
+        return [
+            p
+            for p in places
+            if self._values.at({self._variable: p}) == [None] != found.at({self._variable: p})
+        ]
 
 
 def _cheapest_sequence(lost: Any, costs: Sequence[int]) -> list[Regime]:

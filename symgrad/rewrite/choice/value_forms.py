@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 
-from symgrad.ir.graph import OPS, Node, number
+from symgrad.ir.graph import Node, number
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
-from symgrad.ops.scalar.elementary import exp, expm1, log, log1p
+from symgrad.ops.scalar.elementary import exp, expm1, log, log1p, sqrt
 from symgrad.rewrite.choice.alternatives import Alternatives
+from symgrad.rewrite.choice.as_written import ScaledTerm, sum_of
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.rewrite.rules.stable import STABLE
@@ -83,7 +85,7 @@ def _logarithms(u: Node) -> Iterator[Node]:
     yield log1p(canonical([add(u, number(-1))]).nodes[0])
     for argument in dict.fromkeys([u, *canonical([u]).nodes, *stable([u]).nodes]):
         for mirrored in (False, True):
-            yield _apart(_in_exponentials(argument, mirrored))
+            yield sum_of(_apart(_in_exponentials(argument, mirrored)))
 
 
 def _in_exponentials(node: Node, mirrored: bool) -> Node:
@@ -103,22 +105,22 @@ def _in_exponentials(node: Node, mirrored: bool) -> Node:
     return substitute([node], changed)[0] if changed else node
 
 
-def _apart(u: Node) -> Node:
-    """Return the logarithm of a product as a sum of logarithms."""
-    name = u.op.name
-    if name == "mul":
-        return add(_apart(u.args[0]), _apart(u.args[1]))
-    if name == "div":
-        below = neg(_apart(u.args[1]))
-        return below if u.args[0].is_number(1) else add(_apart(u.args[0]), below)
-    if name == "exp":
-        return u.args[0]
+def _apart(u: Node, power: Fraction = Fraction(1)) -> list[ScaledTerm]:
+    """Return the terms of the logarithm of a product."""
+    if u.is_number(1):
+        return []
+    if u.op is mul:
+        return _apart(u.args[0], power) + _apart(u.args[1], power)
+    if u.op is div:
+        return _apart(u.args[0], power) + _apart(u.args[1], -power)
     if u.op is pow and u.args[1].is_number():
-        return mul(u.args[1], _apart(u.args[0]))
-    if u.op is OPS["sqrt"]:
-        return div(_apart(u.args[0]), _TWO)
+        return _apart(u.args[0], power * Fraction(u.args[1].value))
+    if u.op is sqrt:
+        return _apart(u.args[0], power / 2)
+    if u.op is exp:
+        return [(power, u.args[0])]
     if u.op is add and u.args[0].is_number(1):
-        return log1p(u.args[1])
+        return [(power, log1p(u.args[1]))]
     if u.op is neg and u.args[0].op is expm1:
-        return log1p(neg(exp(u.args[0].args[0])))
-    return log(u)
+        return [(power, log1p(neg(exp(u.args[0].args[0]))))]
+    return [(power, log(u))]
