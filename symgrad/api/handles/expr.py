@@ -180,12 +180,11 @@ class Expr(FormMethods, Reported):
         """Return the form that is evaluated: for a derivative, the form that a kernel computes."""
         if not self.derived:
             return self._node
-        from symgrad.compiler.forms.output import Output  # a late import: values as written need no rules
+        from symgrad.api.handles.output import output_of  # a late import: values as written need no rules
         from symgrad.compiler.forms.pipeline import arrange
 
-        output = Output(self._node, self._origins, self._traces, self._slope)
         with keeping(self.answers):
-            return remembered([self._node], "computed", lambda: arrange([output]).nodes[0])
+            return remembered([self._node], "computed", lambda: arrange([output_of(self)]).nodes[0])
 
     def __float__(self) -> float:
         self._single("float")

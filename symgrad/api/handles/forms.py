@@ -80,10 +80,10 @@ class FormMethods(ArrayMethods):
         """Return a form that is equal in exact arithmetic, and loses fewer digits in floating point.
 
         `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by the number of
-        wrong bits at sample points of the declared domains, so declare them. A form that is better at some points and
-        worse at others is not chosen. `stable_notes` tells where else the result is defined. For a derivative the
-        search starts from its canonical form. The stable form is computed exactly as written, without further
-        rewriting.
+        wrong bits at sample points of the declared domains, so declare them. A part of one variable may become a choice
+        between forms at thresholds, one of which may be a Taylor polynomial, correct to the last bits of floats.
+        `stable_notes` tells where else the result is defined. For a derivative the search starts from its canonical
+        form. The stable form is computed exactly as written, without further rewriting.
 
         Example:
             >>> import symgrad as sg
@@ -99,8 +99,8 @@ class FormMethods(ArrayMethods):
         return tuple(self._stable().notes)
 
     def _stable(self) -> Stable:
+        from symgrad.api.handles.output import output_of
         from symgrad.compiler.forms.one_variable import keep_digits, keep_digits_of_values
-        from symgrad.compiler.forms.output import Output
         from symgrad.compiler.forms.redifferentiation import rederived
         from symgrad.rewrite.pipeline import Stable, canonical, stable
 
@@ -115,7 +115,7 @@ class FormMethods(ArrayMethods):
                     return Stable(keep_digits_of_values(found.nodes), found.trace)
 
                 return remembered(formula, "stable by parts", by_parts)
-            output = Output(self.node, self.origins, self.traces, self.slope)
+            output = output_of(self)
             again = cache(lambda: rederived([output]))
             others = (lambda: canonical(again()).nodes, again)
 

@@ -12,6 +12,7 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
+from symgrad.api.handles.output import output_of
 from symgrad.api.kernels.disk_cache import CachedKernel
 from symgrad.compiler.c.identifiers import c_identifier
 from symgrad.compiler.forms.output import Arrangement, Output
@@ -232,4 +233,4 @@ def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False, low: bool = Fals
 
 
 def _outputs(exprs: Sequence[Expr]) -> list[Output]:
-    return [Output(e.node, e.origins, e.traces, e.slope) for e in exprs]
+    return [output_of(e) for e in exprs]

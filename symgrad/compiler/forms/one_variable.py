@@ -43,18 +43,24 @@ def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
         outputs: the derivatives.
         nodes: the forms in which they would be computed.
     """
-    return _DigitKeeper().keep(outputs, nodes)
+    simplify = next((o.simplify for o in outputs if o.simplify is not None), None)
+    return _DigitKeeper(simplify).keep(outputs, nodes)
 
 
 def keep_digits_of_values(nodes: Sequence[Node]) -> list[Node]:
     """Return formulas with each part of one variable in a form, or a choice of forms, that keeps its digits."""
-    return _DigitKeeper().keep_values(nodes)
+    return _DigitKeeper(None).keep_values(nodes)
 
 
 class _DigitKeeper:
-    """Looks at derivatives and their parts; each part is looked at once."""
+    """Looks at derivatives and their parts; each part is looked at once.
 
-    def __init__(self) -> None:
+    Args:
+        simplify: a function that writes a formula as it is printed.
+    """
+
+    def __init__(self, simplify: Callable[[Node], Node] | None) -> None:
+        self._simplify = simplify
         self._known = Conditions()
         self._chosen: dict[tuple[Node, Node], Node] = {}
         self._singular: dict[Node, dict[Fraction, None]] = {}
@@ -138,7 +144,7 @@ class _DigitKeeper:
             return node, False
 
         def stages() -> _Stages:
-            yield [*of_parts, output.node]
+            yield [*self._printed(output.node), *of_parts, output.node]
             yield [*rederived([output]), *self._logarithmic(output)]
 
         best = lines.best(node, stages())
@@ -151,6 +157,7 @@ class _DigitKeeper:
         node = canonical([slope], drop_stops=True).nodes[0]
 
         def stages() -> _Stages:
+            yield self._printed(node)
             made = [node, slope, *self._repeated([part], [variable] * order)]
             yield made
             yield [stable([form]).nodes[0] for form in made]
@@ -159,6 +166,7 @@ class _DigitKeeper:
 
     def _stages(self, node: Node, variable: Node, output: Output | None) -> _Stages:
         """Yield forms of a part; more of them if the part is a derivative of a formula of one variable."""
+        yield self._printed(node if output is None else output.node)
         made = [node, canonical([node]).nodes[0]]
         if output is not None:
             made += [output.node, *rederived([output]), *self._logarithmic(output)]
@@ -168,6 +176,9 @@ class _DigitKeeper:
         made = list(dict.fromkeys(made))
         yield made
         yield [stable([form]).nodes[0] for form in made]
+
+    def _printed(self, node: Node) -> list[Node]:
+        return [] if self._simplify is None else [self._simplify(node)]
 
     def _logarithmic(self, output: Output) -> Iterator[Node]:
         """Yield a derivative by logarithmic differentiation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,12 +19,14 @@ class Output:
         origins: the nodes whose derivative it is; empty for a value that the user wrote.
         traces: the backward passes that produced it.
         slope: the record of the output as a derivative of a scalar, if known.
+        simplify: a function that writes a formula as it is printed, a candidate for the form that is computed.
     """
 
     node: Node
     origins: tuple[Node, ...] = ()
     traces: tuple[BackwardTrace, ...] = ()
     slope: Derivative | None = None
+    simplify: Callable[[Node], Node] | None = None
 
     @property
     def derived(self) -> bool:

@@ -111,18 +111,24 @@ class OneVariable:
 
         Args:
             form: the form that stays if it loses none.
-            stages: equal forms; those of a stage are made if those before lose digits somewhere.
+            stages: equal forms, at least one; those of a stage are made if those before lose digits somewhere. A form
+                of the first that loses none is taken as it is.
         """
         if not len(self._samples) or not self._lost([form]).any():
             return form
-        forms = [form, *self._polynomials()]
-        lost, chosen = self._compare(forms)
-        for stage in stages:
+        forms = [form]
+        for k, stage in enumerate(stages):
+            forms = list(dict.fromkeys([*forms, *stage]))
+            if k == 0:
+                kept = [f for f, row in zip(forms, self._lost(forms), strict=True) if not row.any()]
+                found = next(filter(self._is_equal, kept), None)
+                if found is not None:
+                    return found
+                forms += self._polynomials()
+            lost, chosen = self._compare(forms)
             if self._keeps_digits(lost, chosen):
                 break
-            forms = list(dict.fromkeys([*forms, *stage]))
-            lost, chosen = self._compare(forms)
-        return self._joined(forms, lost, chosen)
+        return self._joined(forms, *self._compare(forms))
 
     def _keeps_digits(self, lost: Any, regimes: Sequence[Regime]) -> bool:
         """Tell whether regimes keep the digits of all values that are not about to leave the range of floats."""
