@@ -80,11 +80,31 @@ class _DigitKeeper:
                 found[k], of_parts = self._of_several(output, node, variables)
                 if of_parts:
                     finished.add(found[k])
+        found = [self._with_values(output, node) for output, node in zip(outputs, found, strict=True)]
         wholes = dict(zip(found, outputs, strict=True))
         rest = [node for node in found if node not in finished]
         return self._by_parts(
             found, rest, lambda node, variable: self._stages(node, variable, wholes.get(node))
         )
+
+    def _with_values(self, output: Output, node: Node) -> Node:
+        """Return a derivative by one variable in a shorter form if only that has values where its formula has."""
+        formulas = [y for y, _ in _differentiated(output)]
+        variables = symbols_of([node, *formulas])
+        if (
+            not formulas
+            or len(variables) != 1
+            or variables[0].dtype != "real"
+            or len(topological([node])) > _EQUATIONS
+        ):
+            return node
+        part = OneVariable(node, variables[0], self._known.facts(variables[0]))
+        gaps = [p for p in part.singular if part.has_value(formulas[0], p) and not part.has_value(node, p)]
+        shorter = self._printed(output.node) if gaps else []
+        for form in (f for s in shorter for f in (s, self._ways(variables[0]).reassociated(s))):
+            if part.has_value(form, gaps[0]) and part.is_equal(form):
+                return form
+        return node
 
     def keep_values(self, nodes: Sequence[Node]) -> list[Node]:
         return self._by_parts(nodes, nodes, self._stages_of_value)

@@ -106,6 +106,12 @@ class OneVariable:
         """Tell whether a form may lose digits; this takes no certain values."""
         return bool(len(self._places)) and bool(suspicions(form, {self._variable: self._places}).any())
 
+    def has_value(self, formula: Node, place: Fraction) -> bool:
+        """Tell whether a formula of the variable certainly has a value at a place of the domain."""
+        return len(within(self._facts, [float(place)])) > 0 and CertainValues([formula]).at(
+            {self._variable: place}
+        ) != [None]
+
     def choose(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
         """Return a form, another form, or a choice between several at thresholds, whichever keeps the digits.
 
@@ -121,7 +127,7 @@ class OneVariable:
             forms = list(dict.fromkeys([*forms, *stage]))
             if k == 0:
                 kept = [f for f, row in zip(forms, self._lost(forms), strict=True) if not row.any()]
-                found = next(filter(self._is_equal, kept), None)
+                found = next(filter(self.is_equal, kept), None)
                 if found is not None:
                     return found
                 forms += self._polynomials()
@@ -146,7 +152,7 @@ class OneVariable:
             lost[[k for k, f in enumerate(forms) if self._equal.get(f) is False]] = math.inf
             chosen = _cheapest_sequence(lost, costs)
             used = [forms[r.form] for r in chosen]
-            unequal = [f for f in used if not self._is_equal(f)]
+            unequal = [f for f in used if not self.is_equal(f)]
             if not unequal:
                 rounds += 1
                 if rounds > _ROUNDS or not self._refine(lost, chosen, used):
@@ -161,7 +167,8 @@ class OneVariable:
     def _lost(self, forms: Sequence[Node]) -> Any:
         return self._reference.lost(evaluated(forms, {self._variable: self._samples}))
 
-    def _is_equal(self, form: Node) -> bool:
+    def is_equal(self, form: Node) -> bool:
+        """Tell whether a form has the same values as the formula at samples, to the last bits of floats."""
         if form not in self._equal:
             samples = self._samples[:: max(1, len(self._samples) // _MEETINGS)]
             points = [{self._variable: x} for x in samples.tolist()]
