@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.derivatives.targets import as_list
 from symgrad.api.explaining.explain import joined_listing
-from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formatting import format_many, leibniz_of, title
 from symgrad.api.reports.maths import expression, program_blocks
 from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
@@ -118,7 +118,7 @@ def _accuracy(e: Expr) -> list[Block]:
     x = sole_variable([e.node])
     if x is None:
         return []
-    naive, stable = e.canonical() if e.derived else e, e.stable()
+    naive, stable = handle(e.canonical().node if e.derived else e.node), e.stable()
     if stable.node is naive.node:
         return []
     figure = accuracy_figure(

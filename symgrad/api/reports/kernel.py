@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.reports.maths import expression, listing_of, program_blocks
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
@@ -43,8 +43,10 @@ def _accuracy(e: Expr, k: int, kernel: Kernel) -> Any:
         found: Any = kernel(at)
         return found if len(kernel.outputs) == 1 else found[k]
 
+    naive = handle(e.node)
+
     return accuracy_figure(
         e.node,
-        {"as it stands": lambda at: e(**{x.name: at}).astype(kernel.dtype), "the kernel": compiled},
+        {"as it stands": lambda at: naive(**{x.name: at}).astype(kernel.dtype), "the kernel": compiled},
         kernel.dtype.type,
     )
