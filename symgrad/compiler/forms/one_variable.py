@@ -107,7 +107,24 @@ class _DigitKeeper:
         return node
 
     def keep_values(self, nodes: Sequence[Node]) -> list[Node]:
-        return self._by_parts(nodes, nodes, self._stages_of_value)
+        found = [self._value_of_several(node) for node in nodes]
+        return self._by_parts(found, found, self._stages_of_value)
+
+    def _value_of_several(self, node: Node) -> Node:
+        """Return the form of a formula of several variables that loses the fewest digits on lines through these."""
+        variables, order = _variables(node), topological([node])
+        if not 2 <= len(variables) <= _VARIABLES or not all_pointwise(order) or len(order) > _EQUATIONS:
+            return node
+        lines = Lines(node, variables, self._known, {})
+        if not lines.is_suspect(node):
+            return node
+
+        def stages() -> _Stages:
+            made = canonical([node]).nodes[0], self._ways(variables[0]).reassociated(node)
+            yield made
+            yield [stable([form]).nodes[0] for form in made]
+
+        return lines.best(node, stages())
 
     def _by_parts(
         self, nodes: Sequence[Node], searched: Sequence[Node], stages: Callable[[Node, Node], _Stages]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symgrad.ir.graph import SYMBOL, Node, apply, number
+from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.choice.as_written import (
     AS_WRITTEN,
@@ -188,7 +189,7 @@ class Alternatives:
             ]  # `apply_rule` gets the dropped operands
             if not keeps_domain(before, [made, *(part for _, part in rest)], self._known):
                 made = whole
-        if made.is_number():
+        if made.is_number() or _is_degenerate(rule.replacement, made, bindings):
             return
         after = sum_of([*rest, (scale, made)]) if rest else scaled(scale, made)
         if after is not node and after.shape == node.shape and after.dtype == node.dtype:
@@ -205,8 +206,35 @@ def _instantiate(template: Node, bindings: Mapping[Node, Node], cancelled: Calla
     name = template.op.name
     if name == "neg":
         return -args[0]
-    made = apply(template.op, args, template.params)
+    made = _without_ones(apply(template.op, args, template.params))
     return cancelled(made) if name == "add" or (name == "div" and template.args[1].is_number()) else made
+
+
+def _is_degenerate(template: Node, made: Node, bindings: Bindings) -> bool:
+    """Tell whether a replacement has a function at 0 or 1: then the pattern fits by numbers, such as 1**2 - 1**2."""
+    bound = set(bindings.values())
+    new = topological([made], until=bound) if template.args else ()
+    return any(len(n.args) == 1 and n not in bound and _is_unit(n.args[0]) for n in new)
+
+
+def _is_unit(node: Node) -> bool:
+    return node.is_number(0) or node.is_number(1)
+
+
+def _without_ones(node: Node) -> Node:
+    """Return a product or quotient without factors of 1, and a power of 1 as 1."""
+    if not node.args:
+        return node
+    a, b = node.args[0], node.args[-1]
+    if node.op is mul and a.is_number() and b.is_number():
+        return number(times(Fraction(a.value), b.value))
+    if (node.op is mul and a.is_number(1)) or (node.op.name == "pow" and b.is_number(1)):
+        return b if node.op is mul else a
+    if b.is_number(1) and (node.op is mul or node.op is div):
+        return a
+    if node.op is div and a.is_number(0) and b.is_number() and b.value:
+        return a
+    return a if node.op.name == "pow" and a.is_number(1) else node
 
 
 def _matches(

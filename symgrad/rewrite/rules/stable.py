@@ -136,6 +136,13 @@ LOGARITHMS = [
         maximum(a, b) + log1p(exp(-abs_(a - b))),
         "the larger exponential is a factor in front, so nothing overflows",
     ),
+    row(
+        "log-of-sum-with-exponential",
+        log(exp(a) + b),
+        maximum(a, log(b)) + log1p(exp(-abs_(a - log(b)))),
+        "the same, for further terms",
+        gt(b, zero),
+    ),
     row("atanh", log((1 - a) / (1 + a)), -2 * atanh(a), "the quotient is near 1"),
     row("log1p", log(1 + a), log1p(a), "1 + a loses the digits of a small a"),
     row("log-of-quotient", log(a / b), log1p((a - b) / b), "the quotient of close numbers is near 1"),
@@ -262,6 +269,13 @@ ROOTS = [
         b**e * expm1(e * log1p((a - b) / b)),
         "a**e = b**e*exp(e*log(a/b))",
         all_of(gt(a, zero), gt(b, zero)),
+    ),
+    row("power-near-one", 1 - a**e, -expm1(e * log(a)), "a power of a number near 1 is near 1", gt(a, zero)),
+    row(
+        "complement-of-product",
+        1 - (1 - a) * (1 - b),
+        a * (1 - b) + b,
+        "both factors are near 1 for small a and b",
     ),
     row(
         "difference-of-squares",

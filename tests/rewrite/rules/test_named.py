@@ -34,6 +34,8 @@ _IN_A_SUM = {
 
 # Where digits are lost, if not everywhere: domains of the variables of a row, or a whole program.
 _LOSING = {
+    "log-of-sum-with-exponential": "a : real; b : positive",
+    "power-near-one": "a : positive; e : real",
     "difference-of-exponentials": "a : real; b : positive",
     "sigmoid": "a : real(-745, -710)",
     "sigmoid-of-minus": "a : real(710, 745)",
