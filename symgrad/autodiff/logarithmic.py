@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
+from symgrad.ir.exact import FOLDED
+from symgrad.ir.exact import power as exact_power
 from symgrad.ir.graph import OPS, Node, apply, number, symbol
 from symgrad.ir.traverse import substitute, topological, with_args
 from symgrad.ir.types import Declaration
@@ -22,6 +24,7 @@ from symgrad.ops.scalar.elementary import exp, log, sqrt
 from symgrad.ops.scalar.logic import where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.rewrite.pipeline import canonical, stable
+from symgrad.support.errors import NumberTooLargeError
 
 _ONE = number(1)
 _HALF = Fraction(1, 2)
@@ -51,7 +54,7 @@ class _Product(NamedTuple):
             exponent = more if exponent is None else _simple(add(exponent, more))
         coefficient = self.coefficient
         if other.coefficient != 1:
-            coefficient *= other.coefficient ** int(power)
+            coefficient *= _raised(other.coefficient, int(power))
         return _Product(coefficient, powers, exponent)
 
     @property
@@ -60,6 +63,16 @@ class _Product(NamedTuple):
         return sum(abs(e) for b, e in self.powers.items() if not _is_sum(b)) + _EXPONENT * (
             self.exponent is not None
         )
+
+
+def _raised(base: Fraction, exponent: int) -> Fraction:
+    found = exact_power(base, exponent, FOLDED)
+    if found is None:
+        raise NumberTooLargeError(
+            f"a power with the exponent {exponent:.3g} is too long to be written out",
+            cure="use a symbol for the base",
+        )
+    return Fraction(found)
 
 
 _UNIT = _Product(Fraction(1), {}, None)
@@ -76,7 +89,7 @@ class LogarithmicDifferentiation:
         >>> x = symbol(Declaration("x"))
         >>> d = LogarithmicDifferentiation(x)
         >>> expression_text(d.derivative(x**400/(1 + x**400)))
-        '400*((1 - 1/(1 + (1/x)**400))*(1/(1 + (1/x)**400))/x)'
+        '400*(1/x/(1 + x**400)/(1 + (1/x)**400))'
     """
 
     def __init__(self, variable: Node) -> None:
@@ -90,13 +103,13 @@ class LogarithmicDifferentiation:
                 self._derivatives[n] = self._of(n)
         return self._derivatives[node]
 
-    def reassociated(self, node: Node) -> Node:
+    def reassociate(self, node: Node) -> Node:
         """Return a formula with the factors of each product together, and weights in place of quotients of sums."""
         done: dict[Node, Node] = {}
         for n in topological([node]):
             rebuilt = with_args(n, [done[a] for a in n.args])
             if rebuilt.op.name in _PRODUCTS and not any(a.is_number(0) for a in rebuilt.args):
-                rebuilt = self._written(_factors(rebuilt))
+                rebuilt = self._as_node(_factors(rebuilt))
             done[n] = rebuilt
         return done[node]
 
@@ -108,7 +121,7 @@ class LogarithmicDifferentiation:
         if n.op is add:
             return _total(self.derivative(a) for a in n.args)
         if n.op is log:
-            return self._logarithmic(n.args[0])
+            return self._log_derivative(n.args[0])
         if n.op.name in _PRODUCTS:
             return self._of_product(n)
         if n.op is where:
@@ -121,33 +134,33 @@ class LogarithmicDifferentiation:
         )
 
     def _of_product(self, n: Node) -> Node | None:
-        product = _weighted(_factors(n))
+        product = _with_weights(_factors(n))
         outside: list[Node | None] = []
         inside = [None if product.exponent is None else self.derivative(product.exponent)]
         for base, e in product.powers.items():
-            if e > 0 and not _has_logarithmic(base, self._variable):
+            if e > 0 and not _has_log_derivative(base, self._variable):
                 # The base may vanish, and its derivative may not.
                 rest = product.times(_Product(Fraction(1), {base: Fraction(1)}, None), -1)
-                outside.append(_product(number(e), _written(rest), self.derivative(base)))
+                outside.append(_product(number(e), _as_node(rest), self.derivative(base)))
             else:
-                inside.append(_product(number(e), self._logarithmic(base)))
+                inside.append(_product(number(e), self._log_derivative(base)))
         slope = _total(inside)
         if slope is not None:
-            outside.append(_product(_written(product), slope))
+            outside.append(_product(_as_node(product), slope))
         return _total(outside)
 
-    def _logarithmic(self, n: Node) -> Node | None:
+    def _log_derivative(self, n: Node) -> Node | None:
         """Return the derivative of log(n)."""
         if n.is_number():
             return None
         if _is_sum(n):
             terms = _terms(n)
             return _total(
-                _product(_weight(terms, k), self._logarithmic(t))
+                _product(_share(terms, k), self._log_derivative(t))
                 for k, t in enumerate(terms)
                 if not t.is_number()
             )
-        product = _weighted(_factors(n))
+        product = _with_weights(_factors(n))
         parts = [None if product.exponent is None else self.derivative(product.exponent)]
         parts += [_product(number(e), self._of_base(base)) for base, e in product.powers.items()]
         return _total(parts)
@@ -156,7 +169,7 @@ class LogarithmicDifferentiation:
         if n is self._variable:
             return div(_ONE, n)
         if _is_sum(n):
-            return self._logarithmic(n)
+            return self._log_derivative(n)
         slope = self.derivative(n)
         if slope is None:
             return None
@@ -164,11 +177,11 @@ class LogarithmicDifferentiation:
             return _product(_log_slope(n.op.name, n.params, n.args[0]), self.derivative(n.args[0]))
         return _product(slope, div(_ONE, n))
 
-    def _written(self, product: _Product) -> Node:
-        return _written(_weighted(product))
+    def _as_node(self, product: _Product) -> Node:
+        return _as_node(_with_weights(product))
 
 
-def _has_logarithmic(base: Node, variable: Node) -> bool:
+def _has_log_derivative(base: Node, variable: Node) -> bool:
     """Tell whether the logarithmic derivative of a base is as good as its derivative, and exists where that does."""
     return base is variable or base.op.name in ("gamma", "sinh", "cosh", "sigmoid")
 
@@ -239,15 +252,15 @@ def _terms(n: Node) -> list[Node]:
     return [n]
 
 
-def _weight(terms: Sequence[Node], k: int) -> Node:
+def _share(terms: Sequence[Node], k: int) -> Node:
     """Return a term over the sum of all terms, as 1/(1 + ratios of the others to it)."""
     mine = _factors(terms[k])
-    ratios = [_written(_weighted(_factors(t).times(mine, -1))) for i, t in enumerate(terms) if i != k]
+    ratios = [_as_node(_with_weights(_factors(t).times(mine, -1))) for i, t in enumerate(terms) if i != k]
     total = _total([_ONE, *ratios])
     return _ONE if total is None else div(_ONE, total)
 
 
-def _weighted(product: _Product) -> _Product:
+def _with_weights(product: _Product) -> _Product:
     """Return a product with a term taken out of each sum that it contains, if that leaves less beside it."""
     for base in [b for b in product.powers if b.op is absolute]:
         e = product.powers.get(base.args[0])
@@ -261,22 +274,22 @@ def _weighted(product: _Product) -> _Product:
         whole = e.denominator == 1
         for _ in range(int(-e) if whole else 1):
             best = min(
-                [product, *_taken_out(product, base, Fraction(-1) if whole else e)], key=lambda p: p.size
+                [product, *_factor_out(product, base, Fraction(-1) if whole else e)], key=lambda p: p.size
             )
             if best is product:
                 break
             product = best
     for base in [b for b, e in product.powers.items() if e == 1 and b.op is add]:
         best = product
-        for form in _taken_out(product, base, Fraction(1)):
+        for form in _factor_out(product, base, Fraction(1)):
             for other, e in list(form.powers.items()):
                 if e <= -1 and e.denominator == 1 and _is_sum(other):
-                    best = min([best, *_taken_out(form, other, Fraction(-1))], key=lambda p: p.size)
+                    best = min([best, *_factor_out(form, other, Fraction(-1))], key=lambda p: p.size)
         product = best
     return product
 
 
-def _taken_out(product: _Product, base: Node, power: Fraction) -> Iterator[_Product]:
+def _factor_out(product: _Product, base: Node, power: Fraction) -> Iterator[_Product]:
     """Yield forms of a product with base**power as a power of a term of the base, times what the others are to it."""
     terms = _terms(base)
     without = product.times(_Product(Fraction(1), {base: Fraction(1)}, None), -power)
@@ -286,13 +299,13 @@ def _taken_out(product: _Product, base: Node, power: Fraction) -> Iterator[_Prod
             continue
         if abs(power) != 1 and (mine.coefficient != 1 or mine.powers):
             continue
-        ratios = [_written(_factors(t).times(mine, -1)) for i, t in enumerate(terms) if i != k]
+        ratios = [_as_node(_factors(t).times(mine, -1)) for i, t in enumerate(terms) if i != k]
         rest = _total([_ONE, *ratios])
         if rest is not None:
             yield without.times(mine, power).times(_Product(Fraction(1), {rest: Fraction(1)}, None), power)
 
 
-def _written(product: _Product) -> Node:
+def _as_node(product: _Product) -> Node:
     """Return a product as a node: equal powers are powers of one quotient, in which factors of like size meet."""
     groups: dict[Fraction, tuple[list[Node], list[Node]]] = {}
     for base, e in product.powers.items():
@@ -338,7 +351,7 @@ def _product(*nodes: Node | None) -> Node | None:
         if n.is_number(0):
             return None
         found = found.times(_factors(n))
-    return _written(_weighted(found))
+    return _as_node(_with_weights(found))
 
 
 def _guarded_product(coefficient: Node, tangent: Node | None) -> Node | None:

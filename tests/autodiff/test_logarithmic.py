@@ -50,10 +50,10 @@ def test_it_agrees_with_the_chain_rule(formula: str, order: int) -> None:
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_reassociated_formulas_are_equal(formula: str) -> None:
+def test_reassociate_formulas_are_equal(formula: str) -> None:
     p = sg.parse(f"x : positive\ny = {formula}")
     x, y = p["x"].node, p["y"].node
-    form = LogarithmicDifferentiation(x).reassociated(y)
+    form = LogarithmicDifferentiation(x).reassociate(y)
     for at in (0.3, 1.7, 4.25):
         a, b = CertainValues([form, y]).at({x: at})
         assert float(abs(a - b)) <= 1e-50 * float(abs(b))

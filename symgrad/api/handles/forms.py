@@ -119,13 +119,13 @@ class FormMethods(ArrayMethods):
             again = cache(lambda: rederived([output]))
             others = (lambda: canonical(again()).nodes, again)
 
-            def chosen() -> Stable:
+            def with_digits() -> Stable:
                 found = stable(formula, others)
                 if not is_elementwise(found.nodes):
                     return found
                 return Stable(keep_digits([output], found.nodes), found.trace)
 
-            return remembered(formula, "stable derivative", chosen)
+            return remembered(formula, "stable derivative", with_digits)
 
     def simplify(self) -> Self:
         """Return the most readable form that is found in bounded time.

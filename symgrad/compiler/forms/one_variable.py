@@ -13,12 +13,12 @@ from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
+from symgrad.compiler.forms.value_forms import value_forms
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
-from symgrad.rewrite.choice.lines import Lines
+from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
-from symgrad.rewrite.choice.value_forms import value_forms
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
@@ -44,15 +44,15 @@ def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
         nodes: the forms in which they would be computed.
     """
     simplify = next((o.simplify for o in outputs if o.simplify is not None), None)
-    return _DigitKeeper(simplify).keep(outputs, nodes)
+    return _DigitGuard(simplify).keep(outputs, nodes)
 
 
 def keep_digits_of_values(nodes: Sequence[Node]) -> list[Node]:
     """Return formulas with each part of one variable in a form, or a choice of forms, that keeps its digits."""
-    return _DigitKeeper(None).keep_values(nodes)
+    return _DigitGuard(None).keep_values(nodes)
 
 
-class _DigitKeeper:
+class _DigitGuard:
     """Looks at derivatives and their parts; each part is looked at once.
 
     Args:
@@ -62,7 +62,7 @@ class _DigitKeeper:
     def __init__(self, simplify: Callable[[Node], Node] | None) -> None:
         self._simplify = simplify
         self._known = Conditions()
-        self._chosen: dict[tuple[Node, Node], Node] = {}
+        self._best_forms: dict[tuple[Node, Node], Node] = {}
         self._singular: dict[Node, dict[Fraction, None]] = {}
         self._ways = cache(LogarithmicDifferentiation)
         self._searches = 0
@@ -77,17 +77,17 @@ class _DigitKeeper:
             several = 2 <= len(variables) <= _VARIABLES and all_pointwise(order)
             if several and looked < _OUTPUTS and len(order) <= _EQUATIONS:
                 looked += 1
-                found[k], of_parts = self._of_several(output, node, variables)
+                found[k], of_parts = self._improve_derivative(output, node, variables)
                 if of_parts:
                     finished.add(found[k])
-        found = [self._with_values(output, node) for output, node in zip(outputs, found, strict=True)]
+        found = [self._extend_domain(output, node) for output, node in zip(outputs, found, strict=True)]
         wholes = dict(zip(found, outputs, strict=True))
         rest = [node for node in found if node not in finished]
         return self._by_parts(
             found, rest, lambda node, variable: self._stages(node, variable, wholes.get(node))
         )
 
-    def _with_values(self, output: Output, node: Node) -> Node:
+    def _extend_domain(self, output: Output, node: Node) -> Node:
         """Return a derivative by one variable in a shorter form if only that has values where its formula has."""
         formulas = [y for y, _ in _differentiated(output)]
         variables = symbols_of([node, *formulas])
@@ -100,27 +100,27 @@ class _DigitKeeper:
             return node
         part = OneVariable(node, variables[0], self._known.facts(variables[0]))
         gaps = [p for p in part.singular if part.has_value(formulas[0], p) and not part.has_value(node, p)]
-        shorter = self._printed(output.node) if gaps else []
-        for form in (f for s in shorter for f in (s, self._ways(variables[0]).reassociated(s))):
+        shorter = self._simplified(output.node) if gaps else []
+        for form in (f for s in shorter for f in (s, self._ways(variables[0]).reassociate(s))):
             if part.has_value(form, gaps[0]) and part.is_equal(form):
                 return form
         return node
 
     def keep_values(self, nodes: Sequence[Node]) -> list[Node]:
-        found = [self._value_of_several(node) for node in nodes]
+        found = [self._improve_value(node) for node in nodes]
         return self._by_parts(found, found, self._stages_of_value)
 
-    def _value_of_several(self, node: Node) -> Node:
+    def _improve_value(self, node: Node) -> Node:
         """Return the form of a formula of several variables that loses the fewest digits on lines through these."""
         variables, order = _variables(node), topological([node])
         if not 2 <= len(variables) <= _VARIABLES or not all_pointwise(order) or len(order) > _EQUATIONS:
             return node
-        lines = Lines(node, variables, self._known, {})
-        if not lines.is_suspect(node):
+        lines = VariableLines(node, variables, self._known, {})
+        if not lines.may_lose_digits(node):
             return node
 
         def stages() -> _Stages:
-            made = canonical([node]).nodes[0], self._ways(variables[0]).reassociated(node)
+            made = canonical([node]).nodes[0], self._ways(variables[0]).reassociate(node)
             yield made
             yield [stable([form]).nodes[0] for form in made]
 
@@ -132,7 +132,7 @@ class _DigitKeeper:
         """Return nodes with the parts of one variable of some of them in forms that keep their digits."""
         better: dict[Node, Node] = {}
         for node, variable in list(parts_of_one_variable(searched))[:_PARTS]:
-            form = self._of_one(node, variable, partial(stages, node, variable))
+            form = self._improve_part(node, variable, partial(stages, node, variable))
             if form is not node:
                 better[node] = form
         if better:
@@ -144,9 +144,9 @@ class _DigitKeeper:
         yield made
         yield [stable([form]).nodes[0] for form in made]
         with suppress(NumberTooLargeError):
-            yield [self._ways(variable).reassociated(form) for form in made]
+            yield [self._ways(variable).reassociate(form) for form in made]
 
-    def _of_one(
+    def _improve_part(
         self,
         node: Node,
         variable: Node,
@@ -154,20 +154,21 @@ class _DigitKeeper:
     ) -> Node:
         """Return a part of one variable in a form, or a choice of forms, that keeps its digits."""
         key = node, variable
-        if key not in self._chosen:
+        if key not in self._best_forms:
             part = OneVariable(node, variable, self._known.facts(variable))
             self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
             form = node
-            if part.is_suspect(node):
+            if part.may_lose_digits(node):
                 self._searches += 1
                 if self._searches <= _SEARCHES:
-                    form = part.choose(node, stages())
+                    with suppress(NumberTooLargeError):
+                        form = part.choose(node, stages())
                 else:
                     info("arrange", "a part may lose digits; %d others were searched before", _SEARCHES)
-            self._chosen[key] = form
-        return self._chosen[key]
+            self._best_forms[key] = form
+        return self._best_forms[key]
 
-    def _of_several(self, output: Output, node: Node, variables: Sequence[Node]) -> tuple[Node, bool]:
+    def _improve_derivative(self, output: Output, node: Node, variables: Sequence[Node]) -> tuple[Node, bool]:
         """Return the form of a derivative that loses the fewest digits on lines, and whether its parts are chosen."""
         of_parts: list[Node] = []
         for y, by in dict.fromkeys(_differentiated(output)):
@@ -176,13 +177,13 @@ class _DigitKeeper:
                 slope = Pushforward({x: as_node(1)})([slope])[0]
             of_parts += _without_stops(as_computed([slope]))
         near = {x: list(self._singular.get(x, ())) for x in variables}
-        lines = Lines(node, variables, self._known, near)
-        if not lines.is_suspect(node):
+        lines = VariableLines(node, variables, self._known, near)
+        if not lines.may_lose_digits(node):
             return node, False
 
         def stages() -> _Stages:
-            yield [*self._printed(output.node), *of_parts, output.node]
-            yield [*rederived([output]), *self._logarithmic(output)]
+            yield [*self._simplified(output.node), *of_parts, output.node]
+            yield [*rederived([output]), *self._log_derivatives(output)]
 
         best = lines.best(node, stages())
         if best is not node:
@@ -194,35 +195,37 @@ class _DigitKeeper:
         node = canonical([slope], drop_stops=True).nodes[0]
 
         def stages() -> _Stages:
-            yield self._printed(node)
-            made = [node, slope, *self._repeated([part], [variable] * order)]
+            yield self._simplified(node)
+            made = [node, slope, *self._differentiate([part], [variable] * order)]
             yield made
             yield [stable([form]).nodes[0] for form in made]
 
-        return self._of_one(node, variable, stages)
+        return self._improve_part(node, variable, stages)
 
     def _stages(self, node: Node, variable: Node, output: Output | None) -> _Stages:
         """Yield forms of a part; more of them if the part is a derivative of a formula of one variable."""
-        yield self._printed(node if output is None else output.node)
+        yield self._simplified(node if output is None else output.node)
         made = [node, canonical([node]).nodes[0]]
         if output is not None:
-            made += [output.node, *rederived([output]), *self._logarithmic(output)]
+            made += [output.node, *rederived([output]), *self._log_derivatives(output)]
         for form in list(made):
             with suppress(NumberTooLargeError):
-                made.append(self._ways(variable).reassociated(form))
+                made.append(self._ways(variable).reassociate(form))
         made = list(dict.fromkeys(made))
         yield made
         yield [stable([form]).nodes[0] for form in made]
 
-    def _printed(self, node: Node) -> list[Node]:
+    def _simplified(self, node: Node) -> list[Node]:
         return [] if self._simplify is None else [self._simplify(node)]
 
-    def _logarithmic(self, output: Output) -> Iterator[Node]:
+    def _log_derivatives(self, output: Output) -> Iterator[Node]:
         """Yield a derivative by logarithmic differentiation."""
         for y, by in dict.fromkeys(_differentiated(output)):
-            yield from self._repeated(dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]), by)
+            yield from self._differentiate(
+                dict.fromkeys([y, stable([y]).nodes[0], canonical([y]).nodes[0]]), by
+            )
 
-    def _repeated(self, formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
+    def _differentiate(self, formulas: Iterable[Node], by: Sequence[Node]) -> Iterator[Node]:
         """Yield derivatives of formulas by one variable after another, by logarithmic differentiation."""
         for formula in formulas:
             slope: Node | None = formula

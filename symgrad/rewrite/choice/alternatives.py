@@ -189,7 +189,7 @@ class Alternatives:
             ]  # `apply_rule` gets the dropped operands
             if not keeps_domain(before, [made, *(part for _, part in rest)], self._known):
                 made = whole
-        if made.is_number() or _is_degenerate(rule.replacement, made, bindings):
+        if made.is_number() or _fits_numbers(rule.replacement, made, bindings):
             return
         after = sum_of([*rest, (scale, made)]) if rest else scaled(scale, made)
         if after is not node and after.shape == node.shape and after.dtype == node.dtype:
@@ -210,7 +210,7 @@ def _instantiate(template: Node, bindings: Mapping[Node, Node], cancelled: Calla
     return cancelled(made) if name == "add" or (name == "div" and template.args[1].is_number()) else made
 
 
-def _is_degenerate(template: Node, made: Node, bindings: Bindings) -> bool:
+def _fits_numbers(template: Node, made: Node, bindings: Bindings) -> bool:
     """Tell whether a replacement has a function at 0 or 1: then the pattern fits by numbers, such as 1**2 - 1**2."""
     bound = set(bindings.values())
     new = topological([made], until=bound) if template.args else ()

@@ -51,8 +51,8 @@ class CertainValues:
         >>> from symgrad.ops.scalar.elementary import exp
         >>> x = symbol(Declaration("x"))
         >>> values = CertainValues([exp(x) - 1 - x, 1/x])
-        >>> [v.str(10) for v in values.at({x: 1e-200})]
-        ['[5.000000000e-401 +/- 7.36e-417]', '[1.000000000e+200 +/- 2.10e+183]']
+        >>> [float(v) for v in values.at({x: 1e-120})]
+        [5e-241, 1e+120]
         >>> values.at({x: 0.0})
         [0, None]
     """
@@ -173,12 +173,12 @@ def _function(n: Node) -> Callable[..., Ball] | None:
     function = POINTWISE_OPS.get(name)
     if function is None or name in _LOGIC or not any(a.dtype == "bool" for a in n.args):
         return function
-    chosen = 1 if name == "where" else 0
+    conditions = 1 if name == "where" else 0
     of_truth_values = name == "where" and n.dtype == "bool"
 
     def with_numbers(*args: Ball) -> Ball:
-        rest = args[chosen:]
-        return function(*args[:chosen], *(rest if of_truth_values else map(number, rest)))
+        rest = args[conditions:]
+        return function(*args[:conditions], *(rest if of_truth_values else map(number, rest)))
 
     return with_numbers
 

@@ -10,7 +10,14 @@ import numpy as np
 
 from symgrad.ir.graph import Node
 from symgrad.rewrite.choice.certain_values import Ball, CertainValues
-from symgrad.rewrite.choice.lost_digits import MOVED, Reference, are_equal, evaluated, suspicions, within
+from symgrad.rewrite.choice.digit_losses import (
+    MOVED,
+    CertainSamples,
+    are_equal,
+    evaluated,
+    loss_points,
+    within,
+)
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.intervals import Facts
 
@@ -28,7 +35,7 @@ _WORTH = 8.0
 """The bits, summed over points, that another form must save."""
 
 
-class Lines:
+class VariableLines:
     """The lines through the variables of a formula.
 
     Args:
@@ -57,9 +64,9 @@ class Lines:
                     columns[v].append(places if v is x else stays)
         self._points = {x: np.concatenate(column) for x, column in columns.items()}
 
-    def is_suspect(self, form: Node) -> bool:
+    def may_lose_digits(self, form: Node) -> bool:
         """Tell whether a form may lose digits on some line."""
-        return bool(suspicions(form, self._points).any())
+        return bool(loss_points(form, self._points).any())
 
     def best(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the form that loses the fewest digits of those that are equal to the formula.
@@ -72,35 +79,35 @@ class Lines:
         if not points:
             return form
         columns = {x: np.array([p[x] for p in points]) for x in self._points}
-        least = float(reference.lost(evaluated([form], columns)).sum()) - _WORTH
+        least = float(reference.losses(evaluated([form], columns)).sum()) - _WORTH
         best = form
         for forms in stages:
             if least < _WORTH:
                 break
-            lost = reference.lost(evaluated(forms, columns)).sum(axis=1).tolist()
-            for k in sorted(range(len(forms)), key=lost.__getitem__):
-                if lost[k] >= least:
+            losses = reference.losses(evaluated(forms, columns)).sum(axis=1).tolist()
+            for k in sorted(range(len(forms)), key=losses.__getitem__):
+                if losses[k] >= least:
                     break
                 if are_equal(self._target, forms[k], points[:: 1 + len(points) // _MEETINGS]):
-                    best, least = forms[k], lost[k]
+                    best, least = forms[k], losses[k]
                     break
         return best
 
-    def _compared(self, form: Node) -> tuple[list[Mapping[Node, float]], Reference]:
+    def _compared(self, form: Node) -> tuple[list[Mapping[Node, float]], CertainSamples]:
         """Return points at which a form may lose digits, and some others, with the certain values there."""
-        suspect = suspicions(form, self._points)
-        groups = (np.flatnonzero(suspect), np.flatnonzero(~suspect))
-        chosen = np.concatenate([group[:: 1 + len(group) * 2 // _COMPARED] for group in groups])
+        losing = loss_points(form, self._points)
+        groups = (np.flatnonzero(losing), np.flatnonzero(~losing))
+        picked = np.concatenate([group[:: 1 + len(group) * 2 // _COMPARED] for group in groups])
         exact = CertainValues([self._target])
         points: list[Mapping[Node, float]] = []
         values: list[tuple[Ball, Ball]] = []
-        for i in chosen.tolist():
+        for i in picked.tolist():
             point = {x: float(column[i]) for x, column in self._points.items()}
             (value,) = exact.at(point)
             if value is not None and not isinstance(value, bool):
                 points.append(point)
                 values.append((value, *exact.at({x: Fraction(v) * MOVED for x, v in point.items()})))
-        return points, Reference([v for v, _ in values], [m for _, m in values])
+        return points, CertainSamples([v for v, _ in values], [m for _, m in values])
 
 
 def _inside(value: float, facts: Facts) -> float:

@@ -21,12 +21,19 @@ import numpy as np
 from symgrad.checker.numbers import arb
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ir.traverse import topological
-from symgrad.ops.scalar.arith import add, mul
+from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import and_, lt, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.rewrite.choice.certain_values import Ball, CertainValues
-from symgrad.rewrite.choice.lost_digits import MOVED, Reference, are_equal, evaluated, suspicions, within
-from symgrad.rewrite.choice.taylor import taylor_coefficients
+from symgrad.rewrite.choice.digit_losses import (
+    MOVED,
+    CertainSamples,
+    are_equal,
+    evaluated,
+    loss_points,
+    within,
+)
+from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial
 from symgrad.rewrite.facts.intervals import Facts
 
 _SWITCH = 8.0
@@ -102,9 +109,9 @@ class OneVariable:
         """The places at which certain values are known."""
         return self._with_values(self._places)
 
-    def is_suspect(self, form: Node) -> bool:
+    def may_lose_digits(self, form: Node) -> bool:
         """Tell whether a form may lose digits; this takes no certain values."""
-        return bool(len(self._places)) and bool(suspicions(form, {self._variable: self._places}).any())
+        return bool(len(self._places)) and bool(loss_points(form, {self._variable: self._places}).any())
 
     def has_value(self, formula: Node, place: Fraction) -> bool:
         """Tell whether a formula of the variable certainly has a value at a place of the domain."""
@@ -120,27 +127,27 @@ class OneVariable:
             stages: equal forms, at least one; those of a stage are made if those before lose digits somewhere. A form
                 of the first that loses none is taken as it is.
         """
-        if not len(self._samples) or not self._lost([form]).any():
+        if not len(self._samples) or not self._losses([form]).any():
             return form
         forms = [form]
         for k, stage in enumerate(stages):
             forms = list(dict.fromkeys([*forms, *stage]))
             if k == 0:
-                kept = [f for f, row in zip(forms, self._lost(forms), strict=True) if not row.any()]
+                kept = [f for f, row in zip(forms, self._losses(forms), strict=True) if not row.any()]
                 found = next(filter(self.is_equal, kept), None)
                 if found is not None:
                     return found
                 forms += self._polynomials()
-            lost, chosen = self._compare(forms)
-            if self._keeps_digits(lost, chosen):
+            losses, regimes = self._compare(forms)
+            if self._keeps_digits(losses, regimes):
                 break
         return self._joined(forms, *self._compare(forms))
 
-    def _keeps_digits(self, lost: Any, regimes: Sequence[Regime]) -> bool:
+    def _keeps_digits(self, losses: Any, regimes: Sequence[Regime]) -> bool:
         """Tell whether regimes keep the digits of all values that are not about to leave the range of floats."""
-        ordinary = self._reference.ordinary
+        in_range = self._reference.in_range
         return not any(
-            (lost[r.form, r.start : end] * ordinary[r.start : end]).any() for r, end in self._ends(regimes)
+            (losses[r.form, r.start : end] * in_range[r.start : end]).any() for r, end in self._ends(regimes)
         )
 
     def _compare(self, forms: Sequence[Node]) -> tuple[Any, Sequence[Regime]]:
@@ -148,24 +155,24 @@ class OneVariable:
         costs = [len(topological([f], until=[self._variable])) for f in forms]
         rounds = 0
         while True:
-            lost = self._lost(forms)
-            lost[[k for k, f in enumerate(forms) if self._equal.get(f) is False]] = math.inf
-            chosen = _cheapest_sequence(lost, costs)
-            used = [forms[r.form] for r in chosen]
+            losses = self._losses(forms)
+            losses[[k for k, f in enumerate(forms) if self._equal.get(f) is False]] = math.inf
+            regimes = _least_loss_regimes(losses, costs)
+            used = [forms[r.form] for r in regimes]
             unequal = [f for f in used if not self.is_equal(f)]
             if not unequal:
                 rounds += 1
-                if rounds > _ROUNDS or not self._refine(lost, chosen, used):
-                    return lost, chosen
+                if rounds > _ROUNDS or not self._refine(losses, regimes, used):
+                    return losses, regimes
 
     @property
-    def _reference(self) -> Reference:
+    def _reference(self) -> CertainSamples:
         """The certain values at the samples."""
         found = [v for x in self._samples.tolist() if (v := self._known[x]) is not None]
-        return Reference([value for value, _ in found], [moved for _, moved in found])
+        return CertainSamples([value for value, _ in found], [moved for _, moved in found])
 
-    def _lost(self, forms: Sequence[Node]) -> Any:
-        return self._reference.lost(evaluated(forms, {self._variable: self._samples}))
+    def _losses(self, forms: Sequence[Node]) -> Any:
+        return self._reference.losses(evaluated(forms, {self._variable: self._samples}))
 
     def is_equal(self, form: Node) -> bool:
         """Tell whether a form has the same values as the formula at samples, to the last bits of floats."""
@@ -195,22 +202,22 @@ class OneVariable:
                 found.append(x)
         return np.array(found)
 
-    def _refine(self, lost: Any, regimes: Sequence[Regime], forms: Sequence[Node]) -> bool:
+    def _refine(self, losses: Any, regimes: Sequence[Regime], forms: Sequence[Node]) -> bool:
         """Add samples where a form leaves the range of floats, and where forms change; return whether there are any."""
         before = len(self._samples)
         new = [f for f in dict.fromkeys(forms) if f not in self._bounded]
         self._bounded.update(new)
         added: list[float] = self._edges(new, self._samples).tolist() if new else []
         for (first, _), (second, end) in pairwise(self._ends(regimes)):
-            low, high = self._change(lost, first, second, end)
+            low, high = self._change(losses, first, second, end)
             if high - low <= _CLOSE:
                 added += _between(self._samples[low:high], self._samples[low + 1 : high + 1]).tolist()
         self._samples = self._with_values(np.union1d(self._samples, added))
         return len(self._samples) > before
 
-    def _change(self, lost: Any, before: Regime, after: Regime, end: int) -> tuple[int, int]:
+    def _change(self, losses: Any, before: Regime, after: Regime, end: int) -> tuple[int, int]:
         """Return the samples between which a form may give way to another: each is as good there."""
-        gain = lost[before.form] - lost[after.form]
+        gain = losses[before.form] - losses[after.form]
         worse = np.flatnonzero(gain[before.start : after.start] < 0)
         better = np.flatnonzero(gain[after.start : end] > 0)
         low = before.start + int(worse[-1]) if len(worse) else before.start
@@ -235,7 +242,7 @@ class OneVariable:
             )
             low, high = _either(same, middle, low), _either(same, high, middle)
         low, which = np.unique(low, return_index=True)
-        return np.concatenate([low[_apart(low)], high[which][_apart(low)]])
+        return np.concatenate([low[_spaced(low)], high[which][_spaced(low)]])
 
     def _floats(self, nodes: Sequence[Node], places: Any) -> list[Any]:
         return evaluated(nodes, {self._variable: places})
@@ -243,7 +250,7 @@ class OneVariable:
     def _singular_points(self) -> Iterator[Fraction]:
         """Yield the points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
         yield from (Fraction(v) for v in (self._facts.low, self._facts.high) if math.isfinite(v))
-        sums, others = _may_vanish(topological([self._target], until=[self._variable]))
+        sums, others = _divisors_and_sums(topological([self._target], until=[self._variable]))
         nodes = list(dict.fromkeys([*others, *sums]))
         if not nodes:
             return
@@ -288,25 +295,25 @@ class OneVariable:
                 continue
             t = add(self._variable, number(-place)) if place else self._variable
             for terms in _TERMS:
-                form = _polynomial(coefficients[:terms], t)
+                form = taylor_polynomial(coefficients[:terms], t)
                 self._equal[form] = True  # where it is used
                 yield form
 
-    def _joined(self, forms: Sequence[Node], lost: Any, regimes: Sequence[Regime]) -> Node:
+    def _joined(self, forms: Sequence[Node], losses: Any, regimes: Sequence[Regime]) -> Node:
         """Return the choice between regimes at thresholds; it has a value at no point where the formula has none."""
         changes = [
-            tuple(Fraction(float(self._samples[i])) for i in self._change(lost, a, b, end))
+            tuple(Fraction(float(self._samples[i])) for i in self._change(losses, a, b, end))
             for (a, _), (b, end) in pairwise(self._ends(regimes))
         ]
         closed = forms[0]
-        found = self._with_holes(forms[regimes[-1].form], closed)
+        found = self._keep_domain(forms[regimes[-1].form], closed)
         if len(regimes) == 3 and regimes[0].form == regimes[2].form:
             # The same form on both sides of a point is written once.
             around = self._around(forms[regimes[1].form], found, *changes)
             if around is not None:
                 return around
         for regime, (low, high) in zip(reversed(regimes[:-1]), reversed(changes), strict=True):
-            inside = self._with_holes(forms[regime.form], closed)
+            inside = self._keep_domain(forms[regime.form], closed)
             found = where(lt(self._variable, number(_shortest(low, high))), inside, found)
         return found
 
@@ -321,20 +328,20 @@ class OneVariable:
                 continue
             distance = add(self._variable, number(-place)) if place else self._variable
             condition = lt(absolute(distance), number(_shortest(low, high)))
-            holes = self._holes(inside)
-            if place in holes:
+            added = self._added_points(inside)
+            if place in added:
                 condition = and_(condition, ne(self._variable, number(place)))
             return where(
-                condition, self._with_holes(inside, outside, [h for h in holes if h != place]), outside
+                condition, self._keep_domain(inside, outside, [h for h in added if h != place]), outside
             )
         return None
 
-    def _with_holes(self, form: Node, closed: Node, holes: Sequence[Fraction] | None = None) -> Node:
-        for place in self._holes(form) if holes is None else holes:
+    def _keep_domain(self, form: Node, closed: Node, added: Sequence[Fraction] | None = None) -> Node:
+        for place in self._added_points(form) if added is None else added:
             form = where(ne(self._variable, number(place)), form, closed)
         return form
 
-    def _holes(self, form: Node) -> list[Fraction]:
+    def _added_points(self, form: Node) -> list[Fraction]:
         """Return the points of the domain at which a form has a value, and the formula has none."""
         facts, found = self._facts, CertainValues([form])
         places = [p for p in self.singular if facts.low <= p <= facts.high]
@@ -350,12 +357,12 @@ class OneVariable:
         ]
 
 
-def _cheapest_sequence(lost: Any, costs: Sequence[int]) -> list[Regime]:
+def _least_loss_regimes(losses: Any, costs: Sequence[int]) -> list[Regime]:
     """Return the sequence of at most `_REGIMES` forms along the samples with the least lost bits and changes."""
-    forms, samples = lost.shape
+    forms, samples = losses.shape
     entry: Any = np.array([_OPERATION * c + 1e-6 * k for k, c in enumerate(costs)])
     total = np.full((_REGIMES, forms), np.inf)
-    total[0] = lost[:, 0] + entry
+    total[0] = losses[:, 0] + entry
     origins = np.full((samples, _REGIMES, forms), -1, np.int16)
     for i in range(1, samples):
         best = total[:-1].argmin(axis=1)
@@ -363,7 +370,7 @@ def _cheapest_sequence(lost: Any, costs: Sequence[int]) -> list[Regime]:
         better: Any = changed < total[1:]
         total[1:] = _either(better, changed, total[1:])
         origins[i, 1:] = _either(better, best[:, None], -1)
-        total += lost[:, i]
+        total += losses[:, i]
     count, form = np.unravel_index(int(total.argmin()), total.shape)
     found: list[Regime] = []
     for i in range(samples - 1, 0, -1):
@@ -374,28 +381,7 @@ def _cheapest_sequence(lost: Any, costs: Sequence[int]) -> list[Regime]:
     return [Regime(int(form), 0), *found[::-1]]
 
 
-def _polynomial(coefficients: Sequence[Fraction], t: Node) -> Node:
-    """Return a polynomial in Horner's form; in t**2 if it is even or odd."""
-    if not any(coefficients[1::2]):
-        return _horner(coefficients[::2], mul(t, t))
-    if not any(coefficients[::2]):
-        return mul(t, _horner(coefficients[1::2], mul(t, t)))
-    return _horner(coefficients, t)
-
-
-def _horner(coefficients: Sequence[Fraction], t: Node) -> Node:
-    rest = [*coefficients]
-    while len(rest) > 1 and not rest[-1]:
-        rest.pop()
-    found: Node = number(rest[-1])
-    for c in rest[-2::-1]:
-        found = t if found.is_number(1) else mul(t, found)
-        if c:
-            found = add(found, number(c))
-    return found
-
-
-def _may_vanish(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
+def _divisors_and_sums(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
     """Return sums, and nodes at whose zeros a quotient, logarithm or power has a singularity."""
     sums: dict[Node, None] = {}
     others: dict[Node, None] = {}
@@ -435,7 +421,7 @@ def _shortest(low: Fraction, high: Fraction) -> Fraction:
     return high
 
 
-def _apart(places: Any) -> Any:
+def _spaced(places: Any) -> Any:
     """Return a mask of sorted places of which none is next to another, as far as samples need."""
     with np.errstate(all="ignore"):
         return np.diff(places, prepend=-np.inf) > _NEXT * np.abs(places)

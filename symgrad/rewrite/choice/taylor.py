@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.checker.numbers import arb, context, rational
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, number
+from symgrad.ops.scalar.arith import add, mul
 from symgrad.rewrite.choice.certain_values import CertainValues
 
 _APART = 100
@@ -57,8 +58,8 @@ def taylor_coefficients(node: Node, variable: Node, at: Fraction, terms: int) ->
     if any(v is None or isinstance(v, bool) for v in rows):
         return None
     with context.workprec(bits):
-        apart = [rational(t) for t in places]
-        return _numbers(_in_powers(_divided_differences([arb(v) for v in rows], apart), apart))
+        steps = [rational(t) for t in places]
+        return _numbers(_in_powers(_divided_differences([arb(v) for v in rows], steps), steps))
 
 
 def _divided_differences(values: Sequence[Any], places: Sequence[Any]) -> list[Any]:
@@ -107,3 +108,24 @@ def _short(value: Any) -> Fraction:
     if short and abs(near - exact) < abs(exact) / 2**_AGREEING:
         return near
     return Fraction(repr(float(exact)))
+
+
+def taylor_polynomial(coefficients: Sequence[Fraction], t: Node) -> Node:
+    """Return a polynomial in Horner's form; in t**2 if it is even or odd."""
+    if not any(coefficients[1::2]):
+        return _horner(coefficients[::2], mul(t, t))
+    if not any(coefficients[::2]):
+        return mul(t, _horner(coefficients[1::2], mul(t, t)))
+    return _horner(coefficients, t)
+
+
+def _horner(coefficients: Sequence[Fraction], t: Node) -> Node:
+    rest = [*coefficients]
+    while len(rest) > 1 and not rest[-1]:
+        rest.pop()
+    found: Node = number(rest[-1])
+    for c in rest[-2::-1]:
+        found = t if found.is_number(1) else mul(t, found)
+        if c:
+            found = add(found, number(c))
+    return found

@@ -21,12 +21,12 @@ _FORMS = 40
 _ONE, _TWO = number(1), number(2)
 
 
-def _decay(u: Node) -> Node:
+def _squared_inverse(u: Node) -> Node:
     return exp(neg(mul(_TWO, u)))
 
 
 def _cosh(u: Node) -> Node:
-    return div(mul(exp(u), add(_ONE, _decay(u))), _TWO)
+    return div(mul(exp(u), add(_ONE, _squared_inverse(u))), _TWO)
 
 
 def _sinh(u: Node) -> Node:
@@ -36,10 +36,10 @@ def _sinh(u: Node) -> Node:
 _EXPONENTIALS: Mapping[str, Callable[[Node], Node]] = {
     "cosh": _cosh,
     "sinh": _sinh,
-    "tanh": lambda u: div(neg(expm1(neg(mul(_TWO, u)))), add(_ONE, _decay(u))),
+    "tanh": lambda u: div(neg(expm1(neg(mul(_TWO, u)))), add(_ONE, _squared_inverse(u))),
     "sech": lambda u: div(_ONE, _cosh(u)),
     "csch": lambda u: div(_ONE, _sinh(u)),
-    "coth": lambda u: div(add(_ONE, _decay(u)), neg(expm1(neg(mul(_TWO, u))))),
+    "coth": lambda u: div(add(_ONE, _squared_inverse(u)), neg(expm1(neg(mul(_TWO, u))))),
     "sigmoid": lambda u: div(_ONE, add(_ONE, exp(neg(u)))),
 }
 """Functions by exponentials that do not overflow for positive arguments."""
@@ -58,7 +58,7 @@ def value_forms(node: Node, known: Conditions) -> list[Node]:
         >>> from symgrad.ir.types import Declaration
         >>> x = symbol(Declaration("x"))
         >>> [expression_text(n) for n in value_forms(log(1 - exp(-x)), Conditions())]
-        ['log(1 - exp(-x))', 'log(-expm1(-x))', 'log1p(-exp(-x))']
+        ['log(1 - exp(-x))', 'log1p(-exp(-x))', 'log(-expm1(-x))']
     """
     found = dict.fromkeys([node, canonical([node]).nodes[0]])
     for form in _forms(node, known):
@@ -75,17 +75,17 @@ def _forms(node: Node, known: Conditions) -> Iterator[Node]:
         for part in reversed(topological([start])):
             others = [step.after for step in alternatives.of(part)]
             if part.op is log:
-                others += _logarithms(part.args[0])
+                others += _log_forms(part.args[0])
             yield from (substitute([start], {part: other})[0] for other in others)
 
 
-def _logarithms(u: Node) -> Iterator[Node]:
+def _log_forms(u: Node) -> Iterator[Node]:
     """Yield forms of log(u)."""
     # Near 1 the logarithm is as small as u - 1.
     yield log1p(canonical([add(u, number(-1))]).nodes[0])
     for argument in dict.fromkeys([u, *canonical([u]).nodes, *stable([u]).nodes]):
         for mirrored in (False, True):
-            yield sum_of(_apart(_in_exponentials(argument, mirrored)))
+            yield sum_of(_log_terms(_in_exponentials(argument, mirrored)))
 
 
 def _in_exponentials(node: Node, mirrored: bool) -> Node:
@@ -105,18 +105,18 @@ def _in_exponentials(node: Node, mirrored: bool) -> Node:
     return substitute([node], changed)[0] if changed else node
 
 
-def _apart(u: Node, power: Fraction = Fraction(1)) -> list[ScaledTerm]:
+def _log_terms(u: Node, power: Fraction = Fraction(1)) -> list[ScaledTerm]:
     """Return the terms of the logarithm of a product."""
     if u.is_number(1):
         return []
     if u.op is mul:
-        return _apart(u.args[0], power) + _apart(u.args[1], power)
+        return _log_terms(u.args[0], power) + _log_terms(u.args[1], power)
     if u.op is div:
-        return _apart(u.args[0], power) + _apart(u.args[1], -power)
+        return _log_terms(u.args[0], power) + _log_terms(u.args[1], -power)
     if u.op is pow and u.args[1].is_number():
-        return _apart(u.args[0], power * Fraction(u.args[1].value))
+        return _log_terms(u.args[0], power * Fraction(u.args[1].value))
     if u.op is sqrt:
-        return _apart(u.args[0], power / 2)
+        return _log_terms(u.args[0], power / 2)
     if u.op is exp:
         return [(power, u.args[0])]
     if u.op is add and u.args[0].is_number(1):

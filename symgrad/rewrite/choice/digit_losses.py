@@ -20,7 +20,7 @@ from symgrad.rewrite.facts.intervals import Facts
 Columns: TypeAlias = "Mapping[Node, Any]"
 """Points: an array of numbers for every variable."""
 
-MOST = 30.0
+LOSS_BOUND = 30.0
 """The lost bits from which on a value is as useless as no value."""
 
 MOVED = 1 + Fraction(1, 2**30)
@@ -59,10 +59,10 @@ def _evaluated(nodes: Sequence[Node], columns: Columns, value: Callable[[Node, l
     return [np.broadcast_to(values[n], shape) for n in nodes]
 
 
-def suspicions(form: Node, columns: Columns) -> Any:
+def loss_points(form: Node, columns: Columns) -> Any:
     """Return a mask of the points at which a form may lose digits: its floats differ from extended precision.
 
-    This takes no certain values. Without extended precision, of the machine or of a function, every point is suspect.
+    This takes no certain values. Without extended precision, of the machine or of a function, every point is losing.
     """
     order = topological([form], until=columns)
     if not has_extended() or any(n.args and n.op.name not in COMPUTED for n in order):
@@ -75,15 +75,15 @@ def suspicions(form: Node, columns: Columns) -> Any:
         nearest = exact.astype(np.float64)
         unit = np.maximum(np.spacing(np.abs(nearest)), np.spacing(_SMALLEST))
         off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
-        return (found != nearest) & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed) & _is_ordinary(exact)
+        return (found != nearest) & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed) & _is_in_range(exact)
 
 
-def _is_ordinary(values: Any) -> Any:
+def _is_in_range(values: Any) -> Any:
     sizes = np.abs(values)
     return ~((sizes > 0) & (sizes < _ORDINARY) | (sizes > 1 / _ORDINARY))
 
 
-class Reference:
+class CertainSamples:
     """Certain values at points: as floats, what floats lack, and the ulps by which rounding the inputs changes them.
 
     Args:
@@ -96,19 +96,19 @@ class Reference:
         self._high, self._low, self._allowed = np.array(rows).reshape(-1, 3).T
 
     @property
-    def ordinary(self) -> Any:
+    def in_range(self) -> Any:
         """A mask of the points at which the value is not about to leave the range of floats."""
-        return _is_ordinary(self._high)
+        return _is_in_range(self._high)
 
-    def lost(self, rows: Sequence[Any]) -> Any:
-        """Return the bits that values in float64 lose, a row for each form; at most `MOST`."""
+    def losses(self, rows: Sequence[Any]) -> Any:
+        """Return the bits that values in float64 lose, a row for each form; at most `LOSS_BOUND`."""
         with np.errstate(all="ignore"):
             unit = np.maximum(np.spacing(np.abs(self._high)), np.spacing(_SMALLEST))
             inherent = np.log2(1 + ROUNDINGS * self._allowed) + FINE + _FEW
             found: list[Any] = []
             for row in rows:
                 bits = np.log2(1 + np.abs((row - self._high) - self._low) / unit) - inherent
-                bits = np.where(np.isfinite(bits), np.clip(bits, 0.0, MOST), MOST)
+                bits = np.where(np.isfinite(bits), np.clip(bits, 0.0, LOSS_BOUND), LOSS_BOUND)
                 found.append(np.where(row == self._high, 0.0, bits))
         return np.array(found).reshape(len(rows), -1)
 
