@@ -23,6 +23,7 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
+from symgrad.support.progress import steps
 
 _Stages: TypeAlias = "Iterator[Sequence[Node]]"
 
@@ -131,7 +132,8 @@ class _DigitGuard:
     ) -> list[Node]:
         """Return nodes with the parts of one variable of some of them in forms that keep their digits."""
         better: dict[Node, Node] = {}
-        for node, variable in list(parts_of_one_variable(searched))[:_PARTS]:
+        parts = list(parts_of_one_variable(searched))[:_PARTS]
+        for node, variable in steps("arrange", "comparing forms", parts):
             form = self._improve_part(node, variable, partial(stages, node, variable))
             if form is not node:
                 better[node] = form
