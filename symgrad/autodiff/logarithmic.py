@@ -103,6 +103,10 @@ class LogarithmicDifferentiation:
                 self._derivatives[n] = self._of(n)
         return self._derivatives[node]
 
+    def by_logarithm(self, node: Node) -> Node | None:
+        """Return the derivative of a formula as the formula times the derivative of its logarithm; None for zero."""
+        return _product(node, self._log_derivative(node))
+
     def reassociate(self, node: Node) -> Node:
         """Return a formula with the factors of each product together, and weights in place of quotients of sums."""
         done: dict[Node, Node] = {}

@@ -144,10 +144,15 @@ def may_be_equal(a: Ball, b: Ball) -> bool:
         return bool(arb(a).overlaps(arb(b)))
 
 
+def signed_distance(a: Ball, b: Ball) -> float:
+    """Return the difference of two certain values."""
+    with context.workprec(_FIRST_BITS):
+        return float((arb(a) - arb(b)).mid())
+
+
 def distance(a: Ball, b: Ball) -> float:
     """Return the distance of two certain values."""
-    with context.workprec(_FIRST_BITS):
-        return abs(float((arb(a) - arb(b)).mid()))
+    return abs(signed_distance(a, b))
 
 
 def as_floats(value: Ball) -> tuple[float, float]:

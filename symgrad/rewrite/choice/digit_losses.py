@@ -35,6 +35,9 @@ _ORDINARY = 1e-280
 _SMALLEST = 1e-300
 """Errors below the rounding of this are none: floats lose digits below 2.2e-308."""
 
+_DOUBTFUL, _COMPARED = 6, 40
+"""The most points without a value in floats, or without one in extended precision, that are looked at for certain."""
+
 _AGREEING = 44
 """The bits to which forms agree if one is an approximation."""
 
@@ -62,20 +65,45 @@ def _evaluated(nodes: Sequence[Node], columns: Columns, value: Callable[[Node, l
 def loss_points(form: Node, columns: Columns) -> Any:
     """Return a mask of the points at which a form may lose digits: its floats differ from extended precision.
 
-    This takes no certain values. Without extended precision, of the machine or of a function, every point is losing.
+    Without extended precision, of the machine or of a function, certain values decide at some of the points.
     """
     order = topological([form], until=columns)
     if not has_extended() or any(n.args and n.op.name not in COMPUTED for n in order):
-        return np.ones(next(iter(columns.values())).shape, np.bool_)
+        return _certain_loss_points(form, columns)
     (found,) = evaluated([form], columns)
     wide = {x: column.astype(np.longdouble) for x, column in columns.items()}
     moved = {x: column * (1 + np.longdouble(2) ** -53) for x, column in wide.items()}
     exact, near = (_evaluated([form], at, wide_of)[0] for at in (wide, moved))
     with np.errstate(all="ignore"):
         nearest = exact.astype(np.float64)
+        same = (found == nearest) | (np.isnan(found) & np.isnan(nearest))
         unit = np.maximum(np.spacing(np.abs(nearest)), np.spacing(_SMALLEST))
         off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
-        return (found != nearest) & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed) & _is_in_range(exact)
+        losing = ~same & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed) & _is_in_range(exact)
+    # What is NaN in both may be undefined, or infinity times zero.
+    both = np.flatnonzero(np.isnan(found) & np.isnan(nearest))
+    values = CertainValues([form])
+    for i in both[:: 1 + len(both) // _DOUBTFUL].tolist():
+        losing[i] = values.at({x: float(column[i]) for x, column in columns.items()}) != [None]
+    return losing
+
+
+def _certain_loss_points(form: Node, columns: Columns) -> Any:
+    count = len(next(iter(columns.values())))
+    places = np.arange(count)[:: 1 + count // _COMPARED]
+    exact = CertainValues([form])
+    rows: list[tuple[int, Ball, Ball]] = []
+    for i in places.tolist():
+        point = {x: float(column[i]) for x, column in columns.items()}
+        (value,) = exact.at(point)
+        if value is not None and not isinstance(value, bool):
+            rows.append((i, value, exact.at({x: Fraction(v) * MOVED for x, v in point.items()})[0]))
+    samples = CertainSamples([v for _, v, _ in rows], [m for _, _, m in rows])
+    at = [i for i, _, _ in rows]
+    losing = np.zeros(count, np.bool_)
+    losses = samples.losses(evaluated([form], {x: column[at] for x, column in columns.items()}))[0]
+    losing[at] = (losses > 0) & samples.in_range
+    return losing
 
 
 def _is_in_range(values: Any) -> Any:

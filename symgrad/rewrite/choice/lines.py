@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.choice.certain_values import Ball, CertainValues
+from symgrad.rewrite.choice.certain_values import Ball, CertainValues, as_floats, signed_distance
 from symgrad.rewrite.choice.digit_losses import (
     MOVED,
     CertainSamples,
@@ -30,6 +30,9 @@ _MAGNITUDES = 2.0 ** np.arange(-40, 21, 1.5)
 
 _COMPARED, _MEETINGS = 64, 16
 """The most points at which forms are compared, and at which they are seen to be equal."""
+
+_STEP, _CLOSE = Fraction(1, 2**80), 1e-9
+"""The step of a difference quotient, and how close it is to a derivative."""
 
 _WORTH = 8.0
 """The bits, summed over points, that another form must save."""
@@ -63,10 +66,54 @@ class VariableLines:
                     stays = np.full(len(places), _inside(values[k % len(values)], facts[v]))
                     columns[v].append(places if v is x else stays)
         self._points = {x: np.concatenate(column) for x, column in columns.items()}
+        self._zeros = [
+            {
+                v: 0.0 if v is x else float(_inside(values[k % len(values)], facts[v]))
+                for k, v in enumerate(variables)
+            }
+            for x in variables
+            for values in _OTHERS
+            if len(within(facts[x], [0.0]))
+        ]
 
     def may_lose_digits(self, form: Node) -> bool:
         """Tell whether a form may lose digits on some line."""
         return bool(loss_points(form, self._points).any())
+
+    def fills_gap(self, formula: Node, by: Node, node: Node, form: Node) -> bool:
+        """Tell whether a form has the value of a derivative at a zero of a variable where another form has none.
+
+        The value is compared with a difference quotient of the formula.
+
+        Args:
+            formula: the formula whose derivative it is.
+            by: the variable of the derivative.
+            node: the form that may have no value.
+            form: the other form.
+        """
+        values = CertainValues([formula, node, form])
+        quotient = CertainValues([formula])
+        filled = False
+        for point in self._zeros:
+            f, before, after = values.at(point)
+            if f is None or before is not None or after is None:
+                continue
+            x = Fraction(point[by])
+            step = _STEP * (abs(x) or 1)
+            ends = [quotient.at({**point, by: x + s * step})[0] for s in (1, -1)]
+            if None in ends:
+                return False
+            found, expected = as_floats(after)[0], signed_distance(*ends) / float(2 * step)
+            if abs(found - expected) > _CLOSE * max(abs(expected), 1.0):
+                return False
+            filled = True
+        return filled and are_equal(self._target, form, self._some_points)
+
+    @property
+    def _some_points(self) -> list[Mapping[Node, float]]:
+        count = len(next(iter(self._points.values())))
+        chosen = range(0, count, 1 + count // _MEETINGS)
+        return [{x: float(column[i]) for x, column in self._points.items()} for i in chosen]
 
     def best(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the form that loses the fewest digits of those that are equal to the formula.

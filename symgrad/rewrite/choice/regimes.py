@@ -110,7 +110,7 @@ class OneVariable:
         return self._with_values(self._places)
 
     def may_lose_digits(self, form: Node) -> bool:
-        """Tell whether a form may lose digits; this takes no certain values."""
+        """Tell whether a form may lose digits; this takes few certain values."""
         return bool(len(self._places)) and bool(loss_points(form, {self._variable: self._places}).any())
 
     def has_value(self, formula: Node, place: Fraction) -> bool:
