@@ -181,7 +181,7 @@ class _DigitGuard:
         near = {x: list(self._singular.get(x, ())) for x in variables}
         lines = VariableLines(node, variables, self._known, near)
         if not lines.may_lose_digits(node):
-            return self._fill_gaps(output, node, lines), False
+            return self._complete_at_zeros(output, node, lines), False
 
         def stages() -> _Stages:
             yield [*self._simplified(output.node), *of_parts, output.node]
@@ -192,7 +192,7 @@ class _DigitGuard:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
         return best, best in of_parts
 
-    def _fill_gaps(self, output: Output, node: Node, lines: VariableLines) -> Node:
+    def _complete_at_zeros(self, output: Output, node: Node, lines: VariableLines) -> Node:
         """Return a derivative in a form that has its value where an input is zero, if it has none there."""
         if all(n.op.name not in ("div", "pow") for n in topological([node])):
             return node
@@ -202,7 +202,7 @@ class _DigitGuard:
             by_logarithm = self._ways(by[0]).by_logarithm(y)
             forms = [*self._differentiate([y], by), *([] if by_logarithm is None else [by_logarithm])]
             for form in forms:
-                if lines.fills_gap(y, by[0], node, form):
+                if lines.agrees_at_zeros(y, by[0], node, form):
                     return form
         return node
 

@@ -80,7 +80,7 @@ class VariableLines:
         """Tell whether a form may lose digits on some line."""
         return bool(loss_points(form, self._points).any())
 
-    def fills_gap(self, formula: Node, by: Node, node: Node, form: Node) -> bool:
+    def agrees_at_zeros(self, formula: Node, by: Node, node: Node, form: Node) -> bool:
         """Tell whether a form has the value of a derivative at a zero of a variable where another form has none.
 
         The value is compared with a difference quotient of the formula.
