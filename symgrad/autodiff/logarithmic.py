@@ -28,6 +28,9 @@ from symgrad.support.errors import NumberTooLargeError
 
 _ONE = number(1)
 _HALF = Fraction(1, 2)
+_POWERS = 8
+"""The most powers of one sum from which a term is taken out."""
+
 _EXPONENT = 10
 """The size of an exponential among the factors of a product, in powers."""
 
@@ -120,7 +123,7 @@ class LogarithmicDifferentiation:
     def _of(self, n: Node) -> Node | None:
         if n is self._variable:
             return _ONE
-        if not n.args:
+        if not n.args or n.dtype == "bool":
             return None
         if n.op is add:
             return _total(self.derivative(a) for a in n.args)
@@ -276,7 +279,7 @@ def _with_weights(product: _Product) -> _Product:
         if e >= 0 or not _is_sum(base):
             continue
         whole = e.denominator == 1
-        for _ in range(int(-e) if whole else 1):
+        for _ in range(min(int(-e), _POWERS) if whole else 1):
             best = min(
                 [product, *_factor_out(product, base, Fraction(-1) if whole else e)], key=lambda p: p.size
             )
