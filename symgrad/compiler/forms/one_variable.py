@@ -13,7 +13,7 @@ from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
-from symgrad.compiler.forms.value_forms import value_forms
+from symgrad.compiler.forms.value_forms import elementary_form, value_forms
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
@@ -221,7 +221,7 @@ class _DigitGuard:
     def _stages(self, node: Node, variable: Node, output: Output | None) -> _Stages:
         """Yield forms of a part; more of them if the part is a derivative of a formula of one variable."""
         yield self._simplified(node if output is None else output.node)
-        made = [node, canonical([node]).nodes[0]]
+        made = [node, canonical([node]).nodes[0], elementary_form(node)]
         if output is not None:
             made += [output.node, *rederived([output]), *self._log_derivatives(output)]
         for form in list(made):

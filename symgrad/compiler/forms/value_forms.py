@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from symgrad.ir.graph import Node, number
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import fold, substitute, topological, with_args
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, expm1, log, log1p, sqrt
 from symgrad.rewrite.choice.alternatives import Alternatives
@@ -45,6 +45,12 @@ _EXPONENTIALS: Mapping[str, Callable[[Node], Node]] = {
 """Functions by exponentials that do not overflow for positive arguments."""
 
 
+_ELEMENTARY: Mapping[str, Callable[[Node], Node]] = {
+    "expm1": lambda u: add(exp(u), number(-1)),
+    "log1p": lambda u: log(add(_ONE, u)),
+}
+
+
 def value_forms(node: Node, known: Conditions) -> list[Node]:
     """Return forms of a formula that differ from it at one place.
 
@@ -60,12 +66,33 @@ def value_forms(node: Node, known: Conditions) -> list[Node]:
         >>> [expression_text(n) for n in value_forms(log(1 - exp(-x)), Conditions())]
         ['log(1 - exp(-x))', 'log1p(-exp(-x))', 'log(-expm1(-x))']
     """
-    found = dict.fromkeys([node, canonical([node]).nodes[0]])
+    found = dict.fromkeys([node, canonical([node]).nodes[0], elementary_form(node)])
     for form in _forms(node, known):
         found[form] = None
         if len(found) >= _FORMS:
             break
     return list(found)
+
+
+def elementary_form(node: Node) -> Node:
+    """Return a formula in canonical form over exp and log: 1 + expm1(x) is exp(x).
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.notation.printer import expression_text
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> expression_text(elementary_form(1 + expm1(x)))
+        'exp(x)'
+    """
+    if not any(n.op.name in _ELEMENTARY for n in topological([node])):
+        return node
+
+    def spelled(n: Node, args: list[Node]) -> Node:
+        return _ELEMENTARY[n.op.name](args[0]) if n.op.name in _ELEMENTARY else with_args(n, args)
+
+    found = fold([node], spelled)
+    return canonical([found[node]]).nodes[0]
 
 
 def _forms(node: Node, known: Conditions) -> Iterator[Node]:
