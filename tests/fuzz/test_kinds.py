@@ -8,7 +8,7 @@ import pytest
 
 from tests.fuzz.kind import Kind, kinds
 
-CASES = 300
+CASES = 180
 GROUPS = 3  # of one test each, so that they spread over processes
 
 KINDS = kinds()
