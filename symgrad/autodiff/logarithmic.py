@@ -71,10 +71,7 @@ class _Product(NamedTuple):
 def _raised(base: Fraction, exponent: int) -> Fraction:
     found = exact_power(base, exponent, FOLDED)
     if found is None:
-        raise NumberTooLargeError(
-            f"a power with the exponent {exponent:.3g} is too long to be written out",
-            cure="use a symbol for the base",
-        )
+        raise NumberTooLargeError(f"a power with the exponent {exponent:.3g} is too long to be written out")
     return Fraction(found)
 
 

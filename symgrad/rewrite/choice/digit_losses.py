@@ -16,6 +16,7 @@ from symgrad.rewrite.choice.exact_values import COMPUTED, float_of, wide_of
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS
 from symgrad.rewrite.choice.samples import has_extended
 from symgrad.rewrite.facts.intervals import Facts
+from symgrad.support.errors import UnsupportedError
 
 Columns: TypeAlias = "Mapping[Node, Any]"
 """Points: an array of numbers for every variable."""
@@ -49,7 +50,12 @@ def evaluated(nodes: Sequence[Node], columns: Columns) -> list[Any]:
 
 def _float_of(n: Node, args: list[Any]) -> Any:
     """Return the values of an operation in float64, of functions without extended precision as well."""
-    return n.op.evaluate(*n.params, *args) if n.args else float_of(n, args)
+    if not n.args:
+        return float_of(n, args)
+    try:
+        return n.op.evaluate(*n.params, *args)
+    except UnsupportedError:  # a derivative of gamma of an order beyond all code
+        return np.float64(math.nan)
 
 
 def _evaluated(nodes: Sequence[Node], columns: Columns, value: Callable[[Node, list[Any]], Any]) -> list[Any]:
