@@ -233,7 +233,10 @@ def test_a_plot_of_numbers_at_all_points_together_has_the_values_of_each() -> No
     (together,), (apart,) = one["blocks"], other["blocks"]
     assert together["x"] == apart["x"]
     for a, b in zip(together["curves"], apart["curves"], strict=True):
-        values = [[math.nan if v is None else v for v in curve["values"]] for curve in (a, b)]
+        # At the pole, which is no float, the value is rounding alone.
+        values = [
+            [math.nan if v is None or abs(v) > 1e12 else v for v in curve["values"]] for curve in (a, b)
+        ]
         assert values[0] == pytest.approx(values[1], rel=1e-13, nan_ok=True)
 
 
