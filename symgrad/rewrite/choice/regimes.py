@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.checker.numbers import arb
-from symgrad.ir.graph import NUMBER, Node, number
+from symgrad.ir.graph import CONSTANT, NUMBER, Node, number
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import and_, lt, ne, where
@@ -131,7 +131,7 @@ class OneVariable:
             return form
         forms = [form]
         for k, stage in enumerate(stages):
-            forms = list(dict.fromkeys([*forms, *stage]))
+            forms = list(dict.fromkeys([*forms, *filter(self._is_elementwise, stage)]))
             if k == 0:
                 kept = [f for f, row in zip(forms, self._losses(forms), strict=True) if not row.any()]
                 found = next(filter(self.is_equal, kept), None)
@@ -142,6 +142,12 @@ class OneVariable:
             if self._keeps_digits(losses, regimes):
                 break
         return self._joined(forms, *self._compare(forms))
+
+    def _is_elementwise(self, form: Node) -> bool:
+        """Tell whether a form computes each entry from the same entry of the variable; not so outer products."""
+        inside = [n for n in topological([form], until=[self._variable]) if n is not self._variable]
+        numbers = all(n.op.pointwise if n.args else n.op is NUMBER or n.op is CONSTANT for n in inside)
+        return numbers and form.shape == self._target.shape
 
     def _keeps_digits(self, losses: Any, regimes: Sequence[Regime]) -> bool:
         """Tell whether regimes keep the digits of all values that are not about to leave the range of floats."""
