@@ -109,3 +109,10 @@ def test_samples_stay_in_the_domain() -> None:
     x, form = chosen("log(x)/(x - 1)", domain="positive")
     assert values(x, form, 1 + 1e-12) == pytest.approx(1 - 5e-13, rel=1e-14)
     assert values(x, form, 1e-300) == pytest.approx(math.log(1e-300) / (1e-300 - 1), rel=1e-14)
+
+
+def test_forms_of_an_elementwise_part_are_elementwise() -> None:
+    p = sg.parse("X : real[n]\na = exp(X)/(1 + exp(X))\nb = cumsum(a)\nc = outer(a, a)@X\nd = sigmoid(X)")
+    X, a = p["X"].node, p["a"].node
+    form = OneVariable(a, X, Conditions().facts(X)).choose(a, [[p[name].node for name in "bcd"]])
+    assert form is p["d"].node
