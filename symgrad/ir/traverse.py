@@ -64,6 +64,20 @@ def all_pointwise(order: Iterable[Node]) -> bool:
     return all(n.op.pointwise and n.op is not SIZE for n in order)
 
 
+def is_entrywise_in(node: Node, variable: Node) -> bool:
+    """Tell whether a node is computed entry by entry from numbers and one other node.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x, y = (symbol(Declaration(name)) for name in "xy")
+        >>> is_entrywise_in(x*y + 1, x*y), is_entrywise_in(x*y + 1, x)
+        (True, False)
+    """
+    inside = (n for n in topological([node], until=[variable]) if n is not variable)
+    return all(n.op.pointwise if n.args else n.op is NUMBER or n.op is CONSTANT for n in inside)
+
+
 def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> list[Node]:
     """Return every node reachable from the outputs, arguments first, each once.
 

@@ -64,6 +64,7 @@ class _DigitGuard:
         self._simplify = simplify
         self._known = Conditions()
         self._best_forms: dict[tuple[Node, Node], Node] = {}
+        self._parts: dict[tuple[Node, Node], OneVariable] = {}
         self._singular: dict[Node, dict[Fraction, None]] = {}
         self._ways = cache(LogarithmicDifferentiation)
         self._searches = 0
@@ -99,7 +100,7 @@ class _DigitGuard:
             or len(topological([node])) > _EQUATIONS
         ):
             return node
-        part = OneVariable(node, variables[0], self._known.facts(variables[0]))
+        part = self._part(node, variables[0])
         gaps = [p for p in part.singular if part.has_value(formulas[0], p) and not part.has_value(node, p)]
         shorter = self._simplified(output.node) if gaps else []
         for form in (f for s in shorter for f in (s, self._ways(variables[0]).reassociate(s))):
@@ -117,7 +118,7 @@ class _DigitGuard:
         if not 2 <= len(variables) <= _VARIABLES or not all_pointwise(order) or len(order) > _EQUATIONS:
             return node
         lines = VariableLines(node, variables, self._known, {})
-        if not lines.may_lose_digits(node):
+        if not lines.may_lose_digits():
             return node
 
         def stages() -> _Stages:
@@ -125,7 +126,13 @@ class _DigitGuard:
             yield made
             yield [stable([form]).nodes[0] for form in made]
 
-        return lines.best(node, stages())
+        return lines.best(stages())
+
+    def _part(self, node: Node, variable: Node) -> OneVariable:
+        key = node, variable
+        if key not in self._parts:
+            self._parts[key] = OneVariable(node, variable, self._known.facts(variable))
+        return self._parts[key]
 
     def _by_parts(
         self, nodes: Sequence[Node], searched: Sequence[Node], stages: Callable[[Node, Node], _Stages]
@@ -148,23 +155,18 @@ class _DigitGuard:
         with suppress(NumberTooLargeError):
             yield [self._ways(variable).reassociate(form) for form in made]
 
-    def _improve_part(
-        self,
-        node: Node,
-        variable: Node,
-        stages: Callable[[], Iterable[Sequence[Node]]],
-    ) -> Node:
+    def _improve_part(self, node: Node, variable: Node, stages: Callable[[], _Stages]) -> Node:
         """Return a part of one variable in a form, or a choice of forms, that keeps its digits."""
         key = node, variable
         if key not in self._best_forms:
-            part = OneVariable(node, variable, self._known.facts(variable))
+            part = self._part(node, variable)
             self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
             form = node
-            if part.may_lose_digits(node):
+            if part.may_lose_digits():
                 self._searches += 1
                 if self._searches <= _SEARCHES:
                     with suppress(NumberTooLargeError):
-                        form = part.choose(node, stages())
+                        form = part.choose(stages())
                 else:
                     info("arrange", "a part may lose digits; %d others were searched before", _SEARCHES)
             self._best_forms[key] = form
@@ -180,14 +182,14 @@ class _DigitGuard:
             of_parts += _without_stops(as_computed([slope]))
         near = {x: list(self._singular.get(x, ())) for x in variables}
         lines = VariableLines(node, variables, self._known, near)
-        if not lines.may_lose_digits(node):
+        if not lines.may_lose_digits():
             return self._complete_at_zeros(output, node, lines), False
 
         def stages() -> _Stages:
             yield [*self._simplified(output.node), *of_parts, output.node]
             yield [*rederived([output]), *self._log_derivatives(output)]
 
-        best = lines.best(node, stages())
+        best = lines.best(stages())
         if best is not node:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
         return best, best in of_parts
@@ -197,12 +199,12 @@ class _DigitGuard:
         if all(n.op.name not in ("div", "pow") for n in topological([node])):
             return node
         for y, by in dict.fromkeys(_differentiated(output)):
-            if len(by) != 1:
+            gaps = lines.undefined_zeros(y) if len(by) == 1 else []
+            if not gaps:
                 continue
             by_logarithm = self._ways(by[0]).by_logarithm(y)
-            forms = [*self._differentiate([y], by), *([] if by_logarithm is None else [by_logarithm])]
-            for form in forms:
-                if lines.agrees_at_zeros(y, by[0], node, form):
+            for form in (*self._differentiate([y], by), by_logarithm):
+                if form is not None and lines.agrees_with_differences(form, y, by[0], gaps):
                     return form
         return node
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from symgrad.autodiff.jvp import Pushforward
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, as_node, symbol
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.traverse import is_entrywise_in, substitute, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import stop_gradient, with_slope
 
@@ -58,9 +58,9 @@ def parts_of_one_variable(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
             continue
         if n not in outputs and all(variables[r] is variable for r in read_by[n]):
             continue
-        inside = [m for m in topological([n], until=[variable]) if m is not variable]
-        numbers = all(m.op.pointwise if m.args else m.op is NUMBER or m.op is CONSTANT for m in inside)
-        if numbers and len(inside) <= _EQUATIONS and not all(map(_is_exact, inside)):
+        inside = topological([n], until=[variable])
+        loses = not all(_is_exact(m) for m in inside if m is not variable)
+        if loses and len(inside) <= _EQUATIONS and is_entrywise_in(n, variable):
             yield n, variable
 
 
@@ -95,8 +95,6 @@ def with_slopes(y: Node, order: int, form_of: Callable[[Node, Node, Node, int], 
     """
     changed: dict[Node, Node] = {}
     for part, variable in parts_of_one_variable([y]):
-        if part is variable:
-            continue
         argument = variable if variable.op is SYMBOL else symbol(Declaration(f"__argument{len(changed)}"))
         f = substitute([part], {variable: argument})[0]
         push = Pushforward({argument: as_node(1)})
@@ -104,10 +102,8 @@ def with_slopes(y: Node, order: int, form_of: Callable[[Node, Node, Node, int], 
         for _ in range(order):
             slopes += push([slopes[-1]])
         found: Node = as_node(0)
-        for k in range(order, -1, -1):
-            form = (
-                part if k == 0 else substitute([form_of(slopes[k], argument, f, k)], {argument: variable})[0]
-            )
+        for k in range(order, 0, -1):
+            (form,) = substitute([form_of(slopes[k], argument, f, k)], {argument: variable})
             found = with_slope(stop_gradient(form), variable, found)
-        changed[part] = found
+        changed[part] = with_slope(stop_gradient(part), variable, found)
     return substitute([y], changed)[0] if changed else y

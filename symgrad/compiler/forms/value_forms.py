@@ -21,25 +21,31 @@ _FORMS = 40
 _ONE, _TWO = number(1), number(2)
 
 
-def _squared_inverse(u: Node) -> Node:
-    return exp(neg(mul(_TWO, u)))
+def _sum(u: Node) -> Node:
+    """Return exp(-u)*2*cosh(u)."""
+    return add(_ONE, exp(neg(mul(_TWO, u))))
+
+
+def _difference(u: Node) -> Node:
+    """Return exp(-u)*2*sinh(u)."""
+    return neg(expm1(neg(mul(_TWO, u))))
 
 
 def _cosh(u: Node) -> Node:
-    return div(mul(exp(u), add(_ONE, _squared_inverse(u))), _TWO)
+    return div(mul(exp(u), _sum(u)), _TWO)
 
 
 def _sinh(u: Node) -> Node:
-    return div(mul(exp(u), neg(expm1(neg(mul(_TWO, u))))), _TWO)
+    return div(mul(exp(u), _difference(u)), _TWO)
 
 
 _EXPONENTIALS: Mapping[str, Callable[[Node], Node]] = {
     "cosh": _cosh,
     "sinh": _sinh,
-    "tanh": lambda u: div(neg(expm1(neg(mul(_TWO, u)))), add(_ONE, _squared_inverse(u))),
+    "tanh": lambda u: div(_difference(u), _sum(u)),
     "sech": lambda u: div(_ONE, _cosh(u)),
     "csch": lambda u: div(_ONE, _sinh(u)),
-    "coth": lambda u: div(add(_ONE, _squared_inverse(u)), neg(expm1(neg(mul(_TWO, u))))),
+    "coth": lambda u: div(_sum(u), _difference(u)),
     "sigmoid": lambda u: div(_ONE, add(_ONE, exp(neg(u)))),
 }
 """Functions by exponentials that do not overflow for positive arguments."""
@@ -122,11 +128,10 @@ def _in_exponentials(node: Node, mirrored: bool) -> Node:
         (u,) = n.args
         if not mirrored:
             return _EXPONENTIALS[n.op.name](u)
-        odd = n.op.name in ("sinh", "tanh", "csch", "coth")
         if n.op.name == "sigmoid":
             return div(exp(u), add(_ONE, exp(u)))
         found = _EXPONENTIALS[n.op.name](neg(u))
-        return neg(found) if odd else found
+        return neg(found) if "odd" in n.op.facts else found
 
     changed = {n: form(n) for n in topological([node]) if n.op.name in _EXPONENTIALS}
     return substitute([node], changed)[0] if changed else node

@@ -12,8 +12,8 @@ import numpy as np
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice.certain_values import Ball, CertainValues, as_floats, distance, may_be_equal
-from symgrad.rewrite.choice.exact_values import COMPUTED, float_of, wide_of
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS
+from symgrad.rewrite.choice.float_values import COMPUTED, float_of, wide_of
 from symgrad.rewrite.choice.samples import has_extended
 from symgrad.rewrite.facts.intervals import Facts
 from symgrad.support.errors import UnsupportedError
@@ -24,7 +24,7 @@ Columns: TypeAlias = "Mapping[Node, Any]"
 LOSS_BOUND = 30.0
 """The lost bits from which on a value is as useless as no value."""
 
-MOVED = 1 + Fraction(1, 2**30)
+_MOVED = 1 + Fraction(1, 2**30)
 """A change of variables that shows how much their rounding changes a value."""
 
 _FEW = 3.0
@@ -90,26 +90,43 @@ def loss_points(form: Node, columns: Columns) -> Any:
     both = np.flatnonzero(np.isnan(found) & np.isnan(nearest))
     values = CertainValues([form])
     for i in both[:: 1 + len(both) // _DOUBTFUL].tolist():
-        losing[i] = values.at({x: float(column[i]) for x, column in columns.items()}) != [None]
+        losing[i] = values.at(point_of(columns, i)) != [None]
     return losing
 
 
 def _certain_loss_points(form: Node, columns: Columns) -> Any:
     count = len(next(iter(columns.values())))
-    places = np.arange(count)[:: 1 + count // _COMPARED]
     exact = CertainValues([form])
-    rows: list[tuple[int, Ball, Ball]] = []
-    for i in places.tolist():
-        point = {x: float(column[i]) for x, column in columns.items()}
-        (value,) = exact.at(point)
-        if value is not None and not isinstance(value, bool):
-            rows.append((i, value, exact.at({x: Fraction(v) * MOVED for x, v in point.items()})[0]))
-    samples = CertainSamples([v for _, v, _ in rows], [m for _, _, m in rows])
-    at = [i for i, _, _ in rows]
+    found = {
+        i: value_and_change(exact, point_of(columns, i)) for i in range(0, count, 1 + count // _COMPARED)
+    }
+    known = {i: pair for i, pair in found.items() if pair is not None}
+    samples, at = CertainSamples(list(known.values())), list(known)
     losing = np.zeros(count, np.bool_)
     losses = samples.losses(evaluated([form], {x: column[at] for x, column in columns.items()}))[0]
     losing[at] = (losses > 0) & samples.in_range
     return losing
+
+
+def point_of(columns: Columns, i: int) -> dict[Node, float]:
+    """Return one of the points."""
+    return {x: float(column[i]) for x, column in columns.items()}
+
+
+def value_and_change(values: CertainValues, point: Mapping[Node, float]) -> tuple[Ball, Ball] | None:
+    """Return the certain value of a formula at a point, and its value where all inputs change a little.
+
+    Args:
+        values: of one formula.
+        point: a number for every variable.
+
+    Returns:
+        None if the value is unknown or a truth value; the second value may be None.
+    """
+    (value,) = values.at(point)
+    if value is None or isinstance(value, bool):
+        return None
+    return value, *values.at({x: Fraction(v) * _MOVED for x, v in point.items()})
 
 
 def _is_in_range(values: Any) -> Any:
@@ -121,12 +138,11 @@ class CertainSamples:
     """Certain values at points: as floats, what floats lack, and the ulps by which rounding the inputs changes them.
 
     Args:
-        values: a ball for each point.
-        moved: the values where all inputs are multiplied by `MOVED`; None where they are unknown.
+        pairs: for each point the results of `value_and_change`.
     """
 
-    def __init__(self, values: Sequence[Ball], moved: Sequence[Ball]) -> None:
-        rows = [_row(v, m) for v, m in zip(values, moved, strict=True)]
+    def __init__(self, pairs: Sequence[tuple[Ball, Ball]]) -> None:
+        rows = [_row(value, moved) for value, moved in pairs]
         self._high, self._low, self._allowed = np.array(rows).reshape(-1, 3).T
 
     @property

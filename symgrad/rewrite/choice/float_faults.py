@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.rewrite.choice.exact_values import wide_of
+from symgrad.rewrite.choice.float_values import wide_of
 
 FINE = 2.0
 """Number of wrong bits that do not justify a search."""

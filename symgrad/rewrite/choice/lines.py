@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.choice.certain_values import Ball, CertainValues, as_floats, signed_distance
+from symgrad.rewrite.choice.certain_values import CertainValues, as_floats, signed_distance
 from symgrad.rewrite.choice.digit_losses import (
-    MOVED,
     CertainSamples,
     are_equal,
     evaluated,
     loss_points,
+    point_of,
+    value_and_change,
     within,
 )
 from symgrad.rewrite.facts.inference import Conditions
@@ -42,7 +44,7 @@ class VariableLines:
     """The lines through the variables of a formula.
 
     Args:
-        target: the formula.
+        target: the formula, in the form that stays if no other is better.
         variables: its symbols.
         known: facts about them.
         near: for each variable, further points near which it is sampled.
@@ -76,58 +78,65 @@ class VariableLines:
             if len(within(facts[x], [0.0]))
         ]
 
-    def may_lose_digits(self, form: Node) -> bool:
-        """Tell whether a form may lose digits on some line."""
-        return bool(loss_points(form, self._points).any())
+    @cached_property
+    def _loss_points(self) -> Any:
+        """A mask of the points at which the formula may lose digits."""
+        return loss_points(self._target, self._points)
 
-    def agrees_at_zeros(self, formula: Node, by: Node, node: Node, form: Node) -> bool:
-        """Tell whether a form has the value of a derivative at a zero of a variable where another form has none.
+    def may_lose_digits(self) -> bool:
+        """Tell whether the formula may lose digits on some line."""
+        return bool(self._loss_points.any())
 
-        The value is compared with a difference quotient of the formula.
+    def undefined_zeros(self, formula: Node) -> list[Mapping[Node, float]]:
+        """Return points at a zero of a variable at which another formula has a value, and this one has none."""
+        values = CertainValues([formula, self._target])
+        found = [(point, *values.at(point)) for point in self._zeros]
+        return [point for point, other, own in found if other is not None and own is None]
+
+    def agrees_with_differences(
+        self, form: Node, formula: Node, by: Node, gaps: Sequence[Mapping[Node, float]]
+    ) -> bool:
+        """Tell whether a form has the values of a derivative at gaps, and is equal to it elsewhere.
+
+        The values are compared with difference quotients.
 
         Args:
+            form: the form.
             formula: the formula whose derivative it is.
             by: the variable of the derivative.
-            node: the form that may have no value.
-            form: the other form.
+            gaps: points at which this form of the derivative has no value.
         """
-        values = CertainValues([formula, node, form])
-        quotient = CertainValues([formula])
-        filled = False
-        for point in self._zeros:
-            f, before, after = values.at(point)
-            if f is None or before is not None or after is None:
+        values, quotient = CertainValues([form]), CertainValues([formula])
+        completed = False
+        for point in gaps:
+            (value,) = values.at(point)
+            if value is None:
                 continue
             x = Fraction(point[by])
             step = _STEP * (abs(x) or 1)
             ends = [quotient.at({**point, by: x + s * step})[0] for s in (1, -1)]
             if None in ends:
                 return False
-            found, expected = as_floats(after)[0], signed_distance(*ends) / float(2 * step)
+            found, expected = as_floats(value)[0], signed_distance(*ends) / float(2 * step)
             if abs(found - expected) > _CLOSE * max(abs(expected), 1.0):
                 return False
-            filled = True
-        return filled and are_equal(self._target, form, self._some_points)
+            completed = True
+        count = len(self._loss_points)
+        points = [point_of(self._points, i) for i in range(0, count, 1 + count // _MEETINGS)]
+        return completed and are_equal(self._target, form, points)
 
-    @property
-    def _some_points(self) -> list[Mapping[Node, float]]:
-        count = len(next(iter(self._points.values())))
-        chosen = range(0, count, 1 + count // _MEETINGS)
-        return [{x: float(column[i]) for x, column in self._points.items()} for i in chosen]
-
-    def best(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
+    def best(self, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the form that loses the fewest digits of those that are equal to the formula.
 
         Args:
-            form: the form that stays if no other is better.
-            stages: other forms; those of a stage are made if all before lose digits.
+            stages: further forms; those of a stage are made if all before lose digits.
         """
-        points, reference = self._compared(form)
+        best = self._target
+        points, reference = self._compared()
         if not points:
-            return form
+            return best
         columns = {x: np.array([p[x] for p in points]) for x in self._points}
-        least = float(reference.losses(evaluated([form], columns)).sum()) - _WORTH
-        best = form
+        least = float(reference.losses(evaluated([best], columns)).sum()) - _WORTH
         for forms in stages:
             if least < _WORTH:
                 break
@@ -140,21 +149,14 @@ class VariableLines:
                     break
         return best
 
-    def _compared(self, form: Node) -> tuple[list[Mapping[Node, float]], CertainSamples]:
-        """Return points at which a form may lose digits, and some others, with the certain values there."""
-        losing = loss_points(form, self._points)
-        groups = (np.flatnonzero(losing), np.flatnonzero(~losing))
+    def _compared(self) -> tuple[list[Mapping[Node, float]], CertainSamples]:
+        """Return points at which the formula may lose digits, and some others, with the certain values there."""
+        groups = (np.flatnonzero(self._loss_points), np.flatnonzero(~self._loss_points))
         picked = np.concatenate([group[:: 1 + len(group) * 2 // _COMPARED] for group in groups])
         exact = CertainValues([self._target])
-        points: list[Mapping[Node, float]] = []
-        values: list[tuple[Ball, Ball]] = []
-        for i in picked.tolist():
-            point = {x: float(column[i]) for x, column in self._points.items()}
-            (value,) = exact.at(point)
-            if value is not None and not isinstance(value, bool):
-                points.append(point)
-                values.append((value, *exact.at({x: Fraction(v) * MOVED for x, v in point.items()})))
-        return points, CertainSamples([v for v, _ in values], [m for _, m in values])
+        points = [point_of(self._points, i) for i in picked.tolist()]
+        found = [(p, pair) for p in points if (pair := value_and_change(exact, p)) is not None]
+        return [p for p, _ in found], CertainSamples([pair for _, pair in found])
 
 
 def _inside(value: float, facts: Facts) -> float:

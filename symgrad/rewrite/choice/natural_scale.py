@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ops.scalar.arith import add
-from symgrad.rewrite.choice.exact_values import wide_of
+from symgrad.rewrite.choice.float_values import wide_of
 
 _FAR = 40.0
 """Largest exponent (of two) of a number in the equations between sizes for which ordinary points suffice."""

@@ -9,7 +9,7 @@ expressions, PLDI 2015). Beside a removable singularity a Taylor polynomial is o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,18 +19,18 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.checker.numbers import arb
-from symgrad.ir.graph import CONSTANT, NUMBER, Node, number
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import NUMBER, Node, number
+from symgrad.ir.traverse import is_entrywise_in, topological
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import and_, lt, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.rewrite.choice.certain_values import Ball, CertainValues
 from symgrad.rewrite.choice.digit_losses import (
-    MOVED,
     CertainSamples,
     are_equal,
     evaluated,
     loss_points,
+    value_and_change,
     within,
 )
 from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial
@@ -89,7 +89,7 @@ class OneVariable:
     """The forms of a formula of one variable, compared at samples of the variable.
 
     Args:
-        target: the formula.
+        target: the formula, in the form that stays if it loses no digits.
         variable: a symbol, or the node that the formula reads all symbols through.
         facts: the interval of the variable.
     """
@@ -109,9 +109,10 @@ class OneVariable:
         """The places at which certain values are known."""
         return self._with_values(self._places)
 
-    def may_lose_digits(self, form: Node) -> bool:
-        """Tell whether a form may lose digits; this takes few certain values."""
-        return bool(len(self._places)) and bool(loss_points(form, {self._variable: self._places}).any())
+    def may_lose_digits(self) -> bool:
+        """Tell whether the formula may lose digits; this takes few certain values."""
+        places = {self._variable: self._places}
+        return bool(len(self._places)) and bool(loss_points(self._target, places).any())
 
     def has_value(self, formula: Node, place: Fraction) -> bool:
         """Tell whether a formula of the variable certainly has a value at a place of the domain."""
@@ -119,35 +120,33 @@ class OneVariable:
             {self._variable: place}
         ) != [None]
 
-    def choose(self, form: Node, stages: Iterable[Sequence[Node]]) -> Node:
-        """Return a form, another form, or a choice between several at thresholds, whichever keeps the digits.
+    def choose(self, stages: Iterable[Sequence[Node]]) -> Node:
+        """Return the formula, another form, or a choice between several at thresholds, whichever keeps the digits.
 
         Args:
-            form: the form that stays if it loses none.
-            stages: equal forms, at least one; those of a stage are made if those before lose digits somewhere. A form
-                of the first that loses none is taken as it is.
+            stages: equal forms; those of a stage are made if those before lose digits somewhere. A form of the first
+                that loses none is taken as it is.
         """
-        if not len(self._samples) or not self._losses([form]).any():
-            return form
-        forms = [form]
-        for k, stage in enumerate(stages):
+        forms = [self._target]
+        if not len(self._samples) or not self._losses(forms).any():
+            return self._target
+        found: tuple[Any, Sequence[Regime]] | None = None
+        for stage in stages:
             forms = list(dict.fromkeys([*forms, *filter(self._is_elementwise, stage)]))
-            if k == 0:
+            if found is None:
                 kept = [f for f, row in zip(forms, self._losses(forms), strict=True) if not row.any()]
-                found = next(filter(self.is_equal, kept), None)
-                if found is not None:
-                    return found
+                good = next(filter(self.is_equal, kept), None)
+                if good is not None:
+                    return good
                 forms += self._polynomials()
-            losses, regimes = self._compare(forms)
-            if self._keeps_digits(losses, regimes):
+            found = self._compare(forms)
+            if self._keeps_digits(*found):
                 break
-        return self._joined(forms, *self._compare(forms))
+        return self._target if found is None else self._joined(forms, *found)
 
     def _is_elementwise(self, form: Node) -> bool:
         """Tell whether a form computes each entry from the same entry of the variable; not so outer products."""
-        inside = [n for n in topological([form], until=[self._variable]) if n is not self._variable]
-        numbers = all(n.op.pointwise if n.args else n.op is NUMBER or n.op is CONSTANT for n in inside)
-        return numbers and form.shape == self._target.shape
+        return is_entrywise_in(form, self._variable) and form.shape == self._target.shape
 
     def _keeps_digits(self, losses: Any, regimes: Sequence[Regime]) -> bool:
         """Tell whether regimes keep the digits of all values that are not about to leave the range of floats."""
@@ -174,8 +173,7 @@ class OneVariable:
     @property
     def _reference(self) -> CertainSamples:
         """The certain values at the samples."""
-        found = [v for x in self._samples.tolist() if (v := self._known[x]) is not None]
-        return CertainSamples([value for value, _ in found], [moved for _, moved in found])
+        return CertainSamples([v for x in self._samples.tolist() if (v := self._known[x]) is not None])
 
     def _losses(self, forms: Sequence[Node]) -> Any:
         return self._reference.losses(evaluated(forms, {self._variable: self._samples}))
@@ -196,17 +194,11 @@ class OneVariable:
 
     def _with_values(self, places: Any) -> Any:
         """Return the places, sorted, at which the formula has a certain value; compute these values."""
-        found: list[float] = []
-        for x in within(self._facts, places).tolist():
+        inside = within(self._facts, places).tolist()
+        for x in inside:
             if x not in self._known:
-                (value,) = self._values.at({self._variable: x})
-                unknown = value is None or isinstance(value, bool)
-                self._known[x] = (
-                    None if unknown else (value, *self._values.at({self._variable: Fraction(x) * MOVED}))
-                )
-            if self._known[x] is not None:
-                found.append(x)
-        return np.array(found)
+                self._known[x] = value_and_change(self._values, {self._variable: x})
+        return np.array([x for x in inside if self._known[x] is not None])
 
     def _refine(self, losses: Any, regimes: Sequence[Regime], forms: Sequence[Node]) -> bool:
         """Add samples where a form leaves the range of floats, and where forms change; return whether there are any."""
@@ -235,20 +227,38 @@ class OneVariable:
         nodes = [n for n in topological(forms, until=[self._variable]) if n.args and n.dtype == "real"]
         if not nodes or not len(places):
             return places
-        rows = np.array([_in_range(row) for row in self._floats(nodes, places)]).reshape(len(nodes), -1)
-        of, at = np.nonzero(rows[:, 1:] != rows[:, :-1])
-        low: Any = places[at]
-        high: Any = places[at + 1]
-        start = rows[of, at]
-        for _ in range(_BISECTIONS if len(of) else 0):
-            middle = _between(low, high)
-            same = (
-                np.array([_in_range(row) for row in self._floats(nodes, middle)])[of, np.arange(len(of))]
-                == start
-            )
-            low, high = _either(same, middle, low), _either(same, high, middle)
+        _, low, high = self._bisect(nodes, places, _in_range, np.not_equal, _BISECTIONS)
         low, which = np.unique(low, return_index=True)
         return np.concatenate([low[_spaced(low)], high[which][_spaced(low)]])
+
+    def _bisect(
+        self,
+        nodes: Sequence[Node],
+        places: Any,
+        state: Callable[[Any], Any],
+        change: Callable[[Any, Any], Any],
+        rounds: int,
+    ) -> tuple[Any, Any, Any]:
+        """Return where states of nodes change between sorted places: positions of nodes, and places on either side.
+
+        Args:
+            nodes: the nodes, at least one.
+            places: places of the variable.
+            state: returns the states of values.
+            change: tells of states at neighbouring places whether they differ.
+            rounds: how often the intervals are halved, all together.
+        """
+        states = np.array([state(row) for row in self._floats(nodes, places)]).reshape(len(nodes), -1)
+        of, at = np.nonzero(change(states[:, :-1], states[:, 1:]))
+        low: Any = places[at]
+        high: Any = places[at + 1]
+        start = states[of, at]
+        for _ in range(rounds if len(of) else 0):
+            middle = _between(low, high)
+            rows = np.array([state(row) for row in self._floats(nodes, middle)])
+            same = rows[of, np.arange(len(of))] == start
+            low, high = _either(same, middle, low), _either(same, high, middle)
+        return of, low, high
 
     def _floats(self, nodes: Sequence[Node], places: Any) -> list[Any]:
         return evaluated(nodes, {self._variable: places})
@@ -265,8 +275,10 @@ class OneVariable:
         found: dict[tuple[int, Fraction], None] = {}
         for k, row in enumerate(rows):
             found |= {(k, Fraction(x)): None for x in grid[row == 0].tolist() if x in (-1, 0, 1)}
-        for k, root in self._roots(others, grid, rows) if others else ():
-            found |= {(k, Fraction(root).limit_denominator(n)): None for n in (1, 1000, 10**6)}
+        if others:
+            of, roots, _ = self._bisect(others, grid, np.sign, _sign_change, _HALVINGS)
+            for k, root in zip(of.tolist(), roots.tolist(), strict=True):
+                found |= {(k, Fraction(root).limit_denominator(n)): None for n in (1, 1000, 10**6)}
         values = CertainValues(nodes)
         seen: set[Fraction] = set()
         for k, zero in found:
@@ -277,21 +289,6 @@ class OneVariable:
                 seen.add(zero)
                 yield zero
 
-    def _roots(self, nodes: Sequence[Node], grid: Any, rows: Sequence[Any]) -> Iterator[tuple[int, float]]:
-        """Yield floats at which the sign of a node changes, with the position of the node; all bisected together."""
-        signs = np.sign(np.array(rows[: len(nodes)])).reshape(len(nodes), -1)
-        of, at = np.nonzero(signs[:, 1:] * signs[:, :-1] < 0)
-        few = [i for i, k in enumerate(of) if np.count_nonzero(of == k) <= _PLACES]
-        of, at = of[few], at[few]
-        low: Any = grid[at]
-        high: Any = grid[at + 1]
-        start = signs[of, at]
-        for _ in range(_HALVINGS if len(of) else 0):
-            middle = _between(low, high)
-            same = np.sign(np.array(self._floats(nodes, middle)))[of, np.arange(len(of))] == start
-            low, high = _either(same, middle, low), _either(same, high, middle)
-        yield from zip(of.tolist(), low.tolist(), strict=True)
-
     # ----------------------------------------------------------------------------------------------------------- forms
 
     def _polynomials(self) -> Iterator[Node]:
@@ -299,11 +296,14 @@ class OneVariable:
             coefficients = taylor_coefficients(self._target, self._variable, place, _TERMS[-1])
             if coefficients is None:
                 continue
-            t = add(self._variable, number(-place)) if place else self._variable
+            t = self._distance(place)
             for terms in _TERMS:
                 form = taylor_polynomial(coefficients[:terms], t)
                 self._equal[form] = True  # where it is used
                 yield form
+
+    def _distance(self, place: Fraction) -> Node:
+        return add(self._variable, number(-place)) if place else self._variable
 
     def _joined(self, forms: Sequence[Node], losses: Any, regimes: Sequence[Regime]) -> Node:
         """Return the choice between regimes at thresholds; it has a value at no point where the formula has none."""
@@ -332,8 +332,7 @@ class OneVariable:
             high = min(place - left[0], right[1] - place)
             if not left[0] < place < right[1] or not low < high:
                 continue
-            distance = add(self._variable, number(-place)) if place else self._variable
-            condition = lt(absolute(distance), number(_shortest(low, high)))
+            condition = lt(absolute(self._distance(place)), number(_shortest(low, high)))
             added = self._added_points(inside)
             if place in added:
                 condition = and_(condition, ne(self._variable, number(place)))
@@ -349,18 +348,7 @@ class OneVariable:
 
     def _added_points(self, form: Node) -> list[Fraction]:
         """Return the points of the domain at which a form has a value, and the formula has none."""
-        facts, found = self._facts, CertainValues([form])
-        places = [p for p in self.singular if facts.low <= p <= facts.high]
-        places = [
-            p
-            for p in places
-            if not ((p == facts.low and facts.low_open) or (p == facts.high and facts.high_open))
-        ]
-        return [
-            p
-            for p in places
-            if self._values.at({self._variable: p}) == [None] != found.at({self._variable: p})
-        ]
+        return [p for p in self.singular if self.has_value(form, p) and not self.has_value(self._target, p)]
 
 
 def _least_loss_regimes(losses: Any, costs: Sequence[int]) -> list[Regime]:
@@ -401,6 +389,11 @@ def _divisors_and_sums(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
         ):
             others[n.args[0]] = None
     return list(sums), [n for n in others if n.op is not NUMBER]
+
+
+def _sign_change(before: Any, after: Any) -> Any:
+    changed = before * after < 0
+    return changed & (changed.sum(axis=1, keepdims=True) <= _PLACES)  # a sine has too many
 
 
 def _either(mask: Any, yes: Any, no: Any) -> Any:

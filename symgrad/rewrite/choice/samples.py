@@ -24,14 +24,12 @@ from symgrad.rewrite.choice.certain_values import (
     distance,
     may_be_equal,
 )
-from symgrad.rewrite.choice.exact_values import COMPUTED, float_of
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
+from symgrad.rewrite.choice.float_values import COMPUTED, float_of
 from symgrad.rewrite.choice.natural_scale import natural_scale
 from symgrad.rewrite.choice.sample_points import points_at, points_of
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import walk
-
-# What is imported in functions here would slow down the start: mpmath, which many samples do not need.
 
 _LARGEST = 160  # largest number of equations for which forms are compared
 _LARGEST_ELEMENTWISE = 1000  # the same for an elementwise graph, which then takes a second

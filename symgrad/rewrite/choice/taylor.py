@@ -17,7 +17,7 @@ from symgrad.ops.scalar.arith import add, mul
 from symgrad.rewrite.choice.certain_values import CertainValues
 
 _APART = 100
-"""The distance of points is two to this power below the size of the interval."""
+"""The distance of points, as a power of 1/2."""
 
 _SHORT, _AGREEING = 60, 90
 """A coefficient is a fraction with so few bits if so many bits agree: no other number does by chance."""
@@ -27,7 +27,7 @@ _GROWTH = 24
 
 
 def taylor_coefficients(node: Node, variable: Node, at: Fraction, terms: int) -> Sequence[Fraction] | None:
-    """Return the coefficients of 1, t, t**2, ... of a formula of one variable at variable = at + t, as floats.
+    """Return the coefficients of 1, t, t**2, ... of a formula of one variable at variable = at + t.
 
     The value at the point itself is not read, so the point may be a removable singularity.
 
@@ -38,7 +38,8 @@ def taylor_coefficients(node: Node, variable: Node, at: Fraction, terms: int) ->
         terms: the number of coefficients.
 
     Returns:
-        The coefficients; None if values are unknown or the formula is not smooth there.
+        The coefficients; those that are no short fractions are floats. None if values are unknown or the formula is
+        not smooth there.
 
     Example:
         >>> from symgrad.ir.graph import symbol

@@ -69,7 +69,7 @@ def test_a_kink_of_high_order_has_none_either() -> None:
 
 def chosen(first: str, *others: str, domain: str = "real") -> tuple[Node, Node]:
     x, *forms = parsed(first, *others, domain=domain)
-    return x, OneVariable(forms[0], x, Conditions().facts(x)).choose(forms[0], [forms[1:]])
+    return x, OneVariable(forms[0], x, Conditions().facts(x)).choose([forms[1:]])
 
 
 def values(x: Node, y: Node, at: Any) -> Any:
@@ -114,5 +114,5 @@ def test_samples_stay_in_the_domain() -> None:
 def test_forms_of_an_elementwise_part_are_elementwise() -> None:
     p = sg.parse("X : real[n]\na = exp(X)/(1 + exp(X))\nb = cumsum(a)\nc = outer(a, a)@X\nd = sigmoid(X)")
     X, a = p["X"].node, p["a"].node
-    form = OneVariable(a, X, Conditions().facts(X)).choose(a, [[p[name].node for name in "bcd"]])
+    form = OneVariable(a, X, Conditions().facts(X)).choose([[p[name].node for name in "bcd"]])
     assert form is p["d"].node

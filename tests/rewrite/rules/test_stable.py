@@ -384,7 +384,7 @@ def page() -> str:
         "| form | mean of rows | over 8 bits | rows worse by more than a bit |",
         "|---|---|---|---|",
         "| formula as written | 2.16 | 80 of 1,377 |  |",
-        "| `.stable()` | 1.11 | 26 of 1,377 | 0 |",
+        "| `.stable()` | 1.06 | 25 of 1,377 | 0 |",
         "| gradient as derived | 2.52 | 162 of 3,438 |  |",
         "| gradient, canonical | 2.28 | 156 of 3,438 | 2 |",
         "| gradient, as compiled | 1.02 | 68 of 3,438 | 0 |",
