@@ -10,16 +10,20 @@ from typing import TypeAlias
 
 from symgrad.autodiff.jvp import Pushforward
 from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
+from symgrad.autodiff.products import product_node, product_of, reassociate, total
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
+from symgrad.compiler.forms.separated_variables import separated
 from symgrad.compiler.forms.value_forms import elementary_form, value_forms
-from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
+from symgrad.ir.types import Declaration, Domain
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.facts.intervals import Facts
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
@@ -85,9 +89,7 @@ class _DigitGuard:
         found = [self._extend_domain(output, node) for output, node in zip(outputs, found, strict=True)]
         wholes = dict(zip(found, outputs, strict=True))
         rest = [node for node in found if node not in finished]
-        return self._by_parts(
-            found, rest, lambda node, variable: self._stages(node, variable, wholes.get(node))
-        )
+        return self._by_parts(found, rest, lambda node: self._stages(node, wholes.get(node)))
 
     def _extend_domain(self, output: Output, node: Node) -> Node:
         """Return a derivative by one variable in a shorter form if only that has values where its formula has."""
@@ -103,7 +105,7 @@ class _DigitGuard:
         part = self._part(node, variables[0])
         gaps = [p for p in part.singular if part.has_value(formulas[0], p) and not part.has_value(node, p)]
         shorter = self._simplified(output.node) if gaps else []
-        for form in (f for s in shorter for f in (s, self._ways(variables[0]).reassociate(s))):
+        for form in (f for s in shorter for f in (s, reassociate(s))):
             if part.has_value(form, gaps[0]) and part.is_equal(form):
                 return form
         return node
@@ -122,9 +124,10 @@ class _DigitGuard:
             return node
 
         def stages() -> _Stages:
-            made = canonical([node]).nodes[0], self._ways(variables[0]).reassociate(node)
+            made = canonical([node]).nodes[0], reassociate(node)
             yield made
             yield [stable([form]).nodes[0] for form in made]
+            yield self._separated(node, self._stages_of_value)
 
         return lines.best(stages())
 
@@ -135,25 +138,25 @@ class _DigitGuard:
         return self._parts[key]
 
     def _by_parts(
-        self, nodes: Sequence[Node], searched: Sequence[Node], stages: Callable[[Node, Node], _Stages]
+        self, nodes: Sequence[Node], searched: Sequence[Node], stages: Callable[[Node], _Stages]
     ) -> list[Node]:
         """Return nodes with the parts of one variable of some of them in forms that keep their digits."""
         better: dict[Node, Node] = {}
         parts = list(parts_of_one_variable(searched))[:_PARTS]
         for node, variable in steps("arrange", "comparing forms", parts):
-            form = self._improve_part(node, variable, partial(stages, node, variable))
+            form = self._improve_part(node, variable, partial(stages, node))
             if form is not node:
                 better[node] = form
         if better:
             info("arrange", "%d parts of one variable in other forms, as theirs lose digits", len(better))
         return substitute(nodes, better)
 
-    def _stages_of_value(self, node: Node, variable: Node) -> _Stages:
+    def _stages_of_value(self, node: Node) -> _Stages:
         made = value_forms(node, self._known)
         yield made
         yield [stable([form]).nodes[0] for form in made]
         with suppress(NumberTooLargeError):
-            yield [self._ways(variable).reassociate(form) for form in made]
+            yield [reassociate(form) for form in made]
 
     def _improve_part(self, node: Node, variable: Node, stages: Callable[[], _Stages]) -> Node:
         """Return a part of one variable in a form, or a choice of forms, that keeps its digits."""
@@ -187,12 +190,34 @@ class _DigitGuard:
 
         def stages() -> _Stages:
             yield [*self._simplified(output.node), *of_parts, output.node]
+            separate = self._separated(node, partial(self._stages, output=None))
+            of_parts.extend(separate)
+            yield separate
             yield [*rederived([output]), *self._log_derivatives(output)]
+            yield [stable([form]).nodes[0] for form in (node, *self._simplified(output.node))]
 
         best = lines.best(stages())
         if best is not node:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
         return best, best in of_parts
+
+    def _separated(self, node: Node, stages: Callable[[Node], _Stages]) -> list[Node]:
+        """Return a formula as powers of its inputs times functions of one product of them, in chosen forms."""
+        found: list[Node] = []
+        for variable in dict.fromkeys(v for _, v in parts_of_one_variable([node]) if v.args):
+            argument = _argument(self._known.facts(variable))
+            terms = separated(node, variable, argument) or ()
+            made = [
+                product_of(
+                    product_node(t.product),
+                    self._improve_part(t.function, argument, partial(stages, t.function)),
+                )
+                for t in terms
+            ]
+            form = total(made)
+            if form is not None:
+                found += substitute([form], {argument: variable})
+        return found
 
     def _complete_at_zeros(self, output: Output, node: Node, lines: VariableLines) -> Node:
         """Return a derivative in a form that has its value where an input is zero, if it has none there."""
@@ -220,7 +245,7 @@ class _DigitGuard:
 
         return self._improve_part(node, variable, stages)
 
-    def _stages(self, node: Node, variable: Node, output: Output | None) -> _Stages:
+    def _stages(self, node: Node, output: Output | None) -> _Stages:
         """Yield forms of a part; more of them if the part is a derivative of a formula of one variable."""
         yield self._simplified(node if output is None else output.node)
         made = [node, canonical([node]).nodes[0], elementary_form(node)]
@@ -228,10 +253,11 @@ class _DigitGuard:
             made += [output.node, *rederived([output]), *self._log_derivatives(output)]
         for form in list(made):
             with suppress(NumberTooLargeError):
-                made.append(self._ways(variable).reassociate(form))
+                made.append(reassociate(form))
         made = list(dict.fromkeys(made))
         yield made
         yield [stable([form]).nodes[0] for form in made]
+        yield value_forms(node, self._known)
 
     def _simplified(self, node: Node) -> list[Node]:
         return [] if self._simplify is None else [self._simplify(node)]
@@ -257,6 +283,14 @@ class _DigitGuard:
 def _without_stops(nodes: Sequence[Node]) -> list[Node]:
     done = without_stops(nodes, {n for n in topological(nodes) if n.op is stop_gradient})
     return [done[n] for n in nodes]
+
+
+def _argument(facts: Facts) -> Node:
+    """Return a symbol for a value of an interval."""
+    low, high = (None if isinstance(end, float) else end for end in (facts.low, facts.high))
+    return symbol(
+        Declaration("__argument", Domain("real", "real", low, high, not (facts.low_open or facts.high_open)))
+    )
 
 
 def _variables(node: Node) -> list[Node]:

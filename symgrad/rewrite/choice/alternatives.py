@@ -162,7 +162,7 @@ class Alternatives:
         if len(terms) > _TERMS:
             return
         yield from self._by_rows(self._sums, node, terms)
-        if sum(_may_divide(part) for _, part in terms) < 2:
+        if sum(_may_divide(part) for _, part in terms) < 1:
             return
         quotient = common_denominator([scaled(c, part) for c, part in terms], self._known)
         if quotient is not None:
@@ -267,9 +267,8 @@ def _match_others(
             continue
         ratio = c / (scale * wanted)
         if pattern.op is SYMBOL:
-            found = (
-                iter([{**bindings, pattern: scaled(ratio, part)}]) if pattern not in bindings else iter(())
-            )
+            value = scaled(ratio, part)
+            found = iter([{**bindings, pattern: value}] if bindings.get(pattern, value) is value else [])
         elif part is ONE and pattern is not ONE:
             found = match(pattern, number(ratio), bindings, AS_WRITTEN) if ratio > 0 else iter(())
         elif ratio == 1:

@@ -85,7 +85,8 @@ def loss_points(form: Node, columns: Columns) -> Any:
         same = (found == nearest) | (np.isnan(found) & np.isnan(nearest))
         unit = np.maximum(np.spacing(np.abs(nearest)), np.spacing(_SMALLEST))
         off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
-        losing = ~same & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed) & _is_in_range(exact)
+        losing = ~same & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed)
+    losing &= _is_in_range(exact) | np.isnan(found)
     # What is NaN in both may be undefined, or infinity times zero.
     both = np.flatnonzero(np.isnan(found) & np.isnan(nearest))
     values = CertainValues([form])
@@ -103,8 +104,7 @@ def _certain_loss_points(form: Node, columns: Columns) -> Any:
     known = {i: pair for i, pair in found.items() if pair is not None}
     samples, at = CertainSamples(list(known.values())), list(known)
     losing = np.zeros(count, np.bool_)
-    losses = samples.losses(evaluated([form], {x: column[at] for x, column in columns.items()}))[0]
-    losing[at] = (losses > 0) & samples.in_range
+    losing[at] = samples.loses_digits(evaluated([form], {x: column[at] for x, column in columns.items()}))[0]
     return losing
 
 
@@ -145,10 +145,12 @@ class CertainSamples:
         rows = [_row(value, moved) for value, moved in pairs]
         self._high, self._low, self._allowed = np.array(rows).reshape(-1, 3).T
 
-    @property
-    def in_range(self) -> Any:
-        """A mask of the points at which the value is not about to leave the range of floats."""
-        return _is_in_range(self._high)
+    def loses_digits(self, rows: Sequence[Any]) -> Any:
+        """Return masks of the points at which values lose digits, a row for each form.
+
+        Where the certain value is about to leave the range of floats, digits may be lost, but there is a value.
+        """
+        return (self.losses(rows) > 0) & (_is_in_range(self._high) | np.isnan(rows))
 
     def losses(self, rows: Sequence[Any]) -> Any:
         """Return the bits that values in float64 lose, a row for each form; at most `LOSS_BOUND`."""
@@ -160,7 +162,7 @@ class CertainSamples:
                 bits = np.log2(1 + np.abs((row - self._high) - self._low) / unit) - inherent
                 bits = np.where(np.isfinite(bits), np.clip(bits, 0.0, LOSS_BOUND), LOSS_BOUND)
                 found.append(np.where(row == self._high, 0.0, bits))
-        return np.array(found).reshape(len(rows), -1)
+        return np.array(found).reshape(len(rows), len(self._high))
 
 
 def _row(value: Ball, moved: Ball) -> tuple[float, float, float]:

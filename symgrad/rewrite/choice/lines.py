@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice.certain_values import CertainValues, as_floats, signed_distance
 from symgrad.rewrite.choice.digit_losses import (
     CertainSamples,
@@ -20,6 +21,7 @@ from symgrad.rewrite.choice.digit_losses import (
     value_and_change,
     within,
 )
+from symgrad.rewrite.choice.natural_scale import natural_scale
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.intervals import Facts
 
@@ -27,8 +29,8 @@ _OFFSETS = 10.0 ** np.arange(-12, 2, 1.0)
 _OTHERS = ((0.75, 1.75, 1.25, 2.25, 1.375, 0.5), (-0.625, 0.375, -1.125, -1.75, 2.5, -0.25))
 """The values of the variables that stay, in turn, for each line through a variable."""
 
-_MAGNITUDES = 2.0 ** np.arange(-40, 21, 1.5)
-"""The sizes of the variable that moves: those of numbers in ordinary units."""
+_MAGNITUDES = 2.0 ** np.concatenate([np.arange(-40, 20, 1.5), np.arange(20, 61, 2.5)])
+"""The sizes of the variable that moves, times the natural scale of the formula."""
 
 _COMPARED, _MEETINGS = 64, 16
 """The most points at which forms are compared, and at which they are seen to be equal."""
@@ -59,13 +61,16 @@ class VariableLines:
     ) -> None:
         self._target = target
         facts = {x: known.facts(x) for x in variables}
+        exponents = natural_scale(topological([target]), variables) or [0.0] * len(variables)
+        scale = {x: 2.0 ** round(e) for x, e in zip(variables, exponents, strict=True)}
         columns: dict[Node, list[Any]] = {x: [] for x in variables}
         for x in variables:
             beside = [float(p) + s * _OFFSETS for p in near.get(x, ()) for s in (1, -1)]
-            places = within(facts[x], np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]))
+            sizes = _MAGNITUDES * scale[x]
+            places = within(facts[x], np.concatenate([sizes, -sizes, *beside]))
             for values in _OTHERS:
                 for k, v in enumerate(variables):
-                    stays = np.full(len(places), _inside(values[k % len(values)], facts[v]))
+                    stays = np.full(len(places), _inside(values[k % len(values)] * scale[v], facts[v]))
                     columns[v].append(places if v is x else stays)
         self._points = {x: np.concatenate(column) for x, column in columns.items()}
         self._zeros = [

@@ -140,7 +140,7 @@ class OneVariable:
                     return good
                 forms += self._polynomials()
             found = self._compare(forms)
-            if self._keeps_digits(*found):
+            if self._keeps_digits(forms, found[1]):
                 break
         return self._target if found is None else self._joined(forms, *found)
 
@@ -148,12 +148,9 @@ class OneVariable:
         """Tell whether a form computes each entry from the same entry of the variable; not so outer products."""
         return is_entrywise_in(form, self._variable) and form.shape == self._target.shape
 
-    def _keeps_digits(self, losses: Any, regimes: Sequence[Regime]) -> bool:
-        """Tell whether regimes keep the digits of all values that are not about to leave the range of floats."""
-        in_range = self._reference.in_range
-        return not any(
-            (losses[r.form, r.start : end] * in_range[r.start : end]).any() for r, end in self._ends(regimes)
-        )
+    def _keeps_digits(self, forms: Sequence[Node], regimes: Sequence[Regime]) -> bool:
+        losing = self._reference.loses_digits(self._floats(forms, self._samples))
+        return not any(losing[r.form, r.start : end].any() for r, end in self._ends(regimes))
 
     def _compare(self, forms: Sequence[Node]) -> tuple[Any, Sequence[Regime]]:
         """Return what forms lose at the samples, and the cheapest sequence of those that are equal to the formula."""
@@ -176,7 +173,7 @@ class OneVariable:
         return CertainSamples([v for x in self._samples.tolist() if (v := self._known[x]) is not None])
 
     def _losses(self, forms: Sequence[Node]) -> Any:
-        return self._reference.losses(evaluated(forms, {self._variable: self._samples}))
+        return self._reference.losses(self._floats(forms, self._samples))
 
     def is_equal(self, form: Node) -> bool:
         """Tell whether a form has the same values as the formula at samples, to the last bits of floats."""

@@ -56,7 +56,7 @@ def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
     parts = list(terms)
     quotients = [_quotient(t) for t in parts]
     below = dict.fromkeys(q for _, q in quotients if q is not None)
-    if len(below) < 2 or len(topological(parts)) > _OPENED:
+    if not below or len(topological(parts)) > _OPENED:
         return None
     total: Node = as_node(0)
     for above, own in quotients:

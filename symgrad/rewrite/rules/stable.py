@@ -250,6 +250,13 @@ ROOTS = [
         gt(b, zero),
     ),
     row(
+        "hypot-less-positive",
+        hypot(a, b) - a,
+        b * (b / (hypot(a, b) + a)),
+        "multiplied and divided by the sum",
+        gt(a, zero),
+    ),
+    row(
         "difference-of-cube-roots",
         cbrt(a) - cbrt(b),
         (a - b) / (cbrt(a) ** 2 + cbrt(a) * cbrt(b) + cbrt(b) ** 2),
