@@ -53,6 +53,7 @@ _LOSING = {
     "difference-of-tangents": "a, b : real(-3, -1)",
     "difference-of-roots": "a : real; b : positive",
     "root-less-positive": "a, b : real(1, 1.000001)",
+    "hypot-less-positive": "a : positive; b : real",
     "difference-of-cube-roots": "a : real; b : positive",
     "difference-of-third-powers": "a : real; b : positive",
     "difference-of-powers": "a, b : positive; e : real(0, 1e-25)",
