@@ -20,6 +20,7 @@ from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
 from symgrad.ir.types import Declaration, Domain
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
+from symgrad.ops.scalar.logic import ne, where
 from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
@@ -185,8 +186,6 @@ class _DigitGuard:
             of_parts += _without_stops(as_computed([slope]))
         near = {x: list(self._singular.get(x, ())) for x in variables}
         lines = VariableLines(node, variables, self._known, near)
-        if not lines.may_lose_digits():
-            return self._complete_at_zeros(output, node, lines), False
 
         def stages() -> _Stages:
             yield [*self._simplified(output.node), *of_parts, output.node]
@@ -196,10 +195,11 @@ class _DigitGuard:
             yield [*rederived([output]), *self._log_derivatives(output)]
             yield [stable([form]).nodes[0] for form in (node, *self._simplified(output.node))]
 
-        best = lines.best(stages())
+        best = lines.best(stages()) if lines.may_lose_digits() else node
         if best is not node:
             info("arrange", "a derivative of several variables in another form, as it loses fewer digits")
-        return best, best in of_parts
+        complete = self._complete_at_zeros(output, best, lines)
+        return complete, complete is best and best in of_parts
 
     def _separated(self, node: Node, stages: Callable[[Node], _Stages]) -> list[Node]:
         """Return a formula as powers of its inputs times functions of one product of them, in chosen forms."""
@@ -224,13 +224,15 @@ class _DigitGuard:
         if all(n.op.name not in ("div", "pow") for n in topological([node])):
             return node
         for y, by in dict.fromkeys(_differentiated(output)):
-            gaps = lines.undefined_zeros(y) if len(by) == 1 else []
-            if not gaps:
-                continue
-            by_logarithm = self._ways(by[0]).by_logarithm(y)
-            for form in (*self._differentiate([y], by), by_logarithm):
-                if form is not None and lines.agrees_with_differences(form, y, by[0], gaps):
-                    return form
+            gaps = lines.undefined_zeros(node, y)
+            if len(by) == 1 and gaps:
+                for form in (*self._differentiate([y], by), self._ways(by[0]).by_logarithm(y)):
+                    if form is not None and lines.agrees_with_differences(form, y, by[0], gaps):
+                        return form
+            for x in dict.fromkeys(x for point in gaps for x, value in point.items() if not value):
+                slope = None if x in by else _slope_on(y, x, by)
+                if slope is not None:
+                    node = where(ne(x, as_node(0)), node, slope)
         return node
 
     def _slope_of_part(self, slope: Node, variable: Node, part: Node, order: int) -> Node:
@@ -291,6 +293,20 @@ def _argument(facts: Facts) -> Node:
     return symbol(
         Declaration("__argument", Domain("real", "real", low, high, not (facts.low_open or facts.high_open)))
     )
+
+
+def _slope_on(y: Node, x: Node, by: Sequence[Node]) -> Node | None:
+    """Return the derivative of a formula where another variable is zero: that of the formula with zero in its place.
+
+    Returns:
+        None if this would have values where the formula has none.
+    """
+    found = canonical(substitute([y], {x: as_node(0)}))
+    widened = found.trace.widening
+    for v in by:
+        found = canonical(Pushforward({v: as_node(1)})([found.nodes[0]]))
+        widened += found.trace.widening
+    return None if widened else found.nodes[0]
 
 
 def _variables(node: Node) -> list[Node]:

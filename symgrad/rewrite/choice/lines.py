@@ -92,11 +92,11 @@ class VariableLines:
         """Tell whether the formula may lose digits on some line."""
         return bool(self._loss_points.any())
 
-    def undefined_zeros(self, formula: Node) -> list[Mapping[Node, float]]:
-        """Return points at a zero of a variable at which another formula has a value, and this one has none."""
-        values = CertainValues([formula, self._target])
+    def undefined_zeros(self, form: Node, formula: Node) -> list[Mapping[Node, float]]:
+        """Return points at a zero of a variable at which a form has no value, and another formula has one."""
+        values = CertainValues([form, formula])
         found = [(point, *values.at(point)) for point in self._zeros]
-        return [point for point, other, own in found if other is not None and own is None]
+        return [point for point, own, other in found if own is None and other is not None]
 
     def agrees_with_differences(
         self, form: Node, formula: Node, by: Node, gaps: Sequence[Mapping[Node, float]]

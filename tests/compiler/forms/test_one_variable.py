@@ -133,12 +133,29 @@ def test_a_derivative_has_values_where_its_printed_form_has() -> None:
     assert three_ways(expr, {"x": 1.0})[:2] == [0, 0]
 
 
-@pytest.mark.parametrize("formula", ["sqrt(x*p)", "cbrt(x*p)"])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "sqrt(x*p)",
+        "cbrt(x*p)",
+        "sqrt(atan(x*p))",
+        "atan2(x*p, x + p)**tan(where(1/2 > p, 1/2, p))",
+        "log(1 + sqrt(x*p))*sin(p)",
+    ],
+)
 def test_a_function_that_is_constant_at_a_zero(formula: str) -> None:
     expr = derivative(f"x : real\np : real\nL = {formula}", "p")
     assert three_ways(expr, {"x": 0.0, "p": 0.25})[:2] == [0, 0]
     expected = float(exact(expr.node, {"x": 0.75, "p": 0.25}))
     assert three_ways(expr, {"x": 0.75, "p": 0.25}) == pytest.approx([expected] * 3, rel=1e-14)
+
+
+def test_a_function_of_the_other_variable_at_a_zero() -> None:
+    second = derivative("x : real\np : real\nL = sqrt(x*p)*exp(p) + p**3", "pp")
+    assert three_ways(second, {"x": 0.0, "p": 0.25})[:2] == [1.5, 1.5]
+    # Where the formula has no value, its derivative has none: 0*log(p) is not 0 for all p.
+    first = derivative("x : real\np : real\nL = sqrt(x*p) + x*log(p)", "p")
+    assert np.isnan(three_ways(first, {"x": 0.0, "p": -1.0})[:2]).all()
 
 
 def test_no_value_at_a_hole() -> None:
