@@ -157,14 +157,14 @@ def compile(
         symbols = inputs_of(exprs)
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
-    fast = accuracy == "fast"
+    fast, real = accuracy == "fast", float_type(dtype).numpy
     if target == "cuda":
-        nodes, fusable = arrange_nodes(exprs, fast=fast)
+        nodes, fusable = arrange_nodes(exprs, fast=fast, dtype=real)
         return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
     low = effort == "low"
-    entry = None if low else CachedKernel.of(_outputs(exprs), symbols, float_type(dtype).numpy, fast)
+    entry = None if low else CachedKernel.of(_outputs(exprs), symbols, real, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
-    forms = partial(arrange_nodes, exprs, fast=fast, low=low)
+    forms = partial(arrange_nodes, exprs, fast=fast, low=low, dtype=real)
     kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:
         nodes, fusable = forms()
@@ -219,17 +219,20 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
     return known[item]
 
 
-def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False, low: bool = False) -> Arrangement:
+def arrange_nodes(
+    exprs: Sequence[Expr], *, fast: bool = False, low: bool = False, dtype: str = "float64"
+) -> Arrangement:
     """Return the nodes to compile, and the nodes whose products and sums may be fused.
 
     Args:
         exprs: the expressions.
         fast: whether formulas of the user may be rearranged like derivatives.
         low: whether long derivatives stay as the chain rule gives them.
+        dtype: the type of floats in which they are computed.
     """
     no_answers: Answers = {}
     with keeping(next((e.answers for e in exprs if e.derived), no_answers)):
-        return arrange(_outputs(exprs), fast=fast, low=low)
+        return arrange(_outputs(exprs), fast=fast, low=low, dtype=dtype)
 
 
 def _outputs(exprs: Sequence[Expr]) -> list[Output]:

@@ -21,6 +21,7 @@ from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topologic
 from symgrad.ir.types import Declaration, Domain
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.ops.scalar.logic import ne, where
+from symgrad.rewrite.choice.float_values import FLOAT64, Floats
 from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
@@ -42,20 +43,21 @@ _OUTPUTS, _VARIABLES, _EQUATIONS = 12, 6, 160
 """The most derivatives of several variables that are looked at, their variables, and their equations."""
 
 
-def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
+def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node], floats: Floats = FLOAT64) -> list[Node]:
     """Return derivatives in forms that keep their digits, with choices of forms where no single form does.
 
     Args:
         outputs: the derivatives.
         nodes: the forms in which they would be computed.
+        floats: the type of floats in which they are computed.
     """
     simplify = next((o.simplify for o in outputs if o.simplify is not None), None)
-    return _DigitGuard(simplify).keep(outputs, nodes)
+    return _DigitGuard(simplify, floats).keep(outputs, nodes)
 
 
 def keep_digits_of_values(nodes: Sequence[Node]) -> list[Node]:
     """Return formulas with each part of one variable in a form, or a choice of forms, that keeps its digits."""
-    return _DigitGuard(None).keep_values(nodes)
+    return _DigitGuard(None, FLOAT64).keep_values(nodes)
 
 
 class _DigitGuard:
@@ -63,10 +65,11 @@ class _DigitGuard:
 
     Args:
         simplify: a function that writes a formula as it is printed.
+        floats: the type of floats.
     """
 
-    def __init__(self, simplify: Callable[[Node], Node] | None) -> None:
-        self._simplify = simplify
+    def __init__(self, simplify: Callable[[Node], Node] | None, floats: Floats) -> None:
+        self._simplify, self._floats = simplify, floats
         self._known = Conditions()
         self._best_forms: dict[tuple[Node, Node], Node] = {}
         self._parts: dict[tuple[Node, Node], OneVariable] = {}
@@ -120,7 +123,7 @@ class _DigitGuard:
         variables, order = _variables(node), topological([node])
         if not 2 <= len(variables) <= _VARIABLES or not all_pointwise(order) or len(order) > _EQUATIONS:
             return node
-        lines = VariableLines(node, variables, self._known, {})
+        lines = VariableLines(node, variables, self._known, {}, self._floats)
         if not lines.may_lose_digits():
             return node
 
@@ -135,7 +138,7 @@ class _DigitGuard:
     def _part(self, node: Node, variable: Node) -> OneVariable:
         key = node, variable
         if key not in self._parts:
-            self._parts[key] = OneVariable(node, variable, self._known.facts(variable))
+            self._parts[key] = OneVariable(node, variable, self._known.facts(variable), self._floats)
         return self._parts[key]
 
     def _by_parts(
@@ -185,7 +188,7 @@ class _DigitGuard:
                 slope = Pushforward({x: as_node(1)})([slope])[0]
             of_parts += _without_stops(as_computed([slope]))
         near = {x: list(self._singular.get(x, ())) for x in variables}
-        lines = VariableLines(node, variables, self._known, near)
+        lines = VariableLines(node, variables, self._known, near, self._floats)
 
         def stages() -> _Stages:
             yield [*self._simplified(output.node), *of_parts, output.node]

@@ -29,13 +29,16 @@ _CANONICAL_UP_TO = 400
 
 
 @gc_paused()
-def arrange(outputs: Sequence[Output], *, fast: bool = False, low: bool = False) -> Arrangement:
+def arrange(
+    outputs: Sequence[Output], *, fast: bool = False, low: bool = False, dtype: str = "float64"
+) -> Arrangement:
     """Return the nodes to compile.
 
     Args:
         outputs: the outputs to compute.
         fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
         low: whether more than a few hundred equations of derivatives stay as the chain rule gives them.
+        dtype: the type of floats in which they are computed: float64 or float32.
 
     Example:
         >>> from symgrad.autodiff.vjp import pull_back
@@ -53,11 +56,11 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False, low: bool = False)
     own = [o.node for o in outputs if not o.derived]
     primal = topological([*own, *(n for o in outputs for n in o.origins)])
     derived = [o for o in outputs if o.derived]
-    forms = _by_node(derived, derivative_forms(derived, own, primal, low=low))
+    forms = _by_node(derived, derivative_forms(derived, own, primal, low=low, dtype=dtype))
     nodes = _delivered(outputs, forms)
     if not fast:
         return Arrangement(nodes, frozenset(topological(list(forms.values()))).difference(primal))
-    free = _delivered(outputs, _by_node(outputs, derivative_forms(outputs, (), ())), fast=True)
+    free = _delivered(outputs, _by_node(outputs, derivative_forms(outputs, (), (), dtype=dtype)), fast=True)
     written, nodes = nodes, min(nodes, free, key=lambda form: cost(topological(form)))
     info(
         "arrange",
@@ -68,7 +71,12 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False, low: bool = False)
 
 
 def derivative_forms(
-    outputs: Sequence[Output], own: Sequence[Node], primal: Collection[Node], *, low: bool = False
+    outputs: Sequence[Output],
+    own: Sequence[Node],
+    primal: Collection[Node],
+    *,
+    low: bool = False,
+    dtype: str = "float64",
 ) -> Sequence[Node]:
     """Return the forms in which a kernel computes derivatives; comments give the reason for the order of the passes.
 
@@ -78,6 +86,7 @@ def derivative_forms(
         primal: the user's expressions, the differentiated expressions, and all values that these depend on; they stay
             as they are.
         low: whether more than a few hundred equations stay as the chain rule gives them.
+        dtype: the type of floats in which they are computed.
     """
     from symgrad.rewrite.pipeline import (
         canonical,
@@ -152,9 +161,11 @@ def derivative_forms(
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
     found = substitute(kept, values)
-    from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
+    # For start-up time: many programs need none.
+    from symgrad.compiler.forms.one_variable import keep_digits
+    from symgrad.rewrite.choice.float_values import floats_named
 
-    return keep_digits(outputs, found)
+    return keep_digits(outputs, found, floats_named(dtype))
 
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:

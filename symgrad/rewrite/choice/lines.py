@@ -21,6 +21,7 @@ from symgrad.rewrite.choice.digit_losses import (
     value_and_change,
     within,
 )
+from symgrad.rewrite.choice.float_values import Floats
 from symgrad.rewrite.choice.natural_scale import natural_scale
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.intervals import Facts
@@ -50,6 +51,7 @@ class VariableLines:
         variables: its symbols.
         known: facts about them.
         near: for each variable, further points near which it is sampled.
+        floats: the type of floats in which forms are computed.
     """
 
     def __init__(
@@ -58,8 +60,9 @@ class VariableLines:
         variables: Sequence[Node],
         known: Conditions,
         near: Mapping[Node, Sequence[Fraction]],
+        floats: Floats,
     ) -> None:
-        self._target = target
+        self._target, self._floats = target, floats
         facts = {x: known.facts(x) for x in variables}
         exponents = natural_scale(topological([target]), variables) or [0.0] * len(variables)
         scale = {x: 2.0 ** round(e) for x, e in zip(variables, exponents, strict=True)}
@@ -67,10 +70,12 @@ class VariableLines:
         for x in variables:
             beside = [float(p) + s * _OFFSETS for p in near.get(x, ()) for s in (1, -1)]
             sizes = _MAGNITUDES * scale[x]
-            places = within(facts[x], np.concatenate([sizes, -sizes, *beside]))
+            places = within(facts[x], np.concatenate([sizes, -sizes, *beside]), floats)
             for values in _OTHERS:
                 for k, v in enumerate(variables):
-                    stays = np.full(len(places), _inside(values[k % len(values)] * scale[v], facts[v]))
+                    stays = np.full(
+                        len(places), floats.rounded(_inside(values[k % len(values)] * scale[v], facts[v]))
+                    )
                     columns[v].append(places if v is x else stays)
         self._points = {x: np.concatenate(column) for x, column in columns.items()}
         self._zeros = [
@@ -86,7 +91,7 @@ class VariableLines:
     @cached_property
     def _loss_points(self) -> Any:
         """A mask of the points at which the formula may lose digits."""
-        return loss_points(self._target, self._points)
+        return loss_points(self._target, self._points, self._floats)
 
     def may_lose_digits(self) -> bool:
         """Tell whether the formula may lose digits on some line."""
@@ -141,11 +146,11 @@ class VariableLines:
         if not points:
             return best
         columns = {x: np.array([p[x] for p in points]) for x in self._points}
-        least = float(reference.losses(evaluated([best], columns)).sum()) - _WORTH
+        least = float(reference.losses(evaluated([best], columns, self._floats)).sum()) - _WORTH
         for forms in stages:
             if least < _WORTH:
                 break
-            losses = reference.losses(evaluated(forms, columns)).sum(axis=1).tolist()
+            losses = reference.losses(evaluated(forms, columns, self._floats)).sum(axis=1).tolist()
             for k in sorted(range(len(forms)), key=losses.__getitem__):
                 if losses[k] >= least:
                     break
@@ -161,7 +166,7 @@ class VariableLines:
         exact = CertainValues([self._target])
         points = [point_of(self._points, i) for i in picked.tolist()]
         found = [(p, pair) for p in points if (pair := value_and_change(exact, p)) is not None]
-        return [p for p, _ in found], CertainSamples([pair for _, pair in found])
+        return [p for p, _ in found], CertainSamples([pair for _, pair in found], self._floats)
 
 
 def _inside(value: float, facts: Facts) -> float:

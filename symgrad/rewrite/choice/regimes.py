@@ -33,6 +33,7 @@ from symgrad.rewrite.choice.digit_losses import (
     value_and_change,
     within,
 )
+from symgrad.rewrite.choice.float_values import FLOAT64, Floats
 from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial
 from symgrad.rewrite.facts.intervals import Facts
 
@@ -55,8 +56,6 @@ _ROUNDS, _CLOSE = 5, 4
 """How often samples are added where forms change, if both are good at so few samples."""
 
 _BISECTIONS = 12
-_NORMAL = 2.3e-308
-"""The smallest float with all its digits."""
 
 _NEXT = 2.0**-10
 """The relative distance of places that are next to each other."""
@@ -92,13 +91,14 @@ class OneVariable:
         target: the formula, in the form that stays if it loses no digits.
         variable: a symbol, or the node that the formula reads all symbols through.
         facts: the interval of the variable.
+        floats: the type of floats in which forms are computed.
     """
 
-    def __init__(self, target: Node, variable: Node, facts: Facts) -> None:
-        self._target, self._variable, self._facts = target, variable, facts
+    def __init__(self, target: Node, variable: Node, facts: Facts, floats: Floats = FLOAT64) -> None:
+        self._target, self._variable, self._facts, self._type = target, variable, facts, floats
         self.singular = list(dict.fromkeys(self._singular_points()))
         beside = [float(p) + s * _OFFSETS for p in {*self.singular, 1} for s in (1, -1)]
-        self._places = within(facts, np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]))
+        self._places = within(facts, np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]), floats)
         self._values = CertainValues([target])
         self._known: dict[float, tuple[Ball, Ball] | None] = {}
         self._bounded: set[Node] = set()
@@ -112,7 +112,7 @@ class OneVariable:
     def may_lose_digits(self) -> bool:
         """Tell whether the formula may lose digits; this takes few certain values."""
         places = {self._variable: self._places}
-        return bool(len(self._places)) and bool(loss_points(self._target, places).any())
+        return bool(len(self._places)) and bool(loss_points(self._target, places, self._type).any())
 
     def has_value(self, formula: Node, place: Fraction) -> bool:
         """Tell whether a formula of the variable certainly has a value at a place of the domain."""
@@ -170,7 +170,8 @@ class OneVariable:
     @property
     def _reference(self) -> CertainSamples:
         """The certain values at the samples."""
-        return CertainSamples([v for x in self._samples.tolist() if (v := self._known[x]) is not None])
+        pairs = [v for x in self._samples.tolist() if (v := self._known[x]) is not None]
+        return CertainSamples(pairs, self._type)
 
     def _losses(self, forms: Sequence[Node]) -> Any:
         return self._reference.losses(self._floats(forms, self._samples))
@@ -191,7 +192,7 @@ class OneVariable:
 
     def _with_values(self, places: Any) -> Any:
         """Return the places, sorted, at which the formula has a certain value; compute these values."""
-        inside = within(self._facts, places).tolist()
+        inside = within(self._facts, places, self._type).tolist()
         for x in inside:
             if x not in self._known:
                 self._known[x] = value_and_change(self._values, {self._variable: x})
@@ -224,7 +225,7 @@ class OneVariable:
         nodes = [n for n in topological(forms, until=[self._variable]) if n.args and n.dtype == "real"]
         if not nodes or not len(places):
             return places
-        _, low, high = self._bisect(nodes, places, _in_range, np.not_equal, _BISECTIONS)
+        _, low, high = self._bisect(nodes, places, self._in_range, np.not_equal, _BISECTIONS)
         low, which = np.unique(low, return_index=True)
         return np.concatenate([low[_spaced(low)], high[which][_spaced(low)]])
 
@@ -257,8 +258,11 @@ class OneVariable:
             low, high = _either(same, middle, low), _either(same, high, middle)
         return of, low, high
 
+    def _in_range(self, row: Any) -> Any:
+        return np.isfinite(row) & (np.abs(row) > self._type.normal)
+
     def _floats(self, nodes: Sequence[Node], places: Any) -> list[Any]:
-        return evaluated(nodes, {self._variable: places})
+        return evaluated(nodes, {self._variable: places}, self._type)
 
     def _singular_points(self) -> Iterator[Fraction]:
         """Yield the points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
@@ -421,7 +425,3 @@ def _spaced(places: Any) -> Any:
     """Return a mask of sorted places of which none is next to another, as far as samples need."""
     with np.errstate(all="ignore"):
         return np.diff(places, prepend=-np.inf) > _NEXT * np.abs(places)
-
-
-def _in_range(row: Any) -> Any:
-    return np.isfinite(row) & (np.abs(row) > _NORMAL)

@@ -16,6 +16,8 @@ from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.rewrite.choice.certain_values import CertainValues
+from tests.compiler.forms.certain_errors import error_and_bound
 from tests.fuzz.formulas import random_formula
 
 
@@ -83,6 +85,33 @@ def test_hard_derivatives(declare: str, formula: str, by: str, at: Any) -> None:
     point = dict(zip(names, at if isinstance(at, tuple) else (at,), strict=True))
     expected = float(exact(expr.node, point))
     assert three_ways(expr, point) == pytest.approx([expected] * 3, rel=1e-11, abs=1e-303)
+
+
+@pytest.mark.parametrize(
+    ("declare", "formula", "by", "at"),
+    [(*row[:3], at) for row in HARD for at in row[3] if "gamma" not in row[1] and np.max(np.abs(at)) < 1e30],
+)
+def test_hard_derivatives_in_float32(declare: str, formula: str, by: str, at: Any) -> None:
+    expr = derivative(f"{declare}\nL = {formula}", by)
+    names = [line.split()[0] for line in declare.splitlines()]
+    values = at if isinstance(at, tuple) else (at,)
+    point = {name: float(np.float32(v)) for name, v in zip(names, values, strict=True)}
+    kernel = sg.compile(expr, dtype="float32")
+    found = float(kernel(**{str(name): np.float32(point[str(name)]) for name in kernel.inputs}))
+    pair = error_and_bound(
+        CertainValues([expr.node]), {s: point[s.name] for s in symbols_of([expr.node])}, found, 24
+    )
+    if pair is None:  # 1.000000001 is 1 in float32
+        assert np.isnan(found)
+    else:
+        assert pair[0] <= pair[1] or not 1e-30 < abs(found) < 1e30
+
+
+def test_thresholds_beyond_the_range_of_float32() -> None:
+    expr = derivative("x : positive\nL = sqrt(1 - 1/(1 + x)**2)", "x")
+    assert float(sg.compile(expr, dtype="float32")(np.float32(1e-6))) == pytest.approx(
+        1 / math.sqrt(2e-6), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize(

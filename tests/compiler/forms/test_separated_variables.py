@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,10 +10,11 @@ import pytest
 import symgrad as sg
 from symgrad.autodiff.products import product_node
 from symgrad.compiler.forms.separated_variables import separated
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import symbol
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
-from symgrad.rewrite.choice.certain_values import CertainValues, as_floats, distance
+from symgrad.rewrite.choice.certain_values import CertainValues, distance
+from tests.compiler.forms.certain_errors import error_and_bound
 
 CONSTANTS = (
     "h = 6.62607015e-34\nc = 299792458\nk = 1.380649e-23\nq = 1.602176634e-19\nmu = 9.2740100783e-24\n"
@@ -39,19 +39,6 @@ LAWS = {
 def program_of(law: str) -> sg.Program:
     formula, ranges = LAWS[law]
     return sg.parse("".join(f"{v} : positive\n" for v in ranges) + CONSTANTS + "y = " + formula)
-
-
-def error_and_bound(values: CertainValues, at: dict[Node, float], found: float) -> tuple[float, float] | None:
-    """How far a float is from the certain value, and how far it may be, as inputs are rounded; None if undefined."""
-    (exact,) = values.at(at)
-    if exact is None:
-        return None
-    high, low = as_floats(exact)
-    change = 0.0
-    for x in at:
-        (moved,) = values.at({**at, x: Fraction(at[x]) * (1 + Fraction(1, 2**60))})
-        change += 2.0**60 * distance(moved, exact)
-    return abs(found - high - low), 2.0**-46 * (abs(high) + change) + 1e-280
 
 
 @pytest.mark.parametrize("order", [1, 2])
