@@ -46,8 +46,8 @@ class Floats(NamedTuple):
         with np.errstate(all="ignore"):
             return np.asarray(values, self.dtype).astype(np.float64)
 
-    def spacing(self, values: Any) -> Any:
-        """Return the distances of numbers to the next ones."""
+    def ulp_of(self, values: Any) -> Any:
+        """Return the distance of each number to the next one."""
         sizes = np.maximum(np.abs(values), self.smallest)
         return np.spacing(sizes.astype(self.dtype)).astype(np.float64)
 
