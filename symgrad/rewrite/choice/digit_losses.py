@@ -80,7 +80,7 @@ def loss_points(form: Node, columns: Columns, floats: Floats) -> Any:
     with np.errstate(all="ignore"):
         nearest = floats.rounded(exact)
         same = (found == nearest) | (np.isnan(found) & np.isnan(nearest))
-        unit = floats.ulp_of(nearest)
+        unit = floats.step_at(nearest)
         off, allowed = np.abs(found - exact) / unit, np.abs(near - exact) / unit
         losing = ~same & ~(off <= 2.0 ** (FINE + _FEW) + ROUNDINGS * allowed)
     losing &= _is_in_range(exact, floats) | np.isnan(found)
@@ -147,7 +147,7 @@ class CertainSamples:
         with np.errstate(all="ignore"):
             self._high = floats.rounded(high)
             self._low = np.where(np.isfinite(self._high), (high - self._high) + low, 0.0)
-            self._unit = floats.ulp_of(self._high)
+            self._unit = floats.step_at(self._high)
             allowed = change * 2.0 ** (_MOVE - floats.bits) / self._unit
         self._allowed = np.where(np.isnan(allowed), np.inf, allowed)
 

@@ -46,7 +46,7 @@ class Floats(NamedTuple):
         with np.errstate(all="ignore"):
             return np.asarray(values, self.dtype).astype(np.float64)
 
-    def ulp_of(self, values: Any) -> Any:
+    def step_at(self, values: Any) -> Any:
         """Return the distance of each number to the next one."""
         sizes = np.maximum(np.abs(values), self.smallest)
         return np.spacing(sizes.astype(self.dtype)).astype(np.float64)
