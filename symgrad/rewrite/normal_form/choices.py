@@ -1,7 +1,8 @@
-"""Remove redundant `where` guards.
+"""Remove redundant `where` guards, and factors that decide no comparison.
 
     where(r != 0, x/r, 0)*r    ->  where(r != 0, x, 0)
     where(norm(x) != 0, x, 0)  ->  x
+    a**3 < 2*a**3              ->  a > 0
 
 Derivatives guard their divisors in this way. A guard stays if the value may be infinite or NaN where the guard is zero.
 """
@@ -12,10 +13,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.reductions import norm
-from symgrad.ops.scalar.logic import and_, ne, where
+from symgrad.ops.scalar.logic import CONVERSE, and_, ne, where
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import Form, short
 from symgrad.rewrite.normal_form.protocols import AllForms, OpenProduct
@@ -33,6 +34,8 @@ class Choices:
 
     def step(self, node: Node) -> Step | None:
         """Drop the guard of a number times a power, if the power is zero wherever the guard is zero."""
+        if node.op.name in CONVERSE:
+            return self._comparison_step(node)
         if node.op is not where or not node.args[2].is_number(0):
             return None
         condition, value, other = node.args
@@ -54,6 +57,32 @@ class Choices:
                 soundness = "widens" if notes else "exact"
                 return Step(name, node, full(after, node.shape), soundness, notes)
         return None
+
+    def _comparison_step(self, node: Node) -> Step | None:
+        """Compare two multiples of one product, or one multiple and zero, without coefficients and odd powers."""
+        small = all(a.dtype != "bool" and self._forms.products.small(a) for a in node.args)
+        if not small:
+            return None
+        forms = [self._forms.products.form_of_factor(a) for a in node.args if not a.is_number(0)]
+        if not forms or any(f.factors != forms[0].factors or f.powers != forms[0].powers for f in forms):
+            return None
+        factors, powers = forms[0].factors, forms[0].powers
+        left, right = (
+            (0 if a.is_number(0) else forms[k * (len(forms) - 1)].coefficient)
+            for k, a in enumerate(node.args)
+        )
+        base, e = next(iter(factors.items()), (as_node(1), 1))
+        odd = len(factors) == 1 and not powers and e > 1 and e.denominator == 1 and e.numerator % 2
+        if not odd:
+            base = self._forms.products.write(Form(1, factors, powers))
+        # Where only a sign would change, it stays where the user wrote it.
+        if left == right or base.is_number() or (len(forms) == 1 and abs(left - right) == 1 and not odd):
+            return None
+        name = node.op.name if left > right else CONVERSE[node.op.name]
+        after = apply(OPS[name], (base, as_node(0)))
+        if after is node or after.shape != node.shape:
+            return None
+        return Step("comparison-of-multiples", node, after, "exact")
 
     def _guards(self, condition: Node) -> Iterator[tuple[Node, int]]:
         """Yield the nodes that must be nonzero in a condition, each with the position of its conjunct."""

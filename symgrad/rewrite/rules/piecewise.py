@@ -122,6 +122,12 @@ LOGIC = [
         "both are 0 where the divisor is 0",
     ),
     law("guard-of-what-is-zero", where(ne(a, zero), n * a, zero), n * a, "both are 0 there"),
+    law(
+        "comparison-of-multiples",
+        lt(a, two * a),
+        gt(a, zero),
+        "their difference decides; also for odd powers of a",
+    ),
     row("equal-and-at-least", and_(eq(a, b), ge(a, b)), eq(a, b), "implied"),
     row("equal-and-at-most", and_(eq(a, b), le(a, b)), eq(a, b), "implied"),
     row("not-not", not_(not_(c)), c, "double negation"),

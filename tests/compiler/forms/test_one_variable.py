@@ -187,6 +187,12 @@ def test_a_function_of_the_other_variable_at_a_zero() -> None:
     assert np.isnan(three_ways(first, {"x": 0.0, "p": -1.0})[:2]).all()
 
 
+@pytest.mark.parametrize(("at", "expected"), [(1e110, 6e220), (-1e110, 3e220), (2.0, 24.0), (0.0, 0.0)])
+def test_two_infinite_values_are_no_tie(at: float, expected: float) -> None:
+    expr = derivative("a : real\nL = maximum(a**3, 2*a**3)", "a")
+    assert three_ways(expr, {"a": at}) == pytest.approx([expected] * 3, rel=1e-15)
+
+
 def test_no_value_at_a_hole() -> None:
     expr = derivative("x : real\nL = sin(x)/x", "x")
     assert np.isnan(three_ways(expr, {"x": 0.0})).all()
