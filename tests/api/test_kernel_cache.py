@@ -130,8 +130,8 @@ def test_what_is_found_is_the_kernel(place: Path, monkeypatch: pytest.MonkeyPatc
     """With its bits, and what it shows; the formulas are arranged when they are asked for, and not before."""
     first = made(name="wave")
     arranged: list[int] = []
-    real = compiling.arrange
-    monkeypatch.setattr(compiling, "arrange", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
+    real = compiling.arrange_nodes
+    monkeypatch.setattr(compiling, "arrange_nodes", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
     found = made(name="wave")
     assert all(map(same_bits, found(X, 0.25), first(X, 0.25)))
     assert all(map(same_bits, found(X, X), first(X, X)))

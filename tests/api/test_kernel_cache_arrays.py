@@ -71,8 +71,8 @@ def test_what_is_found_is_the_kernel(
         values = [v.astype("float32") if v.dtype == "float64" else v for v in values]
     first: Any = sg.compile(outputs, inputs, name="first", **how)
     arranged: list[int] = []
-    real = compiling.arrange
-    monkeypatch.setattr(compiling, "arrange", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
+    real = compiling.arrange_nodes
+    monkeypatch.setattr(compiling, "arrange_nodes", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
     found: Any = sg.compile(outputs, inputs, name="first", **how)
     assert isinstance(found.code, EntryCode if name == "small arrays" else CachedArrayCode)
     assert not isinstance(first.code, CachedArrayCode)

@@ -1,14 +1,18 @@
-"""What the compiler is told of an expression: its node, and of a derivative its origin and how it is printed."""
+"""The forms in which expressions are computed: kernels, calls, stable forms and source all have them from here."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.api.handles.base import Handle
-from symgrad.compiler.forms.output import Output
+from symgrad.compiler.forms.output import Arrangement, Output
+from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import Node
+from symgrad.rewrite.memo import Answers, keeping, remembered
 
 
 def output_of(expr: Handle) -> Output:
-    """Return an expression as an output of a kernel."""
+    """Return an expression as an output of a kernel: of a derivative its origin, and how it is printed."""
     return Output(expr.node, expr.origins, expr.traces, expr.slope, _simplified)
 
 
@@ -16,3 +20,21 @@ def _simplified(node: Node) -> Node:
     from symgrad.pretty.simplify import simplified  # a late import: only formulas that lose digits need it
 
     return simplified(node).node
+
+
+def arrange_nodes(exprs: Sequence[Handle], *, fast: bool = False, low: bool = False) -> Arrangement:
+    """Return the forms in which expressions are computed together, each choice made once.
+
+    Args:
+        exprs: the expressions; those that are no derivatives stay as they are written.
+        fast: whether formulas of the user may be rearranged like derivatives.
+        low: whether long derivatives stay as the chain rule gives them.
+    """
+    no_answers: Answers = {}
+    derivatives = tuple([(e.origins, e.slope) for e in exprs])
+    with keeping(next((e.answers for e in exprs if e.derived), no_answers)):
+        return remembered(
+            [e.node for e in exprs],
+            ("computed", fast, low, derivatives),
+            lambda: arrange([output_of(e) for e in exprs], fast=fast, low=low),
+        )
