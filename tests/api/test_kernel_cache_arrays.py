@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.api.handles.output import outputs_of
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import disk_cache as kept
 from symgrad.compiler.llvm.arrays.cached_code import CachedArrayCode
@@ -141,7 +142,7 @@ def test_the_second_process_lowers_nothing(place: Path) -> None:
 
 def place_of(name: str) -> kept.CachedKernel:
     inputs = [s.node for s in sg.parse(PROGRAMS[name][0]).inputs]
-    found = kept.CachedKernel.of(compiling._outputs(program(name)[0]), inputs, "float64", False)
+    found = kept.CachedKernel.of(outputs_of(program(name)[0]), inputs, "float64", False)
     assert found is not None
     return found
 

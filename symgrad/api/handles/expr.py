@@ -22,7 +22,6 @@ from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 from symgrad.report.report import Reported, called
 from symgrad.rewrite.facts.distribution_params import declared
-from symgrad.rewrite.memo import keeping
 from symgrad.support.errors import (
     NotInProgramError,
     OperandError,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
-from symgrad.ir.graph import SYMBOL
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.facts.inference import Conditions
@@ -82,8 +81,9 @@ class FormMethods(ArrayMethods):
         `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by the number of
         wrong bits at sample points of the declared domains, so declare them. A part of one variable may become a choice
         between forms at thresholds, one of which may be a Taylor polynomial, correct to the last bits of floats.
-        `stable_notes` tells where else the result is defined. For a derivative the search starts from its canonical
-        form. The stable form is computed exactly as written, without further rewriting.
+        `stable_notes` tells where else the result is defined. The stable form of a derivative is the form that its
+        kernel computes; if the derivative contains stop_gradients, these stay, and only rules look for other forms. The
+        stable form is computed exactly as written, without further rewriting.
 
         Example:
             >>> import symgrad as sg
@@ -91,41 +91,39 @@ class FormMethods(ArrayMethods):
             >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
             1/(sqrt(x + 1) + sqrt(x))
         """
-        return self._in_form(self._stable().nodes[0], derived=False)
+        chosen = self._chosen()
+        return self._in_form(self._stable().nodes[0] if chosen is None else chosen, derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
-        """Conditions under which the stable form is defined although the starting form is not, one sentence each."""
-        return tuple(self._stable().notes)
+        """Conditions under which the stable form is defined although the starting form is not, one for each."""
+        chosen = self._chosen()
+        if chosen is None:
+            return tuple(self._stable().notes)
+        from symgrad.pretty.simplify import domain_gains
+
+        return domain_gains(readable(self), chosen)
+
+    def _chosen(self) -> Node | None:
+        """Return the form that a kernel of this derivative computes; None if stop_gradients must stay."""
+        from symgrad.api.handles.output import arrange_nodes, has_stops
+
+        return arrange_nodes([self]).nodes[0] if self.derived and not has_stops([self]) else None
 
     def _stable(self) -> Stable:
-        from symgrad.api.handles.output import output_of
-        from symgrad.compiler.forms.one_variable import keep_digits, keep_digits_of_values
-        from symgrad.compiler.forms.redifferentiation import rederived
-        from symgrad.rewrite.pipeline import Stable, canonical, stable
+        from symgrad.rewrite.pipeline import Stable, stable
 
         formula = [readable(self)]
         with keeping(self.answers):
-            if not self.derived:
-                found = stable(formula)
-                if not is_elementwise(formula):
-                    return found
+            found = stable(formula)
+            if self.derived or not is_elementwise(formula):
+                return found
+            from symgrad.compiler.forms.one_variable import keep_digits_of_values
 
-                def by_parts() -> Stable:
-                    return Stable(keep_digits_of_values(found.nodes), found.trace)
+            def by_parts() -> Stable:
+                return Stable(keep_digits_of_values(found.nodes), found.trace)
 
-                return remembered(formula, "stable by parts", by_parts)
-            output = output_of(self)
-            again = cache(lambda: rederived([output]))
-            others = (lambda: canonical(again()).nodes, again)
-
-            def with_digits() -> Stable:
-                found = stable(formula, others)
-                if not is_elementwise(found.nodes):
-                    return found
-                return Stable(keep_digits([output], found.nodes), found.trace)
-
-            return remembered(formula, "stable derivative", with_digits)
+            return remembered(formula, "stable by parts", by_parts)
 
     def simplify(self) -> Self:
         """Return the most readable form that is found in bounded time.

@@ -8,12 +8,14 @@ from symgrad.api.handles.base import Handle
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.rewrite.memo import Answers, keeping, remembered
 
 
-def output_of(expr: Handle) -> Output:
-    """Return an expression as an output of a kernel: of a derivative its origin, and how it is printed."""
-    return Output(expr.node, expr.origins, expr.traces, expr.slope, _simplified)
+def outputs_of(exprs: Sequence[Handle]) -> list[Output]:
+    """Return expressions as outputs of a kernel: of a derivative its origin, and how it is printed."""
+    return [Output(e.node, e.origins, e.traces, e.slope, _simplified) for e in exprs]
 
 
 def _simplified(node: Node) -> Node:
@@ -36,5 +38,10 @@ def arrange_nodes(exprs: Sequence[Handle], *, fast: bool = False, low: bool = Fa
         return remembered(
             [e.node for e in exprs],
             ("computed", fast, low, derivatives),
-            lambda: arrange([output_of(e) for e in exprs], fast=fast, low=low),
+            lambda: arrange(outputs_of(exprs), fast=fast, low=low),
         )
+
+
+def has_stops(exprs: Sequence[Handle]) -> bool:
+    """Tell whether expressions contain ops that only matter to derivatives, which a form for values does not keep."""
+    return any(n.op is stop_gradient or n.op is with_slope for n in topological([e.node for e in exprs]))

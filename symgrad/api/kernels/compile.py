@@ -12,7 +12,7 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
-from symgrad.api.handles.output import arrange_nodes, output_of
+from symgrad.api.handles.output import arrange_nodes, outputs_of
 from symgrad.api.kernels.disk_cache import CachedKernel
 from symgrad.compiler.c.identifiers import c_identifier
 from symgrad.compiler.kernels.compile import compile_for_cuda, compile_nodes, kept_kernel, save_native
@@ -164,7 +164,7 @@ def compile(
     entry = (
         None
         if low
-        else CachedKernel.of([output_of(e) for e in exprs], symbols, float_type(dtype).numpy, fast)
+        else CachedKernel.of(outputs_of(exprs), symbols, float_type(dtype).numpy, fast)
     )
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
     forms = partial(arrange_nodes, exprs, fast=fast, low=low)
