@@ -245,20 +245,21 @@ class FormMethods(ArrayMethods):
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return the source of a self-contained NumPy function that computes the expression.
 
+        A derivative is computed in the form of its kernel, which may be longer than what is printed, and loses fewer
+        digits.
+
         Args:
-            name: the name of the function.
-            expand: whether to write it in terms of the inputs only. Otherwise names of a derivative's program are
-                variables if that is shorter.
+            name: the name of the function; its arguments are in the order of `inputs`.
+            expand: whether to write it in terms of the inputs only. Otherwise the values of a derivative that its
+                program names are variables.
 
         Raises:
             UsageError: if the name is not a Python identifier, or is a name that the source uses itself.
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
-        from symgrad.printing.numpy.source import numpy_source
-        from symgrad.printing.texts.named_formulas import formulas_source
+        from symgrad.api.handles.output import numpy_text
 
-        said = None if expand else named_together([self])
-        return numpy_source([readable(self)], name=name) if said is None else formulas_source(said, name)
+        return numpy_text([self], name, expand=expand, single=True)
 
     def framework_source(self, framework: str, name: str = "f", *, gradient: bool | int = False) -> str:
         r"""Return the source of a Python function in the operations of JAX, torch, TensorFlow or Keras.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.api.handles.base import Handle
+from symgrad.api.handles.inputs import listings_of, ordered_symbols
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.rewrite.memo import Answers, keeping, remembered
+from symgrad.rewrite.pipeline import canonical
 
 
 def outputs_of(exprs: Sequence[Handle]) -> list[Output]:
@@ -40,6 +42,32 @@ def arrange_nodes(exprs: Sequence[Handle], *, fast: bool = False, low: bool = Fa
             ("computed", fast, low, derivatives),
             lambda: arrange(outputs_of(exprs), fast=fast, low=low),
         )
+
+
+def numpy_text(exprs: Sequence[Handle], name: str, *, expand: bool, single: bool) -> str:
+    """Return a NumPy function that computes expressions together, in the forms of a kernel.
+
+    Args:
+        exprs: the expressions.
+        name: the name of the function.
+        expand: whether values that the program names are no variables.
+        single: whether the function returns its only result instead of a tuple.
+    """
+    from symgrad.printing.numpy.source import numpy_source  # for start-up time
+
+    nodes = arrange_nodes(exprs).nodes
+    reads = set(symbols_of(nodes))
+    symbols = [s for s in ordered_symbols(exprs) if s in reads]
+    in_names = not expand and any(e.slope is not None or e.in_names for e in exprs)
+    names = value_names(exprs) if in_names else {}
+    return numpy_source(nodes[0] if single else nodes, name, names, symbols)
+
+
+def value_names(exprs: Sequence[Handle]) -> dict[Node, str]:
+    """Return the names that programs give to values, and to their canonical forms, of which derivatives consist."""
+    found = {n: t for listing in reversed(listings_of(exprs)) for n, t in listing.name_of().items() if n.args}
+    forms = canonical(list(found), drop_stops=True).nodes
+    return {form: text for form, text in zip(forms, found.values(), strict=True) if form.args} | found
 
 
 def has_stops(exprs: Sequence[Handle]) -> bool:

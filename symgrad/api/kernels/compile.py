@@ -161,11 +161,7 @@ def compile(
             found.nodes, symbols, dtype=dtype, name=name, fusable=found.fusable, fast=fast
         )
     low = effort == "low"
-    entry = (
-        None
-        if low
-        else CachedKernel.of(outputs_of(exprs), symbols, float_type(dtype).numpy, fast)
-    )
+    entry = None if low else CachedKernel.of(outputs_of(exprs), symbols, float_type(dtype).numpy, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
     forms = partial(arrange_nodes, exprs, fast=fast, low=low)
     kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from symgrad.compiler.lowering.cost import own_cost
 from symgrad.ir.graph import OPS, Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 
 SMALL = 160
@@ -63,6 +63,34 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
     everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
     less = everywhere and cost({*order, *primal}) < cost(known)
     return direct if less and _unbounded(order) == _unbounded(other) else nodes
+
+
+def with_fewer_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
+    """Return a derivative of an array program, or its printed form if that divides by fewer values.
+
+    Digits are only compared in formulas of numbers. In an array program a form is better for certain if it has fewer
+    divisors that may vanish, and no more sums in which digits may cancel: p - one_hot(t, k) is the gradient of
+    -log(p[t]) also where p[t] is 0 in floats.
+
+    Args:
+        node: the derivative.
+        simplify: a function that writes a formula as it is printed.
+    """
+    order = topological([node])
+    if len(order) > SMALL or not _divisors(order):
+        return node
+    form = simplify(node)
+    other = topological([form])
+    fewer = _divisors(other) < _divisors(order) and cost(other) <= cost(order)
+    return form if fewer and _count_sums(other) <= _count_sums(order) else node
+
+
+def _divisors(order: Sequence[Node]) -> set[Node]:
+    return {n.args[1] for n in order if n.op is div and symbols_of([n.args[1]])}
+
+
+def _count_sums(order: Sequence[Node]) -> int:
+    return sum(n.op is add for n in order)
 
 
 def _unbounded(order: Sequence[Node]) -> set[Node]:

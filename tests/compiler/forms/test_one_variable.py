@@ -85,6 +85,20 @@ def test_hard_derivatives(declare: str, formula: str, by: str, at: Any) -> None:
     assert three_ways(expr, point) == pytest.approx([expected] * 3, rel=1e-11, abs=1e-303)
 
 
+@pytest.mark.parametrize(("declare", "formula", "by", "at"), CASES)
+def test_source_computes_what_the_kernel_computes(declare: str, formula: str, by: str, at: Any) -> None:
+    expr = derivative(f"{declare}\nL = {formula}", by)
+    point = at if isinstance(at, tuple) else (at,)
+    namespace: dict[str, Any] = {}
+    exec(expr.numpy_source(), namespace)
+    exec(expr.numpy_source("expanded", expand=True), namespace)
+    value = float(namespace["f"](*point))
+    assert value == float(namespace["expanded"](*point)) == float(expr(*point))
+    kernel = float(sg.compile(expr)(*point))
+    ulps = 4 if "gamma" not in formula else 4096  # gamma has other code in SciPy
+    assert abs(value - kernel) <= ulps * math.ulp(kernel)
+
+
 @pytest.mark.parametrize(
     ("formula", "points", "expected"),
     [
@@ -119,6 +133,16 @@ def test_rows_of_a_regression() -> None:
     gradient = sg.grad(p["L"], "w")
     assert sg.compile(gradient, [p["X"], p["w"], p["y"]])(X, w, y) == pytest.approx(expected, rel=1e-14)
     assert gradient(X=X, w=w, y=y) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_gradient_without_the_divisor_of_a_logarithm() -> None:
+    p = sg.parse("h : real[k]\nt : int\np = softmax(h)\nL = -log(p[t])")
+    gradient = sg.grad(p["L"], "h")
+    h = np.array([1000.0, 0.0])
+    namespace: dict[str, Any] = {}
+    exec(gradient.numpy_source(), namespace)
+    for compute in (sg.compile(gradient), gradient, namespace["f"]):
+        assert compute(h, 1).tolist() == [1, -1]
 
 
 def test_what_is_not_chosen_may_overflow() -> None:
