@@ -269,11 +269,12 @@ class FormMethods(ArrayMethods):
         order. At kinks the framework's convention applies. With ``gradient=True`` the function has the gradient that
         symgrad derived, registered by ``jax.custom_vjp``, ``torch.autograd.Function``, ``tf.custom_gradient`` or
         ``keras.ops.custom_gradient``; the framework derives the second derivative from that gradient. With
-        ``gradient=k``, symgrad derives all derivatives up to order k.
+        ``gradient=k``, symgrad derives all derivatives up to order k. Derivatives are written in the forms that their
+        kernels compute; a derivative that contains stop_gradients keeps these, and has its printed form.
 
         Args:
             framework: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"`` (all backends that have gradients).
-            name: the name of the function.
+            name: the name of the function; its arguments are in the order of `inputs`.
             gradient: whether the function has symgrad's derivatives, or the order up to which it has them.
 
         Raises:
@@ -315,7 +316,12 @@ class FormMethods(ArrayMethods):
                 return _f_value(x), grad
             <BLANKLINE>
         """
+        from symgrad.api.handles.output import read_symbols, source_forms
         from symgrad.printing.frameworks.pasted import framework_source
 
-        names = {n: t for listing in reversed(self.listings) for n, t in listing.name_of().items()}
-        return framework_source(readable(self), framework, name, names, gradient=int(gradient))
+        node = readable(self)
+        forms, names = source_forms([self])
+        symbols = read_symbols([self], [node, *(forms or ())])
+        return framework_source(
+            node, framework, name, names, inputs=symbols, gradient=int(gradient), forms=forms
+        )

@@ -56,18 +56,37 @@ def numpy_text(exprs: Sequence[Handle], name: str, *, expand: bool, single: bool
     from symgrad.printing.numpy.source import numpy_source  # for start-up time
 
     nodes = arrange_nodes(exprs).nodes
-    reads = set(symbols_of(nodes))
-    symbols = [s for s in ordered_symbols(exprs) if s in reads]
     in_names = not expand and any(e.slope is not None or e.in_names for e in exprs)
     names = value_names(exprs) if in_names else {}
-    return numpy_source(nodes[0] if single else nodes, name, names, symbols)
+    return numpy_source(nodes[0] if single else nodes, name, names, read_symbols(exprs, nodes))
+
+
+def read_symbols(exprs: Sequence[Handle], forms: Sequence[Node]) -> list[Node]:
+    """Return the symbols that forms of expressions read, in the order of the inputs of the expressions."""
+    reads = set(symbols_of(forms))
+    return [s for s in ordered_symbols(exprs) if s in reads]
+
+
+def source_forms(exprs: Sequence[Handle]) -> tuple[Sequence[Node] | None, dict[Node, str]]:
+    """Return the forms in which a framework computes expressions, and the names of values.
+
+    The forms are those of a kernel; None if there are stop_gradients, which the framework's derivatives need.
+    """
+    if not any(e.derived for e in exprs):
+        return None, listed_names(exprs)
+    return None if has_stops(exprs) else arrange_nodes(exprs).nodes, value_names(exprs)
 
 
 def value_names(exprs: Sequence[Handle]) -> dict[Node, str]:
     """Return the names that programs give to values, and to their canonical forms, of which derivatives consist."""
-    found = {n: t for listing in reversed(listings_of(exprs)) for n, t in listing.name_of().items() if n.args}
+    found = listed_names(exprs)
     forms = canonical(list(found), drop_stops=True).nodes
     return {form: text for form, text in zip(forms, found.values(), strict=True) if form.args} | found
+
+
+def listed_names(exprs: Sequence[Handle]) -> dict[Node, str]:
+    """Return the names of values in the programs of expressions; the names of the first program take precedence."""
+    return {n: t for listing in reversed(listings_of(exprs)) for n, t in listing.name_of().items() if n.args}
 
 
 def has_stops(exprs: Sequence[Handle]) -> bool:
