@@ -91,20 +91,20 @@ class FormMethods(ArrayMethods):
             >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
             1/(sqrt(x + 1) + sqrt(x))
         """
-        chosen = self._chosen()
+        chosen = self._kernel_form()
         return self._in_form(self._stable().nodes[0] if chosen is None else chosen, derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
         """Conditions under which the stable form is defined although the starting form is not, one for each."""
-        chosen = self._chosen()
+        chosen = self._kernel_form()
         if chosen is None:
             return tuple(self._stable().notes)
         from symgrad.pretty.simplify import domain_gains
 
         return domain_gains(readable(self), chosen)
 
-    def _chosen(self) -> Node | None:
+    def _kernel_form(self) -> Node | None:
         """Return the form that a kernel of this derivative computes; None if stop_gradients must stay."""
         from symgrad.api.handles.output import arrange_nodes, has_stops
 

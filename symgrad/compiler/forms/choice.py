@@ -65,7 +65,7 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
     return direct if less and _unbounded(order) == _unbounded(other) else nodes
 
 
-def with_fewer_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
+def without_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
     """Return a derivative of an array program, or its printed form if that divides by fewer values.
 
     Digits are only compared in formulas of numbers. In an array program a form is better for certain if it has fewer

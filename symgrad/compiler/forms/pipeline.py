@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
-from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, with_fewer_divisors
+from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, without_divisors
 from symgrad.compiler.forms.coefficients import gathered
 from symgrad.compiler.forms.known_sums import regrouped
 from symgrad.compiler.forms.output import Arrangement, Output
@@ -154,7 +154,7 @@ def derivative_forms(
     found = substitute(kept, values)
     if not elementwise:
         found = [
-            n if o.simplify is None else with_fewer_divisors(n, o.simplify)
+            n if o.simplify is None else without_divisors(n, o.simplify)
             for o, n in zip(outputs, found, strict=True)
         ]
     from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none

@@ -54,7 +54,7 @@ def _guarded(choice: Node) -> Node:
     places = [s * k + step for s in (1, -1) for k in numbers for step in _STEPS]
     branches = [yes, no]
     for k, branch in enumerate(branches):
-        place = _harmless(branch, variable, places)
+        place = _finite_place(branch, variable, places)
         if place is not None:
             inside = [variable, number(place)] if k == 0 else [number(place), variable]
             branches[k] = substitute([branch], {variable: where(condition, *inside)})[0]
@@ -79,7 +79,7 @@ def _is_only_variable(variable: Node, *branches: Node) -> bool:
     return all(n is variable or n.op is not SYMBOL for n in topological(branches, until=[variable]))
 
 
-def _harmless(branch: Node, variable: Node, places: list[Fraction]) -> Fraction | None:
+def _finite_place(branch: Node, variable: Node, places: list[Fraction]) -> Fraction | None:
     """Return the first place at which a formula and its derivative have values; None if it has no variable."""
     argument = symbol(Declaration("__argument"))
     (formula,) = substitute([branch], {variable: argument})

@@ -202,7 +202,7 @@ class _Module:
                 cure=f"list one that has it, such as like : real[{missing[0]}], among the inputs",
             )
         like = real if free else ()
-        chosen = self.chosen(outputs, real, cotangents, pulled, gradient - 1)
+        chosen = self.kernel_forms(outputs, real, cotangents, pulled, gradient - 1)
         self.function(
             pullback, pulled, chosen, [*symbols, *cotangents], gradient - 1, single=len(real) == 1, like=like
         )
@@ -242,7 +242,7 @@ class _Module:
         symmetric = any(s.declaration.symmetric for s in symbols_of(found))
         return found if symmetric or len(topological(found)) > SLOPE_EQUATIONS else canonical(found).nodes
 
-    def chosen(
+    def kernel_forms(
         self,
         outputs: Sequence[Node],
         wanted: Sequence[Node],
