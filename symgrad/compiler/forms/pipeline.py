@@ -11,12 +11,9 @@ from contextlib import suppress
 from functools import cache
 
 from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, without_divisors
-from symgrad.compiler.forms.coefficients import gathered
-from symgrad.compiler.forms.known_sums import regrouped
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.redifferentiation import rederivable, rederived
 from symgrad.compiler.forms.residuals import residuals, shareable
-from symgrad.compiler.forms.scales import rescaled
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import all_pointwise, is_elementwise, substitute, topological
@@ -164,6 +161,10 @@ def derivative_forms(
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
     """Return many derivatives with fewer multiplications by constants, as far as linear time allows."""
+    from symgrad.compiler.forms.coefficients import gathered  # late imports, for start-up time: few are so many
+    from symgrad.compiler.forms.known_sums import regrouped
+    from symgrad.compiler.forms.scales import rescaled
+
     with suppress(NumberTooLargeError):  # numbers that are too long stay where they are
         # Sums are recognised in the form of the program, so before any coefficient is factored out of them.
         grouped = regrouped(derived, primal)

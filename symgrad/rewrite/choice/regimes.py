@@ -33,7 +33,6 @@ from symgrad.rewrite.choice.digit_losses import (
     value_and_change,
     within,
 )
-from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial
 from symgrad.rewrite.facts.intervals import Facts
 
 _SWITCH = 8.0
@@ -68,7 +67,7 @@ _HALVINGS, _BITS = 50, 192
 """The halvings of an interval with a root, and the bits that show whether a short number is one."""
 
 _ORDINARY = 2.0 ** np.arange(-40, 21, 1.0)
-_MAGNITUDES = np.unique(np.concatenate([10.0 ** np.arange(-300, 301, 30), _ORDINARY]))
+_MAGNITUDES = np.concatenate([10.0 ** np.arange(-300, 301, 30), _ORDINARY])
 _OFFSETS = 10.0 ** np.arange(-17, 3, 0.5)
 
 
@@ -289,6 +288,8 @@ class OneVariable:
     # ----------------------------------------------------------------------------------------------------------- forms
 
     def _polynomials(self) -> Iterator[Node]:
+        from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial  # for start-up time
+
         for place in self.singular:
             coefficients = taylor_coefficients(self._target, self._variable, place, _TERMS[-1])
             if coefficients is None:
