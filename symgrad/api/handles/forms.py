@@ -183,6 +183,21 @@ class FormMethods(ArrayMethods):
         )
 
     @property
+    def digit_notes(self) -> tuple[str, ...]:
+        """Where the printed form loses digits that `stable` keeps, as one line, or none if no such place is found.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> sg.grad(sg.sin(x)/x, x).digit_notes  # doctest: +ELLIPSIS
+            ('as printed, loses digits for x from -0... to 0...; calls, kernels and sources keep them',)
+        """
+        from symgrad.api.reports.digits import digit_notes
+
+        chosen = self._kernel_form()
+        return digit_notes(self, self._stable().nodes[0] if chosen is None else chosen)
+
+    @property
     def expanded_notes(self) -> tuple[str, ...]:
         """Conditions under which the canonical form is defined but the original expression is not, one phrase each."""
         from symgrad.pretty.simplify import domain_gains
