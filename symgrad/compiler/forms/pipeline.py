@@ -161,9 +161,7 @@ def derivative_forms(
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
     """Return many derivatives with fewer multiplications by constants, as far as linear time allows."""
-    from symgrad.compiler.forms.coefficients import (
-        gathered,
-    )  # late imports, for start-up time: few are so many
+    from symgrad.compiler.forms.coefficients import gathered  # late imports: few programs are so long
     from symgrad.compiler.forms.known_sums import regrouped
     from symgrad.compiler.forms.scales import rescaled
 
