@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 
 from symgrad.compiler.lowering.cost import own_cost
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
+from symgrad.support.traversal import walk
 
 SMALL = 160
 """Derivatives with at most this many equations are small: a reader would see the difference, so all forms are
@@ -69,8 +72,8 @@ def without_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
     """Return a derivative of an array program, or its printed form if that divides by fewer values.
 
     Digits are only compared in formulas of numbers. In an array program a form is better for certain if it has fewer
-    divisors that may vanish, and no more sums in which digits may cancel: p - one_hot(t, k) is the gradient of
-    -log(p[t]) also where p[t] is 0 in floats.
+    divisors that may vanish, no more sums in which digits may cancel, and no more work: p - one_hot(t, k) is the
+    gradient of -log(p[t]) also where p[t] is 0 in floats.
 
     Args:
         node: the derivative.
@@ -81,12 +84,22 @@ def without_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
         return node
     form = simplify(node)
     other = topological([form])
-    fewer = _divisors(other) < _divisors(order) and cost(other) <= cost(order)
-    return form if fewer and _count_sums(other) <= _count_sums(order) else node
+    fewer = _divisors(other) < _divisors(order) and _count_sums(other) <= _count_sums(order)
+    return form if fewer and cost(other) <= cost(order) and _loops(other) <= _loops(order) else node
 
 
 def _divisors(order: Sequence[Node]) -> set[Node]:
-    return {n.args[1] for n in order if n.op is div and symbols_of([n.args[1]])}
+    """Return the factors that may vanish below fraction bars."""
+    from symgrad.rewrite.pipeline import zeros_of  # a late import, as in `_unbounded`
+
+    reached = walk([n.args[1] for n in order if n.op is div], zeros_of)
+    return {n for n in reached if not zeros_of(n) and symbols_of([n])}
+
+
+def _loops(order: Sequence[Node]) -> list[int]:
+    """Return the numbers of nested loops of contractions, the largest first."""
+    labels: list[Sequence[str]] = [n.params[0] for n in order if n.op is einsum]
+    return sorted((len(set(chain(*axes))) for axes in labels), reverse=True)
 
 
 def _count_sums(order: Sequence[Node]) -> int:

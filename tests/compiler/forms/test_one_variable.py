@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.api.handles.output import arrange_nodes
 from symgrad.compiler.forms.parts import parts_of_one_variable
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from tests.fuzz.formulas import random_formula
 
@@ -143,6 +144,21 @@ def test_a_gradient_without_the_divisor_of_a_logarithm() -> None:
     exec(gradient.numpy_source(), namespace)
     for compute in (sg.compile(gradient), gradient, namespace["f"]):
         assert compute(h, 1).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(
+    ("program", "by", "expected"),
+    [
+        ("h : real[n]\nW : real[n, n]\ny : real[n]\nL = -sum(y*log(softmax(W@h)))", "W", True),
+        # One denominator for all terms has the same zeros, and leaves the range of floats earlier.
+        ("A : real[n, n]\nw : real[n]\nb : real[n]\nL = sum((A@w)*b)/sum(w*b)", "w", False),
+    ],
+)
+def test_fewer_divisors_of_array_programs(program: str, by: str, expected: bool) -> None:
+    gradient = sg.grad(sg.parse(program)["L"], by)
+    (computed,) = arrange_nodes([gradient]).nodes
+    assert (computed is gradient.simplify().node) is expected
+    assert any(n.op.name == "div" for n in topological([computed])) is not expected
 
 
 def test_what_is_not_chosen_may_overflow() -> None:
