@@ -12,7 +12,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.rewrite.memo import Answers, keeping, remembered
-from symgrad.rewrite.pipeline import canonical
 
 
 def outputs_of(exprs: Sequence[Handle]) -> list[Output]:
@@ -79,6 +78,8 @@ def source_forms(exprs: Sequence[Handle]) -> tuple[Sequence[Node] | None, dict[N
 
 def value_names(exprs: Sequence[Handle]) -> dict[Node, str]:
     """Return the names that programs give to values, and to their canonical forms, of which derivatives consist."""
+    from symgrad.rewrite.pipeline import canonical  # a late import: a kernel from the disk needs no rules
+
     found = listed_names(exprs)
     forms = canonical(list(found), drop_stops=True).nodes
     return {form: text for form, text in zip(forms, found.values(), strict=True) if form.args} | found
