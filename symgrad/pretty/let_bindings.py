@@ -6,7 +6,7 @@ The results come first, then the lines that they need; each line is below those 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count as count_from
 
 from symgrad.ir.graph import Node, symbol
@@ -28,12 +28,10 @@ class FormulaLines:
     Args:
         results: the formulas, over declared symbols and names.
         new: the lines that derivatives added, in evaluation order.
-        own: the lines of the program that are read, in its order.
     """
 
     results: list[Node]
     new: dict[Node, Node]
-    own: dict[Node, Node] = field(default_factory=dict[Node, Node])
 
 
 def choose_bindings(lines: Lines, results: Sequence[Node]) -> FormulaLines:
@@ -53,12 +51,7 @@ def choose_bindings(lines: Lines, results: Sequence[Node]) -> FormulaLines:
     bodies.update({top: result for top, result in tops.items() if result in needed})
     share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
     needed = _needed(bodies, tops)
-    own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
-    return FormulaLines(
-        [bodies[t] for t in tops],
-        {n: bodies[n] for n in needed},
-        {n: lines.words.bodies[n] for n in own},
-    )
+    return FormulaLines([bodies[t] for t in tops], {n: bodies[n] for n in needed})
 
 
 def _needed(bodies: dict[Node, Node], tops: Collection[Node]) -> list[Node]:

@@ -30,8 +30,6 @@ class NamedFormulas:
     Args:
         results: one for each derivative.
         lines: the new names with their bodies; each is above those that it reads.
-        own: the names of the program that the results or the lines read, with their bodies, in the order of the
-            program.
         slopes: for lines that are derivatives, the value and the variables.
         spelling: the notation of the formulas.
         meaning: the results over declared symbols.
@@ -39,7 +37,6 @@ class NamedFormulas:
 
     results: tuple[Node, ...]
     lines: tuple[tuple[Node, Node], ...]
-    own: tuple[tuple[Node, Node], ...]
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
     spelling: Notation
     meaning: tuple[Node, ...]
@@ -345,7 +342,6 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
     return NamedFormulas(
         printed,
         tuple(reversed(new.items())),
-        tuple((n, written(b)) for n, b in shown.own.items()),
         lines.slopes,
         program.forms.spelling,
         tuple(substitute(printed, table)),

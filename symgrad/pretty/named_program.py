@@ -8,7 +8,7 @@ its bounds) hold for its name; `plain` inserts the values again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -24,7 +24,6 @@ from symgrad.pretty.limits import EQUATIONS
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import ends_of
 from symgrad.support.errors import SymgradError
-from symgrad.support.traversal import walk
 
 _NEAR = Fraction(1, 2**20)
 """The relative width of the domain of a constant; with an exact value, its symbol would be folded."""
@@ -64,15 +63,6 @@ class NamedProgram:
     def plain(self, nodes: Sequence[Node]) -> list[Node]:
         """Return nodes over declared symbols only."""
         return substitute(nodes, {**self.meaning, **self.literals.meaning})
-
-    def lines(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return the names that nodes and the bodies of these names read, in the order of the lines."""
-
-        def names(values: Iterable[Node]) -> list[Node]:
-            return [n for n in topological(values) if n in self.bodies]
-
-        wanted = set(walk(names(nodes), lambda n: names([self.bodies[n]])))
-        return [n for n in self.bodies if n in wanted]
 
 
 def name_program(listing: Listing) -> NamedProgram | None:

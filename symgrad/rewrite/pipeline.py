@@ -289,11 +289,11 @@ def _requirements(output: Node) -> Iterator[Note]:
     choices = [n for n in topological([output]) if n.op is where]
     for node in topological([output], until=choices):
         yield Note(UNDEFINED, node)
-        for divisor in walk(node.args[1:] if node.op is div else (), _zeros):
+        for divisor in walk(node.args[1:] if node.op is div else (), zeros_of):
             yield Note(ZERO, divisor)
 
 
-def _zeros(divisor: Node) -> tuple[Node, ...]:
+def zeros_of(divisor: Node) -> tuple[Node, ...]:
     """Return the nodes whose zeros are zeros of a divisor."""
     if divisor.op is mul:
         return divisor.args

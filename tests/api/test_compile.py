@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.kernels.compile import arrange_nodes
+from symgrad.api.handles.output import arrange_nodes
 from symgrad.compiler.llvm.engine.target import host
 from symgrad.compiler.lowering.cost import own_cost
 from symgrad.errors import MissingInputError, UsageError
@@ -186,5 +186,5 @@ def test_where_the_chain_rule_is_fine_no_other_form_is_looked_for(monkeypatch: p
 def test_fast_forms_are_not_dearer(joints: int) -> None:
     place, angles = _arm(joints)
     outputs = [e for f in place for e in (f, *sg.grad(f, angles))]
-    high, fast = (arrange_nodes(outputs, fast=f)[0] for f in (False, True))
+    high, fast = (arrange_nodes(outputs, fast=f).nodes for f in (False, True))
     assert sum(map(own_cost, topological(fast))) <= sum(map(own_cost, topological(high)))

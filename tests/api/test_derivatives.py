@@ -436,6 +436,18 @@ def test_the_source_of_one_derivative_and_of_none() -> None:
     assert (namespace["slope"](2.0), namespace["value"](2.0)) == (12, 8)
 
 
+def test_source_has_the_names_and_the_inputs_of_its_program() -> None:
+    p = sg.parse("c, x : positive\nnp = x**2\nr = sqrt(np + c)\ny = c/r")
+    g = sg.grad(p["y"], "x")
+    lines = [line.strip() for line in g.numpy_source("slope").splitlines()]
+    assert "def slope(c, x):" in lines  # as in the declarations, and as for a call
+    assert "r = np.sqrt(_pow(x, 2.0) + c)" in lines  # np is the module, not x**2
+    assert not any(line.startswith("r = ") for line in g.numpy_source(expand=True).splitlines())
+    namespace: dict[str, Any] = {}
+    exec(g.numpy_source("slope"), namespace)
+    assert namespace["slope"](2.0, 3.0) == g(2.0, 3.0)
+
+
 @pytest.mark.parametrize("shape", ["", "[n]"])
 def test_named_values_beside_inputs(shape: str) -> None:
     """Gradients are total, however many are asked for; derivatives hold what else is asked for fixed."""

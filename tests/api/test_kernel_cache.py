@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import symgrad as sg
+from symgrad.api.handles.output import outputs_of
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import disk_cache as kept
 from symgrad.apps.cli import main
@@ -51,7 +52,7 @@ def made(**how: Any) -> Any:
 
 
 def key(outputs: Any, inputs: Any, *options: object) -> bytes:
-    return kept._key_of(compiling._outputs(outputs), [i.node for i in inputs], options)
+    return kept._key_of(outputs_of(outputs), [i.node for i in inputs], options)
 
 
 def process(*args: str, **env: str) -> subprocess.Popen[str]:
@@ -130,8 +131,8 @@ def test_what_is_found_is_the_kernel(place: Path, monkeypatch: pytest.MonkeyPatc
     """With its bits, and what it shows; the formulas are arranged when they are asked for, and not before."""
     first = made(name="wave")
     arranged: list[int] = []
-    real = compiling.arrange
-    monkeypatch.setattr(compiling, "arrange", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
+    real = compiling.arrange_nodes
+    monkeypatch.setattr(compiling, "arrange_nodes", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
     found = made(name="wave")
     assert all(map(same_bits, found(X, 0.25), first(X, 0.25)))
     assert all(map(same_bits, found(X, X), first(X, X)))
@@ -224,9 +225,10 @@ def test_keys_of_drawn_formulas_are_equal_only_where_formulas_are() -> None:
 
 def test_the_key_is_the_same_in_every_process(place: Path) -> None:
     code = (
-        "import symgrad as sg\nfrom symgrad.api.kernels import disk_cache as kept, compile as c\n"
+        "import symgrad as sg\nfrom symgrad.api.kernels import disk_cache as kept\n"
+        "from symgrad.api.handles.output import outputs_of\n"
         "p = sg.parse('x, y : real\\nf = sin(x*y)*x')\no = [p['f'], *sg.grad(p['f'], ['x', 'y'])]\n"
-        "print(kept._key_of(c._outputs(o), [p['x'].node, p['y'].node], ()).hex())"
+        "print(kept._key_of(outputs_of(o), [p['x'].node, p['y'].node], ()).hex())"
     )
     found = {
         subprocess.run(
@@ -280,7 +282,7 @@ def test_a_thousand_damages_are_never_executed(place: Path, monkeypatch: pytest.
         if data == content:
             continue
         entry.write_bytes(data)
-        place_of = kept.CachedKernel.of(compiling._outputs(formula()), _inputs(), "float64", False)
+        place_of = kept.CachedKernel.of(outputs_of(formula()), _inputs(), "float64", False)
         assert place_of is not None
         assert place_of._found is None
         if k % 100 == 0:
@@ -298,7 +300,7 @@ def _inputs() -> list[Any]:
 def test_what_is_signed_and_makes_no_sense_is_compiled_again(place: Path) -> None:
     """What another state of symgrad could have kept under a key."""
     made()
-    place_of = kept.CachedKernel.of(compiling._outputs(formula()), _inputs(), "float64", False)
+    place_of = kept.CachedKernel.of(outputs_of(formula()), _inputs(), "float64", False)
     assert place_of is not None
     assert place_of._found
     good = place_of._found

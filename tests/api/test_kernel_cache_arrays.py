@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.api.handles.output import outputs_of
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import disk_cache as kept
 from symgrad.compiler.llvm.arrays.cached_code import CachedArrayCode
@@ -71,8 +72,8 @@ def test_what_is_found_is_the_kernel(
         values = [v.astype("float32") if v.dtype == "float64" else v for v in values]
     first: Any = sg.compile(outputs, inputs, name="first", **how)
     arranged: list[int] = []
-    real = compiling.arrange
-    monkeypatch.setattr(compiling, "arrange", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
+    real = compiling.arrange_nodes
+    monkeypatch.setattr(compiling, "arrange_nodes", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
     found: Any = sg.compile(outputs, inputs, name="first", **how)
     assert isinstance(found.code, EntryCode if name == "small arrays" else CachedArrayCode)
     assert not isinstance(first.code, CachedArrayCode)
@@ -141,7 +142,7 @@ def test_the_second_process_lowers_nothing(place: Path) -> None:
 
 def place_of(name: str) -> kept.CachedKernel:
     inputs = [s.node for s in sg.parse(PROGRAMS[name][0]).inputs]
-    found = kept.CachedKernel.of(compiling._outputs(program(name)[0]), inputs, "float64", False)
+    found = kept.CachedKernel.of(outputs_of(program(name)[0]), inputs, "float64", False)
     assert found is not None
     return found
 

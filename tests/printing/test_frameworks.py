@@ -44,6 +44,41 @@ def test_random_programs_in_jax(seed):
         np.testing.assert_allclose([float(g) for g in got], expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("declare", "formula", "points"),
+    [
+        ("x : positive", "log(1 - exp(-x))", [(1e-9,), (1.0,), (600.0,)]),
+        ("x : positive", "log(sinh(x)/x)", [(1e-6,), (3.0,), (700.0,)]),
+        ("x : real", "sin(x)/x", [(1e-8,), (-1e-3,), (3.0,)]),
+        ("y, x : real", "y*log(1 + exp(2*x))", [(3.0, 800.0), (3.0, -800.0), (3.0, 0.1)]),
+    ],
+)
+def test_jax_differentiates_the_form_of_the_kernel(declare, formula, points):
+    """Both branches of a choice are differentiated, so the other one must not overflow."""
+    jax = pytest.importorskip("jax")
+    y = sg.parse(f"{declare}\nL = {formula}")["L"]
+    slope = sg.grad(y, "x")
+    curve = sg.grad(slope, "x")
+    with jax.enable_x64(True):
+        f, of_slope = run(y.framework_source("jax", gradient=True)), run(slope.framework_source("jax"))
+        for at in points:
+            by = len(at) - 1
+            assert float(of_slope(*at)) == pytest.approx(float(slope(*at)), rel=1e-13)
+            assert float(jax.grad(f, by)(*at)) == pytest.approx(float(slope(*at)), rel=1e-13)
+            for second in (jax.grad(of_slope, by), jax.grad(jax.grad(f, by), by)):
+                assert float(second(*at)) == pytest.approx(float(curve(*at)), rel=1e-9, abs=1e-300)
+
+
+def test_stops_of_a_derivative_stay_in_its_source():
+    jax = pytest.importorskip("jax")
+    y = sg.parse("x : positive\ny = stop_gradient(x)*log(1 - exp(-x))")["y"]
+    slope = sg.grad(y, "x")
+    with jax.enable_x64(True):
+        f = run(slope.framework_source("jax"))
+        assert float(f(0.7)) == pytest.approx(float(slope(0.7)), rel=1e-13)
+        assert float(jax.grad(f)(0.7)) == pytest.approx(float(sg.grad(slope, "x")(0.7)), rel=1e-13)
+
+
 @pytest.mark.parametrize("local", ["clean", "noisy"])
 def test_noise_is_ignored_in_jax_too(local):
     jax = pytest.importorskip("jax")

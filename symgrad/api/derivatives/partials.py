@@ -8,7 +8,6 @@ from typing import Any, ClassVar, cast
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, title
-from symgrad.api.handles.named_derivatives import named_together, readable
 from symgrad.report.report import Reported
 
 
@@ -108,14 +107,10 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
             >>> print(sg.derivatives(p["loss"], ["w", "c"]).numpy_source().splitlines()[-1].strip())
             return 2.0*(X.T @ r), 2.0*np.sum(r)
         """
-        from symgrad.printing.numpy.source import numpy_source  # for start-up time
-        from symgrad.printing.texts.named_formulas import formulas_source
+        from symgrad.api.handles.output import numpy_text  # for start-up time
 
         exprs = [e for _, e in self._shown()]
-        said = None if expand or any(e.slope is None for e in exprs) else named_together(exprs)
-        if said is not None:
-            return formulas_source(said, name)
-        return numpy_source([readable(e) for e in exprs], name=name)
+        return numpy_text(exprs, name, expand=expand, single=False)
 
     def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:
         """Apply a function to each derivative, and replace the variables by new ones (internal)."""

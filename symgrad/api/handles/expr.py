@@ -22,7 +22,6 @@ from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 from symgrad.report.report import Reported, called
 from symgrad.rewrite.facts.distribution_params import declared
-from symgrad.rewrite.memo import keeping, remembered
 from symgrad.support.errors import (
     NotInProgramError,
     OperandError,
@@ -180,11 +179,9 @@ class Expr(FormMethods, Reported):
         """Return the form that is evaluated: for a derivative, the form that a kernel computes."""
         if not self.derived:
             return self._node
-        from symgrad.api.handles.output import output_of  # a late import: values as written need no rules
-        from symgrad.compiler.forms.pipeline import arrange
+        from symgrad.api.handles.output import arrange_nodes  # a late import: values as written need no rules
 
-        with keeping(self.answers):
-            return remembered([self._node], "computed", lambda: arrange([output_of(self)]).nodes[0])
+        return arrange_nodes([self]).nodes[0]
 
     def __float__(self) -> float:
         self._single("float")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
-from symgrad.ir.graph import SYMBOL
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.facts.inference import Conditions
@@ -82,8 +81,9 @@ class FormMethods(ArrayMethods):
         `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by the number of
         wrong bits at sample points of the declared domains, so declare them. A part of one variable may become a choice
         between forms at thresholds, one of which may be a Taylor polynomial, correct to the last bits of floats.
-        `stable_notes` tells where else the result is defined. For a derivative the search starts from its canonical
-        form. The stable form is computed exactly as written, without further rewriting.
+        `stable_notes` tells where else the result is defined. The stable form of a derivative is the form that its
+        kernel computes; if the derivative contains stop_gradients, these stay, and only rules look for other forms. The
+        stable form is computed exactly as written, without further rewriting.
 
         Example:
             >>> import symgrad as sg
@@ -91,41 +91,39 @@ class FormMethods(ArrayMethods):
             >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
             1/(sqrt(x + 1) + sqrt(x))
         """
-        return self._in_form(self._stable().nodes[0], derived=False)
+        chosen = self._kernel_form()
+        return self._in_form(self._stable().nodes[0] if chosen is None else chosen, derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
-        """Conditions under which the stable form is defined although the starting form is not, one sentence each."""
-        return tuple(self._stable().notes)
+        """Conditions under which the stable form is defined although the starting form is not, one for each."""
+        chosen = self._kernel_form()
+        if chosen is None:
+            return tuple(self._stable().notes)
+        from symgrad.pretty.simplify import domain_gains
+
+        return domain_gains(readable(self), chosen)
+
+    def _kernel_form(self) -> Node | None:
+        """Return the form that a kernel of this derivative computes; None if stop_gradients must stay."""
+        from symgrad.api.handles.output import arrange_nodes, has_stops
+
+        return arrange_nodes([self]).nodes[0] if self.derived and not has_stops([self]) else None
 
     def _stable(self) -> Stable:
-        from symgrad.api.handles.output import output_of
-        from symgrad.compiler.forms.one_variable import keep_digits, keep_digits_of_values
-        from symgrad.compiler.forms.redifferentiation import rederived
-        from symgrad.rewrite.pipeline import Stable, canonical, stable
+        from symgrad.rewrite.pipeline import Stable, stable
 
         formula = [readable(self)]
         with keeping(self.answers):
-            if not self.derived:
-                found = stable(formula)
-                if not is_elementwise(formula):
-                    return found
+            found = stable(formula)
+            if self.derived or not is_elementwise(formula):
+                return found
+            from symgrad.compiler.forms.one_variable import keep_digits_of_values
 
-                def by_parts() -> Stable:
-                    return Stable(keep_digits_of_values(found.nodes), found.trace)
+            def by_parts() -> Stable:
+                return Stable(keep_digits_of_values(found.nodes), found.trace)
 
-                return remembered(formula, "stable by parts", by_parts)
-            output = output_of(self)
-            again = cache(lambda: rederived([output]))
-            others = (lambda: canonical(again()).nodes, again)
-
-            def with_digits() -> Stable:
-                found = stable(formula, others)
-                if not is_elementwise(found.nodes):
-                    return found
-                return Stable(keep_digits([output], found.nodes), found.trace)
-
-            return remembered(formula, "stable derivative", with_digits)
+            return remembered(formula, "stable by parts", by_parts)
 
     def simplify(self) -> Self:
         """Return the most readable form that is found in bounded time.
@@ -183,6 +181,21 @@ class FormMethods(ArrayMethods):
         return tuple(
             dict.fromkeys(readings(readable(self), lambda index, size: is_inside(index, size, known)))
         )
+
+    @property
+    def digit_notes(self) -> tuple[str, ...]:
+        """Where the printed form loses digits that `stable` keeps, as one line, or none if no such place is found.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> sg.grad(sg.sin(x)/x, x).digit_notes  # doctest: +ELLIPSIS
+            ('as printed, loses digits for x from -0... to 0...; calls, kernels and sources keep them',)
+        """
+        from symgrad.api.reports.digits import digit_notes
+
+        chosen = self._kernel_form()
+        return digit_notes(self, self._stable().nodes[0] if chosen is None else chosen)
 
     @property
     def expanded_notes(self) -> tuple[str, ...]:
@@ -247,20 +260,21 @@ class FormMethods(ArrayMethods):
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return the source of a self-contained NumPy function that computes the expression.
 
+        A derivative is computed in the form of its kernel, which may be longer than what is printed, and loses fewer
+        digits.
+
         Args:
-            name: the name of the function.
-            expand: whether to write it in terms of the inputs only. Otherwise names of a derivative's program are
-                variables if that is shorter.
+            name: the name of the function; its arguments are in the order of `inputs`.
+            expand: whether to write it in terms of the inputs only. Otherwise the values of a derivative that its
+                program names are variables.
 
         Raises:
             UsageError: if the name is not a Python identifier, or is a name that the source uses itself.
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
-        from symgrad.printing.numpy.source import numpy_source
-        from symgrad.printing.texts.named_formulas import formulas_source
+        from symgrad.api.handles.output import numpy_text
 
-        said = None if expand else named_together([self])
-        return numpy_source([readable(self)], name=name) if said is None else formulas_source(said, name)
+        return numpy_text([self], name, expand=expand, single=True)
 
     def framework_source(self, framework: str, name: str = "f", *, gradient: bool | int = False) -> str:
         r"""Return the source of a Python function in the operations of JAX, torch, TensorFlow or Keras.
@@ -270,11 +284,12 @@ class FormMethods(ArrayMethods):
         order. At kinks the framework's convention applies. With ``gradient=True`` the function has the gradient that
         symgrad derived, registered by ``jax.custom_vjp``, ``torch.autograd.Function``, ``tf.custom_gradient`` or
         ``keras.ops.custom_gradient``; the framework derives the second derivative from that gradient. With
-        ``gradient=k``, symgrad derives all derivatives up to order k.
+        ``gradient=k``, symgrad derives all derivatives up to order k. Derivatives are written in the forms that their
+        kernels compute; a derivative that contains stop_gradients keeps these, and has its printed form.
 
         Args:
             framework: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"`` (all backends that have gradients).
-            name: the name of the function.
+            name: the name of the function; its arguments are in the order of `inputs`.
             gradient: whether the function has symgrad's derivatives, or the order up to which it has them.
 
         Raises:
@@ -316,7 +331,12 @@ class FormMethods(ArrayMethods):
                 return _f_value(x), grad
             <BLANKLINE>
         """
+        from symgrad.api.handles.output import read_symbols, source_forms
         from symgrad.printing.frameworks.pasted import framework_source
 
-        names = {n: t for listing in reversed(self.listings) for n, t in listing.name_of().items()}
-        return framework_source(readable(self), framework, name, names, gradient=int(gradient))
+        node = readable(self)
+        forms, names = source_forms([self])
+        symbols = read_symbols([self], [node, *(forms or ())])
+        return framework_source(
+            node, framework, name, names, inputs=symbols, gradient=int(gradient), forms=forms
+        )

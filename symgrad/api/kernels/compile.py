@@ -12,18 +12,15 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
-from symgrad.api.handles.output import output_of
+from symgrad.api.handles.output import arrange_nodes, outputs_of
 from symgrad.api.kernels.disk_cache import CachedKernel
 from symgrad.compiler.c.identifiers import c_identifier
-from symgrad.compiler.forms.output import Arrangement, Output
-from symgrad.compiler.forms.pipeline import arrange
 from symgrad.compiler.kernels.compile import compile_for_cuda, compile_nodes, kept_kernel, save_native
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.report.about import Subject
-from symgrad.rewrite.memo import Answers, keeping
 from symgrad.support.errors import NotInProgramError, UsageError
 from symgrad.support.files import write_atomically
 from symgrad.support.progress import reports_progress
@@ -159,21 +156,23 @@ def compile(
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
     fast, real = accuracy == "fast", float_type(dtype).numpy
     if target == "cuda":
-        nodes, fusable = arrange_nodes(exprs, fast=fast, dtype=real)
-        return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
+        found = arrange_nodes(exprs, fast=fast, dtype=real)
+        return compile_for_cuda(
+            found.nodes, symbols, dtype=dtype, name=name, fusable=found.fusable, fast=fast
+        )
     low = effort == "low"
-    entry = None if low else CachedKernel.of(_outputs(exprs), symbols, real, fast)
+    entry = None if low else CachedKernel.of(outputs_of(exprs), symbols, real, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
     forms = partial(arrange_nodes, exprs, fast=fast, low=low, dtype=real)
     kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:
-        nodes, fusable = forms()
+        found = forms()
         better = entry is not None and entry.again
         kernel = compile_nodes(
-            nodes,
+            found.nodes,
             symbols,
             declared=known_symbols(exprs),
-            fusable=fusable,
+            fusable=found.fusable,
             effort="high" if better else effort,
             keep=None if entry is None else entry.keep,
             **how,
@@ -217,23 +216,3 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
             cure=suggest(item, known),
         )
     return known[item]
-
-
-def arrange_nodes(
-    exprs: Sequence[Expr], *, fast: bool = False, low: bool = False, dtype: str = "float64"
-) -> Arrangement:
-    """Return the nodes to compile, and the nodes whose products and sums may be fused.
-
-    Args:
-        exprs: the expressions.
-        fast: whether formulas of the user may be rearranged like derivatives.
-        low: whether long derivatives stay as the chain rule gives them.
-        dtype: the type of floats in which they are computed.
-    """
-    no_answers: Answers = {}
-    with keeping(next((e.answers for e in exprs if e.derived), no_answers)):
-        return arrange(_outputs(exprs), fast=fast, low=low, dtype=dtype)
-
-
-def _outputs(exprs: Sequence[Expr]) -> list[Output]:
-    return [output_of(e) for e in exprs]

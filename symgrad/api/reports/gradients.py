@@ -102,13 +102,15 @@ def formula_report(e: Expr) -> Report:
     blocks: list[Block] = []
     if e.derived:
         blocks.append(MathLines((shown,), "the formula"))
-        notes = [*e.domain_notes, *e.form_notes]
+        notes = [*e.domain_notes, *e.form_notes, *e.digit_notes]
         if notes:
             blocks.append(Items(tuple(prose(n) for n in notes)))
         if e.nothing is not None:
             blocks.append(Paragraph(prose(f"It is {e.nothing}.")))
     else:
         blocks += program_blocks(joined_listing(e.listings), [e])
+        if e.digit_notes:
+            blocks.append(Items(tuple(map(prose, e.digit_notes))))
     blocks += _accuracy(e)
     return Report(name or ("A derivative" if e.derived else "A formula"), tuple(blocks))
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from symgrad.api.handles.expr import Expr, handle
+from symgrad.api.reports.digits import digit_notes
 from symgrad.api.reports.maths import expression, listing_of, program_blocks
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.report.about import Subject
-from symgrad.report.blocks import Block, Heading, MathLines, Maths
+from symgrad.report.blocks import Block, Heading, Items, MathLines, Maths, prose
 
 
 def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
@@ -26,6 +27,14 @@ def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
     rows = [Maths(f.text, f"& {f.latex}") for f in (expression(e) for e in exprs if e.derived)]
     if rows:
         blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
+    notes = [
+        f"output {k + 1}: {note}" if len(exprs) > 1 else note
+        for k, e in enumerate(exprs)
+        if e.derived
+        for note in digit_notes(e, kernel.outputs[k])
+    ]
+    if notes:
+        blocks.append(Items(tuple(map(prose, notes))))
     for k, e in enumerate(exprs):
         figure = _accuracy(e, k, kernel)
         if figure is not None:

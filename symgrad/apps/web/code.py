@@ -7,14 +7,13 @@ from typing import Any
 
 import symgrad
 from symgrad.analysis.explain.naming import Naming
-from symgrad.api.handles.named_derivatives import readable
+from symgrad.api.handles.output import numpy_text
 from symgrad.apps.web.blocks import Block, code, listing, text
 from symgrad.apps.web.limits import CODE_LINES
 from symgrad.apps.web.question import PageQuestion
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of
 from symgrad.printing.frameworks.pasted import FRAMEWORKS
-from symgrad.printing.numpy.source import numpy_source
 from symgrad.support.errors import InternalError, UsageError
 
 # What is imported in functions here needs llvmlite, which is not available in a browser.
@@ -28,8 +27,7 @@ def _framework(framework: str) -> Callable[[PageQuestion], str]:
 
 
 def _numpy(question: PageQuestion) -> str:
-    nodes = [readable(e) for e in (question.y, *question.gradients)]
-    return numpy_source(nodes, name=question.name)
+    return numpy_text([question.y, *question.gradients], question.name, expand=False, single=False)
 
 
 def _c(question: PageQuestion) -> str:

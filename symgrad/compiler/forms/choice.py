@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 
 from symgrad.compiler.lowering.cost import own_cost
 from symgrad.ir.graph import OPS, Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
+from symgrad.support.traversal import walk
 
 SMALL = 160
 """Derivatives with at most this many equations are small: a reader would see the difference, so all forms are
@@ -63,6 +66,44 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
     everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
     less = everywhere and cost({*order, *primal}) < cost(known)
     return direct if less and _unbounded(order) == _unbounded(other) else nodes
+
+
+def without_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
+    """Return a derivative of an array program, or its printed form if that divides by fewer values.
+
+    Digits are only compared in formulas of numbers. In an array program a form is better for certain if it has fewer
+    divisors that may vanish, no more sums in which digits may cancel, and no more work: p - one_hot(t, k) is the
+    gradient of -log(p[t]) also where p[t] is 0 in floats.
+
+    Args:
+        node: the derivative.
+        simplify: a function that writes a formula as it is printed.
+    """
+    order = topological([node])
+    if len(order) > SMALL or not _divisors(order):
+        return node
+    form = simplify(node)
+    other = topological([form])
+    fewer = _divisors(other) < _divisors(order) and _count_sums(other) <= _count_sums(order)
+    return form if fewer and cost(other) <= cost(order) and _loops(other) <= _loops(order) else node
+
+
+def _divisors(order: Sequence[Node]) -> set[Node]:
+    """Return the factors that may vanish below fraction bars."""
+    from symgrad.rewrite.pipeline import zeros_of  # a late import, as in `_unbounded`
+
+    reached = walk([n.args[1] for n in order if n.op is div], zeros_of)
+    return {n for n in reached if not zeros_of(n) and symbols_of([n])}
+
+
+def _loops(order: Sequence[Node]) -> list[int]:
+    """Return the numbers of nested loops of contractions, the largest first."""
+    labels: list[Sequence[str]] = [n.params[0] for n in order if n.op is einsum]
+    return sorted((len(set(chain(*axes))) for axes in labels), reverse=True)
+
+
+def _count_sums(order: Sequence[Node]) -> int:
+    return sum(n.op is add for n in order)
 
 
 def _unbounded(order: Sequence[Node]) -> set[Node]:

@@ -6,16 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache, partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.autodiff.jvp import Pushforward
-from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
-from symgrad.autodiff.products import product_node, product_of, reassociate, total
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
-from symgrad.compiler.forms.separated_variables import separated
-from symgrad.compiler.forms.value_forms import elementary_form, value_forms
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
 from symgrad.ir.types import Declaration, Domain
@@ -30,6 +26,9 @@ from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
 from symgrad.support.progress import steps
+
+if TYPE_CHECKING:
+    from symgrad.autodiff.logarithmic import LogarithmicDifferentiation
 
 _Stages: TypeAlias = "Iterator[Sequence[Node]]"
 
@@ -74,7 +73,7 @@ class _DigitGuard:
         self._best_forms: dict[tuple[Node, Node], Node] = {}
         self._parts: dict[tuple[Node, Node], OneVariable] = {}
         self._singular: dict[Node, dict[Fraction, None]] = {}
-        self._ways = cache(LogarithmicDifferentiation)
+        self._ways = cache(_logarithmic)
         self._searches = 0
 
     def keep(self, outputs: Sequence[Output], nodes: Sequence[Node]) -> list[Node]:
@@ -108,8 +107,11 @@ class _DigitGuard:
             return node
         part = self._part(node, variables[0])
         gaps = [p for p in part.singular if part.has_value(formulas[0], p) and not part.has_value(node, p)]
-        shorter = self._simplified(output.node) if gaps else []
-        for form in (f for s in shorter for f in (s, reassociate(s))):
+        if not gaps:
+            return node
+        from symgrad.autodiff.products import reassociate  # a late import, as in `_logarithmic`
+
+        for form in (f for s in self._simplified(output.node) for f in (s, reassociate(s))):
             if part.has_value(form, gaps[0]) and part.is_equal(form):
                 return form
         return node
@@ -128,6 +130,8 @@ class _DigitGuard:
             return node
 
         def stages() -> _Stages:
+            from symgrad.autodiff.products import reassociate  # a late import, as in `_logarithmic`
+
             made = canonical([node]).nodes[0], reassociate(node)
             yield made
             yield [stable([form]).nodes[0] for form in made]
@@ -156,6 +160,9 @@ class _DigitGuard:
         return substitute(nodes, better)
 
     def _stages_of_value(self, node: Node) -> _Stages:
+        from symgrad.autodiff.products import reassociate  # late imports, as in `_logarithmic`
+        from symgrad.compiler.forms.value_forms import value_forms
+
         made = value_forms(node, self._known)
         yield made
         yield [stable([form]).nodes[0] for form in made]
@@ -182,15 +189,18 @@ class _DigitGuard:
     def _improve_derivative(self, output: Output, node: Node, variables: Sequence[Node]) -> tuple[Node, bool]:
         """Return the form of a derivative that loses the fewest digits on lines, and whether its parts are chosen."""
         of_parts: list[Node] = []
-        for y, by in dict.fromkeys(_differentiated(output)):
-            slope = with_slopes(y, len(by), self._slope_of_part)
-            for x in by:
-                slope = Pushforward({x: as_node(1)})([slope])[0]
-            of_parts += _without_stops(as_computed([slope]))
+        formulas = dict.fromkeys(_differentiated(output))
+        for y, by in formulas:
+            with_slopes(y, len(by), self._note_singular_points)
         near = {x: list(self._singular.get(x, ())) for x in variables}
         lines = VariableLines(node, variables, self._known, near, self._floats)
 
         def stages() -> _Stages:
+            for y, by in formulas:
+                slope = with_slopes(y, len(by), self._slope_of_part)
+                for x in by:
+                    slope = Pushforward({x: as_node(1)})([slope])[0]
+                of_parts.extend(_without_stops(as_computed([slope])))
             yield [*self._simplified(output.node), *of_parts, output.node]
             separate = self._separated(node, partial(self._stages, output=None))
             of_parts.extend(separate)
@@ -206,6 +216,13 @@ class _DigitGuard:
 
     def _separated(self, node: Node, stages: Callable[[Node], _Stages]) -> list[Node]:
         """Return a formula as powers of its inputs times functions of one product of them, in chosen forms."""
+        from symgrad.autodiff.products import (
+            product_node,
+            product_of,
+            total,
+        )  # late imports, as in `_logarithmic`
+        from symgrad.compiler.forms.separated_variables import separated
+
         found: list[Node] = []
         for variable in dict.fromkeys(v for _, v in parts_of_one_variable([node]) if v.args):
             argument = _argument(self._known.facts(variable))
@@ -238,6 +255,12 @@ class _DigitGuard:
                     node = where(ne(x, as_node(0)), node, slope)
         return node
 
+    def _note_singular_points(self, slope: Node, variable: Node, _part: Node, _order: int) -> Node:
+        """Record the singular points of a derivative of a part of a formula; return the derivative."""
+        part = self._part(canonical([slope], drop_stops=True).nodes[0], variable)
+        self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
+        return slope
+
     def _slope_of_part(self, slope: Node, variable: Node, part: Node, order: int) -> Node:
         """Return the form of a derivative of a part of a formula."""
         node = canonical([slope], drop_stops=True).nodes[0]
@@ -252,6 +275,9 @@ class _DigitGuard:
 
     def _stages(self, node: Node, output: Output | None) -> _Stages:
         """Yield forms of a part; more of them if the part is a derivative of a formula of one variable."""
+        from symgrad.autodiff.products import reassociate  # late imports, as in `_logarithmic`
+        from symgrad.compiler.forms.value_forms import elementary_form, value_forms
+
         yield self._simplified(node if output is None else output.node)
         made = [node, canonical([node]).nodes[0], elementary_form(node)]
         if output is not None:
@@ -283,6 +309,14 @@ class _DigitGuard:
                     slope = None if slope is None else self._ways(x).derivative(slope)
                 if slope is not None:
                     yield slope
+
+
+def _logarithmic(variable: Node) -> LogarithmicDifferentiation:
+    from symgrad.autodiff.logarithmic import (
+        LogarithmicDifferentiation,
+    )  # for start-up: most formulas lose no digits
+
+    return LogarithmicDifferentiation(variable)
 
 
 def _without_stops(nodes: Sequence[Node]) -> list[Node]:

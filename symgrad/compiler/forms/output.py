@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.ir.graph import Node
@@ -34,13 +33,14 @@ class Output:
         return bool(self.origins)
 
 
-class Arrangement(NamedTuple):
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Arrangement:
     """The nodes that a kernel computes in place of the outputs.
 
-    Attributes:
+    Args:
         nodes: a node for each output, equal to the output in exact arithmetic.
         fusable: nodes whose products and sums may become fused multiply-adds, since the user did not write them.
     """
 
-    nodes: list[Node]
+    nodes: Sequence[Node]
     fusable: frozenset[Node]

@@ -10,13 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
-from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine
-from symgrad.compiler.forms.coefficients import gathered
-from symgrad.compiler.forms.known_sums import regrouped
+from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, without_divisors
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.redifferentiation import rederivable, rederived
 from symgrad.compiler.forms.residuals import residuals, shareable
-from symgrad.compiler.forms.scales import rescaled
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import all_pointwise, is_elementwise, substitute, topological
@@ -161,6 +158,11 @@ def derivative_forms(
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
     found = substitute(kept, values)
+    if not elementwise:
+        found = [
+            n if o.simplify is None else without_divisors(n, o.simplify)
+            for o, n in zip(outputs, found, strict=True)
+        ]
     # For start-up time: many programs need none.
     from symgrad.compiler.forms.one_variable import keep_digits
     from symgrad.rewrite.choice.float_values import floats_named
@@ -170,6 +172,10 @@ def derivative_forms(
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
     """Return many derivatives with fewer multiplications by constants, as far as linear time allows."""
+    from symgrad.compiler.forms.coefficients import gathered  # late imports: few programs are so long
+    from symgrad.compiler.forms.known_sums import regrouped
+    from symgrad.compiler.forms.scales import rescaled
+
     with suppress(NumberTooLargeError):  # numbers that are too long stay where they are
         # Sums are recognised in the form of the program, so before any coefficient is factored out of them.
         grouped = regrouped(derived, primal)

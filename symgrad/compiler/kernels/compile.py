@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symgrad.compiler.kernels.calls.threads import checked_threads
 from symgrad.compiler.kernels.elementwise import Amount, ElementwiseKernel, measured
-from symgrad.compiler.kernels.kernel import Forms, Kernel, KernelOptions, Saver
+from symgrad.compiler.kernels.kernel import Kernel, KernelOptions, Saver
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.compiler.llvm.text.types import FloatType, float_type
@@ -26,6 +26,7 @@ from symgrad.support.logs import info
 from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
+    from symgrad.compiler.forms.output import Arrangement
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
     from symgrad.compiler.kernels.array_kernel import ArrayKernel
     from symgrad.compiler.lowering.entries.program import ScalarProgram
@@ -146,7 +147,7 @@ def _of_arrays(keep: Keeper) -> Keeper:
 
 def kept_kernel(
     kept: bytes,
-    forms: Forms,
+    forms: Callable[[], Arrangement],
     inputs: Sequence[Node],
     *,
     dtype: object,
@@ -184,10 +185,10 @@ def kept_kernel(
     work, equations = head.split(b" ")
 
     def computed() -> tuple[Sequence[Node], Collection[Node]]:
-        nodes, fusable = forms()
-        nodes = as_computed(nodes)
-        scalars = None if is_elementwise(nodes) else _scalars(nodes, inputs, fusable)
-        return (nodes, fusable) if scalars is None else (scalars.outputs, scalars.fusable)
+        found = forms()
+        nodes = as_computed(found.nodes)
+        scalars = None if is_elementwise(nodes) else _scalars(nodes, inputs, found.fusable)
+        return (nodes, found.fusable) if scalars is None else (scalars.outputs, scalars.fusable)
 
     def plan() -> Schedule:
         return schedule(kernel.outputs, inputs, fusable=kernel.fusable, fast=fast)

@@ -8,6 +8,7 @@ from typing import Any
 
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.named_derivatives import readable
+from symgrad.api.handles.output import listed_names, source_forms
 from symgrad.interop.exporters.callee import Callee
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.free_names import free_name
@@ -37,7 +38,7 @@ def text_of(exprs: Sequence[Expr], inputs: Sequence[Node]) -> tuple[str, list[st
         y = h*y_
         ['y', 'y_']
     """
-    known = {n: t for n, t in _names_of(exprs).items() if n.args}
+    known = listed_names(exprs)
     nodes = [e.node for e in exprs]
     taken = {s.name for s in symbols_of([*inputs, *nodes])} | {str(size) for s in inputs for size in s.shape}
     names: dict[Node, str] = {}
@@ -69,14 +70,8 @@ def source_of(program: Callee, framework: str, name: str, *, single: bool, gradi
     """
     nodes = [readable(e) for e in program.outputs]
     symbols = [e.node for e in program.inputs]
-    return source_text(
-        nodes, symbols, framework, name, _names_of(program.outputs), single=single, gradient=gradient
-    )
-
-
-def _names_of(exprs: Sequence[Expr]) -> dict[Node, str]:
-    """Return the names of nodes in the programs of expressions; the names of the first expression take precedence."""
-    return {n: t for e in reversed(exprs) for listing in e.listings for n, t in listing.name_of().items()}
+    forms, names = source_forms(program.outputs)
+    return source_text(nodes, symbols, framework, name, names, single=single, gradient=gradient, forms=forms)
 
 
 def source_text(
@@ -88,11 +83,19 @@ def source_text(
     *,
     single: bool,
     gradient: int,
+    forms: Sequence[Node] | None = None,
 ) -> str:
-    """Return nodes as a function in operations of a framework; only real nodes have a gradient."""
+    """Return nodes, in equal forms, as a function in operations of a framework; only real nodes have a gradient."""
     real = all(n.dtype == "real" for n in nodes)
-    output = nodes[0] if single else list(nodes)
-    return framework_source(output, framework, name, names, inputs=symbols, gradient=gradient if real else 0)
+    return framework_source(
+        nodes[0] if single else list(nodes),
+        framework,
+        name,
+        names,
+        inputs=symbols,
+        gradient=gradient if real else 0,
+        forms=forms,
+    )
 
 
 def execute_source(source: str, name: str, inputs: Sequence[str]) -> Callable[..., Any]:

@@ -9,13 +9,20 @@ from __future__ import annotations
 import keyword
 from collections.abc import Collection, Mapping, Sequence
 
+from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.graph import Node, symbol
+from symgrad.compiler.forms.output import Output
+from symgrad.compiler.forms.pipeline import arrange
+from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.notation.free_names import free_name
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import all_pointwise, symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.control import value_alone
+from symgrad.ops.control import stop_gradient, value_alone, with_slope
+from symgrad.ops.scalar.arith import add, mul
+from symgrad.ops.scalar.logic import where
+from symgrad.pretty.simplify import simplified
+from symgrad.printing.frameworks.branches import guard_branches
 from symgrad.printing.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped
 from symgrad.printing.frameworks.own_functions import HELPERS
 from symgrad.printing.frameworks.table import FRAMEWORK
@@ -37,6 +44,7 @@ def framework_source(
     *,
     inputs: Sequence[Node] | None = None,
     gradient: int = 0,
+    forms: Sequence[Node] | None = None,
 ) -> str:
     """Return a Python function in the operations of a framework, operation by operation as written.
 
@@ -49,6 +57,7 @@ def framework_source(
             use.
         gradient: the number of orders of differentiation for which the framework gets symgrad's pullback; 0 for
             plain operations.
+        forms: equal forms in which the outputs are computed; None for the outputs themselves.
 
     Raises:
         UsageError: if there is no such framework, or the name is not an identifier.
@@ -57,8 +66,10 @@ def framework_source(
     if framework not in FRAMEWORK:
         raise UsageError(f"the framework {framework!r}", expected=one_of(FRAMEWORKS))
     nodes = [outputs] if isinstance(outputs, Node) else list(outputs)
-    symbols = symbols_of(nodes) if inputs is None else list(inputs)
-    reached = set(topological(nodes))
+    if forms is None or unspelled(topological(forms), framework):
+        forms = nodes
+    symbols = symbols_of([*nodes, *forms]) if inputs is None else list(inputs)
+    reached = set(topological([*nodes, *forms]))
     wanted = {n: t for n, t in (names or {}).items() if n.args and n in reached}
     for text in (name, *(s.name for s in symbols), *wanted.values()):
         if not text.isidentifier() or (keyword.iskeyword(text) and text == name):
@@ -69,7 +80,7 @@ def framework_source(
                 f"an output that is {node.dtype} has no gradient", cure="leave it out, or gradient=False"
             )
     writer = _Module(framework, name, symbols, wanted, RESERVED if gradient else ())
-    writer.function(name, nodes, symbols, gradient, single=isinstance(outputs, Node))
+    writer.function(name, nodes, forms, symbols, gradient, single=isinstance(outputs, Node))
     parts = [FRAMEWORK[framework].imports + "\n", *writer.helpers.values(), *writer.functions]
     return "\n\n".join(parts)
 
@@ -101,27 +112,32 @@ class _Module:
         self,
         name: str,
         outputs: Sequence[Node],
+        forms: Sequence[Node],
         symbols: Sequence[Node],
         gradient: int,
         *,
         single: bool,
         like: Sequence[Node] = (),
     ) -> None:
-        """Write a function of symbols, with its gradient up to some order.
+        """Write a function of symbols, with its gradient up to some order; `forms` are what it computes.
 
         If shapes are not declared, ``like`` has for each output the symbol that has its shape.
         """
         if gradient <= 0:
-            self.plain(name, outputs, symbols, single=single, like=like)
+            # The framework differentiates what is written.
+            kept = {n for n in topological(outputs) if n.op is where}
+            guarded = [o if f is o else guard_branches(f, kept) for o, f in zip(outputs, forms, strict=True)]
+            self.plain(name, guarded, symbols, single=single, like=like)
         elif self.framework == "keras" and len(outputs) > 1:  # its torch backend passes one cotangent
             parts = [f"_{name.strip('_')}_{k}" for k in range(len(outputs))]
             for k, (part, output) in enumerate(zip(parts, outputs, strict=True)):
-                self.custom(part, [output], symbols, gradient, single=True, like=like[k : k + 1])
+                own = forms[k : k + 1]
+                self.custom(part, [output], own, symbols, gradient, single=True, like=like[k : k + 1])
             arguments = ", ".join(self.arguments[s] for s in symbols)
             calls = ", ".join(f"{part}({arguments})" for part in parts)
             self.functions.append(f"def {name}({arguments}):\n    return {calls}\n")
         else:
-            self.custom(name, outputs, symbols, gradient, single=single, like=like)
+            self.custom(name, outputs, forms, symbols, gradient, single=single, like=like)
 
     def plain(
         self,
@@ -161,6 +177,7 @@ class _Module:
         self,
         name: str,
         outputs: Sequence[Node],
+        forms: Sequence[Node],
         symbols: Sequence[Node],
         gradient: int,
         *,
@@ -170,14 +187,14 @@ class _Module:
         """Write a function with its pullback."""
         real = [s for s in symbols if s.dtype == "real"]
         if not real:
-            self.plain(name, outputs, symbols, single=single, like=like)
+            self.plain(name, forms, symbols, single=single, like=like)
             return
         stem = "_" + name.strip("_")
         free = not any(n.shape or not n.op.pointwise for n in (*topological(outputs), *symbols))
         cotangents = self.cotangents(outputs)
         pulled = self.pulled(outputs, real, cotangents)
         value, pullback = f"{stem}_value", f"{stem}_pullback"
-        missing = self.plain(value, value_alone(outputs), symbols, single=single, like=like)
+        missing = self.plain(value, value_alone(forms), symbols, single=single, like=like)
         if missing:  # a function with a custom gradient takes only arrays
             raise UsageError(
                 f"no argument has the size {missing[0]} in its shape",
@@ -185,8 +202,9 @@ class _Module:
                 cure=f"list one that has it, such as like : real[{missing[0]}], among the inputs",
             )
         like = real if free else ()
+        chosen = self.kernel_forms(outputs, real, cotangents, pulled, gradient - 1)
         self.function(
-            pullback, pulled, [*symbols, *cotangents], gradient - 1, single=len(real) == 1, like=like
+            pullback, pulled, chosen, [*symbols, *cotangents], gradient - 1, single=len(real) == 1, like=like
         )
         if self.framework == "keras":
             self.helpers.setdefault("_with_pullback", HELPERS["keras"]["_with_pullback"])
@@ -221,11 +239,62 @@ class _Module:
     ) -> Sequence[Node]:
         """Return the cotangents of symbols; stop_gradient stays in them, for the next order."""
         found = pull_back(list(outputs), list(cotangents), list(wanted)).gradients
+        symmetric = any(s.declaration.symmetric for s in symbols_of(found))
+        return found if symmetric or len(topological(found)) > SLOPE_EQUATIONS else canonical(found).nodes
+
+    def kernel_forms(
+        self,
+        outputs: Sequence[Node],
+        wanted: Sequence[Node],
+        cotangents: Sequence[Node],
+        pulled: Sequence[Node],
+        gradient: int,
+    ) -> Sequence[Node]:
+        """Return the forms in which kernels compute the cotangents of symbols, as far as the framework has them.
+
+        Args:
+            outputs: the outputs.
+            wanted: the symbols.
+            cotangents: the cotangents of the outputs.
+            pulled: the cotangents of the symbols.
+            gradient: the number of orders for which the framework does not differentiate the result.
+        """
+        order = topological(pulled)
         # A form that is equal only for symmetric matrices has other derivatives at other matrices.
-        if len(topological(found)) > SLOPE_EQUATIONS or any(
-            s.declaration.symmetric for s in symbols_of(found)
-        ):
-            return found
-        tidy = canonical(found).nodes
-        best = stable(tidy).nodes
-        return tidy if unspelled(topological(best), self.framework) else best
+        symmetric = any(s.declaration.symmetric for s in symbols_of(pulled))
+        if len(order) > SLOPE_EQUATIONS or (symmetric and not gradient):
+            return pulled
+        if not gradient and any(n.op is stop_gradient or n.op is with_slope for n in order):
+            found: Sequence[Node] = stable(pulled).nodes
+        else:
+            found = _pulled_forms(outputs, cotangents, wanted)
+        return pulled if unspelled(topological(found), self.framework) else found
+
+
+def _pulled_forms(
+    outputs: Sequence[Node], cotangents: Sequence[Node], wanted: Sequence[Node]
+) -> Sequence[Node]:
+    """Return the cotangents of symbols in the forms of kernels; of numbers, these are sums of derivatives."""
+    if not all_pointwise(topological(outputs)) or any(n.shape for n in (*outputs, *wanted)):
+        trace = pull_back(list(outputs), list(cotangents), list(wanted))
+        return _arranged(outputs, trace, [None for _ in wanted])
+    totals = [as_node(0) for _ in wanted]
+    for y, cotangent in zip(outputs, cotangents, strict=True):
+        trace = pull_back([y], [as_node(1)], list(wanted))
+        slopes = [Derivative(y, (x,)) for x in wanted]
+        for k, form in enumerate(_arranged([y], trace, slopes)):
+            if not form.is_number(0):
+                term = cotangent if form.is_number(1) else mul(cotangent, form)
+                totals[k] = term if totals[k].is_number(0) else add(totals[k], term)
+    return totals
+
+
+def _arranged(
+    outputs: Sequence[Node], trace: BackwardTrace, slopes: Sequence[Derivative | None]
+) -> Sequence[Node]:
+    return arrange(
+        [
+            Output(node, tuple(outputs), (trace,), slope, lambda n: simplified(n).node)
+            for node, slope in zip(trace.gradients, slopes, strict=True)
+        ]
+    ).nodes

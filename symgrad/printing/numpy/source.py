@@ -68,8 +68,7 @@ _Text = tuple[str, int]
 def numpy_source(
     outputs: Node | Sequence[Node] | Mapping[str, Node],
     name: str = "f",
-    lines: Sequence[tuple[Node, Node]] = (),
-    literals: Mapping[Node, Node] | None = None,
+    names: Mapping[Node, str] | None = None,
     inputs: Sequence[Node] | None = None,
 ) -> str:
     r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
@@ -77,8 +76,7 @@ def numpy_source(
     Args:
         outputs: a node, or several nodes, perhaps by name.
         name: the function's name.
-        lines: symbols that are variables of the function, with their values, each after the symbols that it reads.
-        literals: symbols that stand for numbers, with these numbers.
+        names: names of intermediate values, which become variables of the function.
         inputs: the symbols in the order of arguments; by default, in the order of their first use.
 
     Returns:
@@ -107,10 +105,9 @@ def numpy_source(
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
     _check_function(name, _MODULES | _BUILTINS)
-    symbols = list(inputs) if inputs is not None else symbols_of([*(body for _, body in lines), *nodes])
+    symbols = list(inputs) if inputs is not None else symbols_of(nodes)
     nodes = as_computed(nodes)
-    lines = [(s, as_computed([body])[0]) for s, body in lines]
-    writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)
+    writer = _SourceWriter(nodes, name, names or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     labels, returned = [""] * len(nodes), ", ".join(results)
@@ -165,21 +162,16 @@ class _SourceWriter:
         self,
         nodes: list[Node],
         name: str,
-        lines: Sequence[tuple[Node, Node]],
-        literals: Mapping[Node, Node],
+        names: Mapping[Node, str],
         symbols: Sequence[Node],
     ) -> None:
-        everything = [*(body for _, body in lines), *nodes]
-        order = topological(everything)
-        self.count = uses(everything)
-        self.bodies = dict(lines)
-        self.literals = literals
+        order = topological(nodes)
+        self.count = uses(nodes)
+        self.outputs = set(nodes)
         self.helpers: dict[str, str] = {}
         self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
         self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
-        own = [s for s in symbols if s not in literals]
-        variables = parameters([*own, *(s for s in self.bodies if s not in own)], self.taken)
-        self.names = {s: n for s, n in variables.items() if s not in self.bodies}
+        self.names = parameters(symbols, self.taken)
         self.extra: list[str] = []  # sizes that no argument has
         self.inputs = [
             f"{p} = np.asarray({p}, dtype={'bool' if s.dtype == 'bool' else 'np.float64'})"
@@ -193,14 +185,14 @@ class _SourceWriter:
         ] = {}  # texts of sizes as numbers, if these differ from their texts in shapes
         self.bind_sizes(order)
         self.lines: list[str] = []
+        self.variables: dict[Node, str] = {}
         self.written: dict[Node, _Text] = {}
         self.steps = 0
-        for symbol, body in lines:
-            self.write_all([body])
-            constant = body.op is NUMBER or body in self.literals
-            text = self.array(body) if constant else self.written[body][0]
-            self.lines.append(f"{variables[symbol]} = {text}")
-            self.written[symbol] = variables[symbol], ATOM
+        for node in order:
+            text = names.get(node, "")
+            if node.args and text.isidentifier() and not keyword.iskeyword(text) and text not in self.taken:
+                self.taken.add(text)
+                self.variables[node] = text
         self.write_all(nodes)
 
     def write_all(self, nodes: Sequence[Node]) -> None:
@@ -209,7 +201,10 @@ class _SourceWriter:
             if node in self.written:
                 continue
             text, rank = self.write(node)
-            if (node.args or not node.op.pointwise) and (
+            if node in self.variables and (node not in self.outputs or self.count[node] > 1):
+                self.lines.append(f"{self.variables[node]} = {text}")
+                text, rank = self.variables[node], ATOM
+            elif (node.args or not node.op.pointwise) and (
                 self.count[node] > 1 or len(text) > NUMPY_CHARACTERS
             ):
                 text, rank = self.temporary(text), ATOM
@@ -260,7 +255,7 @@ class _SourceWriter:
         return f"t{self.steps}"
 
     def result(self, node: Node) -> str:
-        if is_view(self.bodies.get(node, node)):  # the caller may write to a result
+        if is_view(node):  # the caller may write to a result
             return f"{within(*self.written[node], ATOM)}.copy()"
         return self.array(node) if node.op is NUMBER else self.written[node][0]
 
@@ -271,8 +266,6 @@ class _SourceWriter:
 
     def write(self, node: Node) -> _Text:
         op, args = node.op, node.args
-        if node in self.literals:
-            return self.write(self.literals[node])
         if op is SYMBOL:
             return self.names[node], ATOM
         if op is NUMBER:

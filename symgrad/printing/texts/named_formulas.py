@@ -1,4 +1,4 @@
-r"""Write formulas in the notation of their program, as LaTeX and as NumPy source."""
+"""Write formulas in the notation of their program, as LaTeX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_derivatives import NamedFormulas
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import Written, latex_name, latex_number
-from symgrad.printing.numpy.source import numpy_source
 
 
 def formulas_latex(found: NamedFormulas) -> str:
@@ -60,12 +59,6 @@ def formula_rows(found: NamedFormulas) -> list[str]:
 def latex_rows(rows: Sequence[str]) -> str:
     """Return rows as an ``aligned`` environment."""
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
-
-
-def formulas_source(found: NamedFormulas, name: str = "f") -> str:
-    """Return a Python function over NumPy that computes formulas; their names are variables in it."""
-    lines = [*found.own, *reversed(found.lines)]
-    return numpy_source(list(found.results), name, lines, found.spelling.literals)
 
 
 def leibniz(of: str, by: Sequence[str]) -> str:

@@ -8,12 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
-from symgrad.checker.balls.gamma import polygamma
-from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
-from symgrad.checker.balls.scalar_ops import CONSTANTS, number
 from symgrad.checker.numbers import arb, context, fmpq, rational
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import topological
@@ -59,7 +56,10 @@ class CertainValues:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
-        self._steps = [(n, _function(n)) for n in topological(nodes)]
+
+    @cached_property
+    def _steps(self) -> list[tuple[Node, Callable[..., Ball] | None]]:
+        return [(n, _function(n)) for n in topological(self._nodes)]
 
     def at(self, point: Point) -> list[Ball]:
         """Return the values of the formulas at a point, which has a number for every symbol."""
@@ -131,6 +131,8 @@ def _value(n: Node, function: Callable[..., Ball] | None, point: Point, values: 
     if n.op is NUMBER:
         return n.value if isinstance(n.value, bool) else rational(n.value)
     if n.op is CONSTANT:
+        from symgrad.checker.balls.scalar_ops import CONSTANTS  # a late import, as in `_function`
+
         constant = CONSTANTS.get(n.params[0])
         return None if constant is None else constant()
     return None if function is None else function(*(values[a] for a in n.args))
@@ -172,6 +174,10 @@ def _is_certain(value: Ball) -> bool:
 
 
 def _function(n: Node) -> Callable[..., Ball] | None:
+    from symgrad.checker.balls.gamma import polygamma  # for start-up time: most formulas lose no digits
+    from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
+    from symgrad.checker.balls.scalar_ops import number
+
     name = n.op.name
     if name == "polygamma":
         return partial(polygamma, int(n.params[0]))

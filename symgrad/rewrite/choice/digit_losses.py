@@ -39,7 +39,7 @@ _AGREEING = 44
 """The bits to which forms agree if one is an approximation."""
 
 
-def evaluated(nodes: Sequence[Node], columns: Columns, floats: Floats) -> list[Any]:
+def evaluated(nodes: Sequence[Node], columns: Columns, floats: Floats = FLOAT64) -> list[Any]:
     """Return the values of nodes at points in floats of a type, as float64."""
     typed = {x: column.astype(floats.dtype) for x, column in columns.items()}
     return [floats.rounded(v) for v in _evaluated(nodes, typed, partial(_float_of, floats))]
@@ -65,7 +65,7 @@ def _evaluated(nodes: Sequence[Node], columns: Columns, value: Callable[[Node, l
     return [np.broadcast_to(values[n], shape) for n in nodes]
 
 
-def loss_points(form: Node, columns: Columns, floats: Floats) -> Any:
+def loss_points(form: Node, columns: Columns, floats: Floats = FLOAT64) -> Any:
     """Return a mask of the points at which a form may lose digits: its floats differ from extended precision.
 
     Without extended precision, of the machine or of a function, certain values decide at some of the points.
@@ -141,7 +141,7 @@ class CertainSamples:
         floats: the type of floats.
     """
 
-    def __init__(self, pairs: Sequence[tuple[Ball, Ball]], floats: Floats) -> None:
+    def __init__(self, pairs: Sequence[tuple[Ball, Ball]], floats: Floats = FLOAT64) -> None:
         self._floats = floats
         high, low, change = np.array([_row(value, moved) for value, moved in pairs]).reshape(-1, 3).T
         with np.errstate(all="ignore"):
@@ -193,7 +193,9 @@ def are_equal(target: Node, form: Node, points: Sequence[Mapping[Node, float]]) 
 def within(facts: Facts, places: Any, floats: Floats = FLOAT64) -> Any:
     """Return the finite floats of an interval, sorted, each once."""
     low, high = float(facts.low), float(facts.high)
-    places = np.unique(floats.rounded(places))
+    rounded = floats.rounded(places)
+    places = np.sort(rounded[np.isfinite(rounded)])
+    places = places[np.diff(places, prepend=-np.inf) > 0]  # `np.unique` imports a part of NumPy
     above = places > low if facts.low_open or math.isinf(low) else places >= low
     below = places < high if facts.high_open or math.isinf(high) else places <= high
-    return places[above & below & np.isfinite(places)]
+    return places[above & below]

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -34,7 +33,6 @@ from symgrad.rewrite.choice.digit_losses import (
     within,
 )
 from symgrad.rewrite.choice.float_values import FLOAT64, Floats
-from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial
 from symgrad.rewrite.facts.intervals import Facts
 
 _SWITCH = 8.0
@@ -67,12 +65,11 @@ _HALVINGS, _BITS = 50, 192
 """The halvings of an interval with a root, and the bits that show whether a short number is one."""
 
 _ORDINARY = 2.0 ** np.arange(-40, 21, 1.0)
-_MAGNITUDES = np.unique(np.concatenate([10.0 ** np.arange(-300, 301, 30), _ORDINARY]))
+_MAGNITUDES = np.concatenate([10.0 ** np.arange(-300, 301, 30), _ORDINARY])
 _OFFSETS = 10.0 ** np.arange(-17, 3, 0.5)
 
 
-@dataclass(frozen=True, slots=True)
-class Regime:
+class Regime(NamedTuple):
     """A form, and the samples at which it is used.
 
     Attributes:
@@ -98,21 +95,22 @@ class OneVariable:
         self._target, self._variable, self._facts, self._type = target, variable, facts, floats
         self.singular = list(dict.fromkeys(self._singular_points()))
         beside = [float(p) + s * _OFFSETS for p in {*self.singular, 1} for s in (1, -1)]
-        self._places = within(facts, np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]), floats)
+        self.places = within(facts, np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]), floats)
         self._values = CertainValues([target])
         self._known: dict[float, tuple[Ball, Ball] | None] = {}
         self._bounded: set[Node] = set()
         self._equal = {target: True}
+        self._compared: tuple[Any, CertainSamples] = None, CertainSamples([], floats)
 
     @cached_property
     def _samples(self) -> Any:
         """The places at which certain values are known."""
-        return self._with_values(self._places)
+        return self._with_values(self.places)
 
     def may_lose_digits(self) -> bool:
         """Tell whether the formula may lose digits; this takes few certain values."""
-        places = {self._variable: self._places}
-        return bool(len(self._places)) and bool(loss_points(self._target, places, self._type).any())
+        places = {self._variable: self.places}
+        return bool(len(self.places)) and bool(loss_points(self._target, places, self._type).any())
 
     def has_value(self, formula: Node, place: Fraction) -> bool:
         """Tell whether a formula of the variable certainly has a value at a place of the domain."""
@@ -159,7 +157,7 @@ class OneVariable:
         while True:
             losses = self._losses(forms)
             losses[[k for k, f in enumerate(forms) if self._equal.get(f) is False]] = math.inf
-            regimes = _least_loss_regimes(losses, costs)
+            regimes = least_loss_regimes(losses, costs)
             used = [forms[r.form] for r in regimes]
             unequal = [f for f in used if not self.is_equal(f)]
             if not unequal:
@@ -170,8 +168,13 @@ class OneVariable:
     @property
     def _reference(self) -> CertainSamples:
         """The certain values at the samples."""
-        pairs = [v for x in self._samples.tolist() if (v := self._known[x]) is not None]
-        return CertainSamples(pairs, self._type)
+        samples, reference = self._compared
+        if samples is not self._samples:
+            reference = CertainSamples(
+                [v for x in self._samples.tolist() if (v := self._known[x]) is not None], self._type
+            )
+            self._compared = self._samples, reference
+        return reference
 
     def _losses(self, forms: Sequence[Node]) -> Any:
         return self._reference.losses(self._floats(forms, self._samples))
@@ -293,6 +296,8 @@ class OneVariable:
     # ----------------------------------------------------------------------------------------------------------- forms
 
     def _polynomials(self) -> Iterator[Node]:
+        from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial  # for start-up time
+
         for place in self.singular:
             coefficients = taylor_coefficients(self._target, self._variable, place, _TERMS[-1])
             if coefficients is None:
@@ -352,14 +357,19 @@ class OneVariable:
         return [p for p in self.singular if self.has_value(form, p) and not self.has_value(self._target, p)]
 
 
-def _least_loss_regimes(losses: Any, costs: Sequence[int]) -> list[Regime]:
+def least_loss_regimes(losses: Any, costs: Sequence[int]) -> list[Regime]:
     """Return the sequence of at most `_REGIMES` forms along the samples with the least lost bits and changes."""
-    forms, samples = losses.shape
+    changes = np.flatnonzero((losses[:, 1:] != losses[:, :-1]).any(axis=0)) + 1
+    starts = np.concatenate(
+        [[0], changes]
+    )  # of samples at which no loss changes; a form begins at one of these
+    losses = losses[:, starts] * np.diff(starts, append=losses.shape[1])
+    forms, runs = losses.shape
     entry: Any = np.array([_OPERATION * c + 1e-6 * k for k, c in enumerate(costs)])
     total = np.full((_REGIMES, forms), np.inf)
     total[0] = losses[:, 0] + entry
-    origins = np.full((samples, _REGIMES, forms), -1, np.int16)
-    for i in range(1, samples):
+    origins = np.full((runs, _REGIMES, forms), -1, np.int16)
+    for i in range(1, runs):
         best = total[:-1].argmin(axis=1)
         changed: Any = total[:-1].min(axis=1)[:, None] + entry + _SWITCH
         better: Any = changed < total[1:]
@@ -368,10 +378,10 @@ def _least_loss_regimes(losses: Any, costs: Sequence[int]) -> list[Regime]:
         total += losses[:, i]
     count, form = np.unravel_index(int(total.argmin()), total.shape)
     found: list[Regime] = []
-    for i in range(samples - 1, 0, -1):
+    for i in range(runs - 1, 0, -1):
         origin = int(origins[i, count, form])
         if origin >= 0:
-            found.append(Regime(int(form), i))
+            found.append(Regime(int(form), int(starts[i])))
             count, form = count - 1, origin
     return [Regime(int(form), 0), *found[::-1]]
 

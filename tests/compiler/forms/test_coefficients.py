@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.kernels.compile import arrange_nodes
+from symgrad.api.handles.output import arrange_nodes
 from symgrad.compiler.forms.coefficients import gathered
 from symgrad.ir.graph import as_node
 from symgrad.ir.notation.printer import expression_text
@@ -212,7 +212,8 @@ def large_kernel():
 
 def test_in_large_derivatives_what_the_user_wrote_has_the_bits_of_numpy():
     p, outputs = large_kernel()
-    nodes, fusable = arrange_nodes(outputs)
+    found = arrange_nodes(outputs)
+    nodes, fusable = found.nodes, found.fusable
     assert len(topological(nodes)) > 400
     assert fusable
     assert fusable.isdisjoint(topological([p["z"].node]))

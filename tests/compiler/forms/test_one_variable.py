@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.api.handles.output import arrange_nodes
 from symgrad.compiler.forms.parts import parts_of_one_variable
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rewrite.choice.certain_values import CertainValues
 from tests.compiler.forms.certain_errors import error_and_bound
@@ -87,6 +88,20 @@ def test_hard_derivatives(declare: str, formula: str, by: str, at: Any) -> None:
     assert three_ways(expr, point) == pytest.approx([expected] * 3, rel=1e-11, abs=1e-303)
 
 
+@pytest.mark.parametrize(("declare", "formula", "by", "at"), CASES)
+def test_source_computes_what_the_kernel_computes(declare: str, formula: str, by: str, at: Any) -> None:
+    expr = derivative(f"{declare}\nL = {formula}", by)
+    point = at if isinstance(at, tuple) else (at,)
+    namespace: dict[str, Any] = {}
+    exec(expr.numpy_source(), namespace)
+    exec(expr.numpy_source("expanded", expand=True), namespace)
+    value = float(namespace["f"](*point))
+    assert value == float(namespace["expanded"](*point)) == float(expr(*point))
+    kernel = float(sg.compile(expr)(*point))
+    ulps = 4 if "gamma" not in formula else 4096  # gamma has other code in SciPy
+    assert abs(value - kernel) <= ulps * math.ulp(kernel)
+
+
 @pytest.mark.parametrize(
     ("declare", "formula", "by", "at"),
     [(*row[:3], at) for row in HARD for at in row[3] if "gamma" not in row[1] and np.max(np.abs(at)) < 1e30],
@@ -148,6 +163,31 @@ def test_rows_of_a_regression() -> None:
     gradient = sg.grad(p["L"], "w")
     assert sg.compile(gradient, [p["X"], p["w"], p["y"]])(X, w, y) == pytest.approx(expected, rel=1e-14)
     assert gradient(X=X, w=w, y=y) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_gradient_without_the_divisor_of_a_logarithm() -> None:
+    p = sg.parse("h : real[k]\nt : int\np = softmax(h)\nL = -log(p[t])")
+    gradient = sg.grad(p["L"], "h")
+    h = np.array([1000.0, 0.0])
+    namespace: dict[str, Any] = {}
+    exec(gradient.numpy_source(), namespace)
+    for compute in (sg.compile(gradient), gradient, namespace["f"]):
+        assert compute(h, 1).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(
+    ("program", "by", "expected"),
+    [
+        ("h : real[n]\nW : real[n, n]\ny : real[n]\nL = -sum(y*log(softmax(W@h)))", "W", True),
+        # One denominator for all terms has the same zeros, and leaves the range of floats earlier.
+        ("A : real[n, n]\nw : real[n]\nb : real[n]\nL = sum((A@w)*b)/sum(w*b)", "w", False),
+    ],
+)
+def test_fewer_divisors_of_array_programs(program: str, by: str, expected: bool) -> None:
+    gradient = sg.grad(sg.parse(program)["L"], by)
+    (computed,) = arrange_nodes([gradient]).nodes
+    assert (computed is gradient.simplify().node) is expected
+    assert any(n.op.name == "div" for n in topological([computed])) is not expected
 
 
 def test_what_is_not_chosen_may_overflow() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.kernels.compile import arrange_nodes
+from symgrad.api.handles.output import arrange_nodes
 from symgrad.ir.traverse import topological
 
 NETWORK = """
@@ -21,7 +21,7 @@ loss = mean(logsumexp(z, axis=1) - z[arange(n), y])
 
 
 def counted(*outputs: sg.Expr) -> dict[str, int]:
-    names = [n.op.name for n in topological(arrange_nodes(outputs)[0])]
+    names = [n.op.name for n in topological(arrange_nodes(outputs).nodes)]
     return {name: names.count(name) for name in names}
 
 
@@ -36,13 +36,13 @@ def test_a_network_computes_its_layers_once() -> None:
 def test_a_gradient_alone_is_in_canonical_form() -> None:
     p = sg.parse(NETWORK)
     gradient = sg.grad(p["loss"], p["V"])
-    assert arrange_nodes([gradient])[0][0] is gradient.canonical().node
+    assert arrange_nodes([gradient]).nodes[0] is gradient.canonical().node
 
 
 def test_elementwise_programs_are_left_to_the_rules() -> None:
     p = sg.parse("x : real\ny = tanh(x)")
     gradient = sg.grad(p["y"], p["x"])
-    assert arrange_nodes([p["y"], gradient])[0][1] is gradient.canonical().node
+    assert arrange_nodes([p["y"], gradient]).nodes[1] is gradient.canonical().node
 
 
 def test_a_stopped_value_is_shared_too() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from benchmarks.repetition import Program, lennard_jones, long_sum, no_repetition, pendulum, rosenbrock, total
-from symgrad.api.kernels.compile import arrange_nodes
+from symgrad.api.handles.output import arrange_nodes
 from symgrad.compiler.lowering.elementwise.isomorphic_nodes import NUMBERS
 from symgrad.compiler.lowering.elementwise.rolling import Copies, repetitions
 from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
@@ -21,7 +21,8 @@ from tests.compiler.lowering.test_schedule import simulate
 
 def nodes_of(program: Program) -> tuple[list[Node], list[Node], frozenset[Node]]:
     inputs, outputs = program
-    nodes, fusable = arrange_nodes(outputs)
+    found = arrange_nodes(outputs)
+    nodes, fusable = found.nodes, found.fusable
     return [x.node for x in inputs], nodes, fusable
 
 

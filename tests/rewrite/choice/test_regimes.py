@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.rewrite.choice.certain_values import CertainValues
-from symgrad.rewrite.choice.regimes import OneVariable
+from symgrad.rewrite.choice.regimes import OneVariable, least_loss_regimes
 from symgrad.rewrite.choice.taylor import taylor_coefficients
 from symgrad.rewrite.facts.inference import Conditions
 
@@ -116,3 +117,30 @@ def test_forms_of_an_elementwise_part_are_elementwise() -> None:
     X, a = p["X"].node, p["a"].node
     form = OneVariable(a, X, Conditions().facts(X)).choose([[p[name].node for name in "bcd"]])
     assert form is p["d"].node
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_regimes_are_the_cheapest(seed: int) -> None:
+    """Against all sequences of up to three regimes; some samples are alike, and some forms are unusable."""
+    draw = np.random.default_rng(seed)
+    losses = draw.choice([0.0, 0.0, 3.0, 30.0, math.inf], (3, 5))
+    losses = losses.repeat(draw.integers(1, 4, 5), axis=1)
+    losses[0] = np.minimum(losses[0], 30.0)
+    costs = [4, 10, 20]
+    count = losses.shape[1]
+
+    def price(forms: tuple[int, ...], starts: tuple[int, ...]) -> float:
+        ends = (*starts[1:], count)
+        total = 8.0 * (len(forms) - 1) + sum(0.02 * costs[f] + 1e-6 * f for f in forms)
+        return total + sum(losses[f, a:b].sum() for f, a, b in zip(forms, starts, ends, strict=True))
+
+    every = [
+        price(forms, (0, *starts))
+        for n in (1, 2, 3)
+        for forms in product(range(3), repeat=n)
+        for starts in combinations(range(1, count), n - 1)
+    ]
+    found = least_loss_regimes(losses, costs)
+    reached = price(tuple(r.form for r in found), tuple(r.start for r in found))
+    assert found[0].start == 0
+    assert reached <= min(every) + 1e-9
