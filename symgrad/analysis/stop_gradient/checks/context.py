@@ -13,9 +13,11 @@ from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS
 from symgrad.analysis.stop_gradient.checks.points import Points
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.analysis.stop_gradient.finding import Severity
-from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
+from symgrad.compiler.forms.output import Output
+from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
@@ -25,7 +27,9 @@ from symgrad.ops.control import as_computed
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.ops.user_ops import opaque_in
+from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.memo import keeping
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place, Source, Span
@@ -118,6 +122,18 @@ class LintQuery:
     def trace(self) -> BackwardTrace:
         """The backward pass."""
         return pull_back([self.scalar], [as_node(1)], self.wrt)
+
+    @cached_property
+    def kernel_gradients(self) -> Sequence[Node]:
+        """The gradients in the forms in which a kernel of symgrad computes them."""
+        outputs = [
+            Output(
+                g, (self.scalar,), (self.trace,), Derivative(self.scalar, (w,)), lambda n: simplified(n).node
+            )
+            for g, w in zip(self.trace.gradients, self.wrt, strict=True)
+        ]
+        with keeping(self.trace.answers):
+            return arrange(outputs, low=True).nodes
 
     @cached_property
     def points(self) -> Points:
