@@ -76,7 +76,7 @@ def choices(query: LintQuery) -> Iterator[Sighting]:
         repaired, cure, verdict = _repaired(query, fault, _doubled(query, fault))
         slope = f"the derivative of {rule_of(fault.step.node)} is {'NaN' if fault.nan else 'infinite'}"
         own = _own(query, fault)
-        own = own if own.endswith("too") else "symgrad guards the product"
+        own = "symgrad guards the product" if own.endswith((" 0", " finite")) else own
         yield Sighting(
             where,
             f"the gradient is NaN {_at(query, fault)} in {join_texts(fault.frameworks)}: the branch that is not taken "

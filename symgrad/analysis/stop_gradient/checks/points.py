@@ -43,6 +43,7 @@ _POINTS = 400
 _SOLUTION = 5e-4  # seconds for one zero
 _ALONE = 3  # number of arrays that are 0 while other inputs are not
 _FILLED = (0, 1, -1, 1000, -1000)
+_END = Fraction(1, 1024)  # distance from an end of a domain, relative to its length
 _ENTRIES = 4_000  # largest number of entries of all arrays of a point
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
@@ -138,7 +139,7 @@ class Points:
                     yield {**plain[1], s: float(t)}
         labels = [s for s in self.symbols if s.dtype == "int" and None not in domain_of(s).span]
         for row in _pairs([*moved, *labels], _SPECIAL):
-            yield {**plain[0], **{s: float(t) if s in moved else t for s, t in row.items() if _takes(s, t)}}
+            yield {**plain[0], **{s: float(t) if s in moved else int(t) for s, t in row.items()}}
         yield from self._solved(plain)
 
     def _solved(self, plain: Sequence[Mapping[Node, Any]]) -> Iterator[dict[Node, Any]]:
@@ -223,8 +224,8 @@ class Points:
         return value if isinstance(value, bool) else int(value) if s.dtype == "int" else float(value)
 
 
-def _pairs(inputs: Sequence[Node], levels: Sequence[int]) -> Iterator[dict[Node, int]]:
-    """Yield levels of inputs: any two of the first inputs take all pairs of levels.
+def _pairs(inputs: Sequence[Node], levels: Sequence[int]) -> Iterator[dict[Node, Any]]:
+    """Yield levels of inputs, moved into their domains: any two of the first inputs take all pairs of levels.
 
     This is an orthogonal array. The number n of levels must be prime; any two of the first n + 1 inputs take all pairs.
     The first n rows give the same level to the first n inputs.
@@ -233,7 +234,15 @@ def _pairs(inputs: Sequence[Node], levels: Sequence[int]) -> Iterator[dict[Node,
     for b in range(n if len(inputs) > 1 else 1):
         for a in range(n):
             columns = (b if k % (n + 1) == n else (a + k % (n + 1) * b) % n for k in range(len(inputs)))
-            yield dict(zip(inputs, (levels[c] for c in columns), strict=True))
+            yield {s: _level(s, levels[c]) for s, c in zip(inputs, columns, strict=True)}
+
+
+def _level(s: Node, value: int) -> Any:
+    """Return a value, or a value of the domain of an input near the end that it reaches or exceeds."""
+    if _takes(s, value):
+        return value
+    _, high = domain_of(s).span
+    return place_in(domain_of(s), 1 - _END if high is not None and value >= high else _END)
 
 
 def _takes(s: Node, value: Any) -> bool:

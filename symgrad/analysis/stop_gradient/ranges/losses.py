@@ -91,7 +91,7 @@ def losses_of(query: LintQuery) -> Iterator[Loss]:
         loss = _loss(query, point)
         # At points with equal inputs, terms may cancel just there, where floats lose 0 times a number beyond their
         # range.
-        if loss is not None and (loss.row.limit or _loss(query, _moved(point, _ASIDE[1])) is not None):
+        if loss is not None and (loss.row.limit or _loss(query, _moved(query, point, _ASIDE[1])) is not None):
             yield loss
 
 
@@ -173,14 +173,18 @@ def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> boo
     return bool(lost[first].any()) and not (query.y in lost and lost[query.y].any())
 
 
-def _moved(point: Batch, step: float) -> Batch:
-    """Move the inputs of a point apart, each by a small fraction of itself; zeros become small positive numbers."""
+def _moved(query: LintQuery, point: Batch, step: float) -> Batch:
+    """Move the inputs of a point and the entries of arrays apart, each by a small fraction; zeros become positive."""
     real = [s for s in point if s.dtype == "real"]
-    steps = {s: step * (1 + k) for k, s in enumerate(real)}
-    return {
-        **point,
-        **{s: np.where(v := np.asarray(point[s]), v * (1 + t), abs(t)) for s, t in steps.items()},
-    }
+    moved = dict(point)
+    for k, s in enumerate(real):
+        value = np.asarray(point[s])
+        place = (
+            np.zeros(()) if query.points.vector else np.arange(value.size).reshape(value.shape) / value.size
+        )
+        t = step * (1 + k + (np.minimum(place, place.T) if s.declaration.symmetric else place))
+        moved[s] = np.where(value == 0, np.abs(t), value * (1 + t))
+    return moved
 
 
 def _steps(
@@ -228,7 +232,7 @@ def _saturated(query: LintQuery, a: Node, point: Batch) -> bool:
     (here,) = query.points.evaluate([a], point) or (None,)
     gone = np.asarray(here, dtype=float) == 0
     for step in _ASIDE:
-        (there,) = query.points.evaluate([a], _moved(point, step)) or (None,)
+        (there,) = query.points.evaluate([a], _moved(query, point, step)) or (None,)
         if there is None or np.any(np.asarray(there, dtype=float)[gone] != 0):
             return False
     return any(s.dtype == "real" for s in symbols_of([a]))
