@@ -116,3 +116,13 @@ def test_forms_of_an_elementwise_part_are_elementwise() -> None:
     X, a = p["X"].node, p["a"].node
     form = OneVariable(a, X, Conditions().facts(X)).choose([[p[name].node for name in "bcd"]])
     assert form is p["d"].node
+
+
+def test_a_variable_that_is_a_quotient_of_arrays_is_not_evaluated() -> None:
+    """Its divisor is no singular point of a part that reads the quotient alone."""
+    p = sg.parse("a, b : real[3]\nc = sum(a*b)/(norm(a)*norm(b))\ny = acos(clip(c, -1, 1))")
+    a, b = np.array([1.0, 2.0, 2.0]), np.array([2.0, -1.0, 2.0])
+    kernel = sg.compile(sg.grad(p["y"], p["a"]), [p["a"], p["b"]])
+    cosine = a @ b / 9
+    expected = -(b / 9 - cosine * a / 9) / np.sqrt(1 - cosine**2)
+    assert kernel(a, b) == pytest.approx(expected)
