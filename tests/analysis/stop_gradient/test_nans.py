@@ -104,6 +104,11 @@ ALL = "in JAX, torch and TensorFlow,"
         ("w : real\nz = acos(clip(w, -1, 1))**2", f"at w = 1 {ALL}", {"w": 1.0}),
         ("w, v : real\nz = v*acos(clip(w, -1, 1))", f"at v = 0, w = 1 {ALL}", {"w": 1.0, "v": 0.0}),
         ("w, v : real\nz = v*asin(clip(w, -2, 3)/3)", f"at v = 0, w = 3 {ALL}", {"w": 3.0, "v": 0.0}),
+        (
+            "a, b : real[3]\nz = acos(clip(sum(a*b)/(norm(a)*norm(b)), -1, 1))",
+            f"at a = [1., 0., 0.], b = [1., 0., 0.] {ALL}",
+            {"a": np.eye(3)[0], "b": np.eye(3)[0]},
+        ),
         ("x : real\nz = x**0.0", "where x = 0 in JAX and TensorFlow,", {"x": 0.0}),
         ("x, p : real\nz = x**p", "at x = 0, p = 0 in JAX and TensorFlow,", {"x": 0.0, "p": 0.0}),
         ("x : real\nz = x + floor(sqrt(x))", "where x = 0 in torch,", {"x": 0.0}),

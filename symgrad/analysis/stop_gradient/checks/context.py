@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS
-from symgrad.analysis.stop_gradient.checks.points import Points
+from symgrad.analysis.stop_gradient.checks.points import Batch, Points
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.analysis.stop_gradient.finding import Severity
 from symgrad.autodiff.trace import BackwardTrace, Derivative
@@ -38,6 +39,7 @@ from symgrad.verification.gradients.orders import decide_all_orders, decide_orde
 from symgrad.verification.verdict import Verdict
 
 _SHARP, _SMALL = 1e-9, 1e-6
+_CLOSE = 1e-6  # relative to the exact value, or to 1
 _WRITTEN = 100  # number of characters of an expression in a suggested line
 _LONGEST = 400  # number of characters of an expression that has no parts to name
 _LARGEST = 400
@@ -124,7 +126,7 @@ class LintQuery:
         return pull_back([self.scalar], [as_node(1)], self.wrt)
 
     @cached_property
-    def kernel_gradients(self) -> Sequence[Node]:
+    def _kernel_gradients(self) -> Sequence[Node]:
         """The gradients in the forms in which a kernel of symgrad computes them."""
         outputs = [
             Output(
@@ -134,6 +136,25 @@ class LintQuery:
         ]
         with keeping(self.trace.answers):
             return arrange(outputs, low=True).nodes
+
+    def kernel_text(self, point: Batch, exact: Sequence[Any] | None = None) -> str:
+        """Say what gradients a kernel of symgrad computes at a point.
+
+        Args:
+            point: the point, without an axis for points or with one of length 1.
+            exact: the exact gradient with respect to each of wrt, or None where it is unknown.
+        """
+        found = self.points.evaluate(self._kernel_gradients, point)
+        gradients = [np.ravel(np.asarray(g, dtype=float)) for g in found or [np.nan]]
+        entries = np.concatenate(gradients)
+        if np.isnan(entries).any():
+            return "symgrad's gradient is NaN, too"
+        if np.isinf(entries).any():
+            return "symgrad's gradient is infinite"
+        if exact is None:
+            return f"symgrad's gradient is {'finite' if entries.any() else '0'}"
+        right = (g is None or is_close(own, g) for own, g in zip(gradients, exact, strict=True))
+        return f"symgrad's gradient is {'right' if all(right) else 'wrong, too'}"
 
     @cached_property
     def points(self) -> Points:
@@ -333,6 +354,13 @@ def _is_decidable(values: Sequence[Node]) -> bool:
 def _at(source: Source, span: Span) -> Place:
     line, column = source.line_column(span.start)
     return Place(source.name, line, column - 1, column - 1 + span.end - span.start, source.line(line).strip())
+
+
+def is_close(value: Any, exact: Any) -> bool:
+    """Tell whether floats are close to exact numbers."""
+    floats = np.ravel(np.asarray(value, dtype=float))
+    numbers = np.ravel(np.asarray(exact, dtype=object)).astype(float)
+    return bool(np.all(np.abs(floats - numbers) <= _CLOSE * (1 + np.abs(numbers))))
 
 
 def negated(condition: Node) -> Node:

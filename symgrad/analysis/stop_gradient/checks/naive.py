@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def _selection(f: _Factors) -> Any:
 
 
 def _by_sign(f: _Factors) -> Any:
-    return np.where(np.asarray(f.args[0]) >= 0, f.cotangent, -f.cotangent)
+    return cast("Any", np.where(np.asarray(f.args[0]) >= 0, f.cotangent, -f.cotangent))
 
 
 def _power_of_base(f: _Factors) -> Any:

@@ -13,7 +13,6 @@ import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts, rule_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
-from symgrad.analysis.stop_gradient.checks.kernel import kernel_text
 from symgrad.analysis.stop_gradient.checks.naive import NaiveBackward, Step, backward, steps_of
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.checker.clock import is_late, now
@@ -101,14 +100,14 @@ def roots(query: LintQuery) -> Iterator[Sighting]:
         yield Sighting(
             fault.node,
             f"the gradient is NaN {_at(query, fault)} in {join_texts(fault.frameworks)}, where {inner} has a value",
-            f"{_cause(query, fault)}; {_own(query, fault)}",
+            f"{_reason(query, fault)}; {_own(query, fault)}",
             repaired,
             cure,
             verdict,
         )
 
 
-def _cause(query: LintQuery, fault: _Fault) -> str:
+def _reason(query: LintQuery, fault: _Fault) -> str:
     """Say which derivative makes the NaN."""
     n = fault.step.node
     if not fault.nan:
@@ -123,7 +122,7 @@ def _cause(query: LintQuery, fault: _Fault) -> str:
 
 
 def _own(query: LintQuery, fault: _Fault) -> str:
-    return kernel_text(query, _single(query, fault.batch, fault.index))
+    return query.kernel_text(_single(query, fault.batch, fault.index))
 
 
 @lru_cache(maxsize=1)
@@ -152,8 +151,8 @@ def _faults(query: LintQuery) -> tuple[_Fault, ...]:
         if node in found:
             continue
         names = tuple(run.framework for run in bad)
-        everywhere = [(b, _all_bad([r for r in made if r.framework in names])) for b, made in runs]
-        masked = np.logical_and.reduce([run.origins[i] for run in bad]) & _all_bad(bad)
+        everywhere = [(b, _common_points([r for r in made if r.framework in names])) for b, made in runs]
+        masked = np.logical_and.reduce([run.origins[i] for run in bad]) & _common_points(bad)
         choice, branch = _choice(query, node, point)
         value = query.points.evaluate([node], point)
         valued = value is not None and bool(np.all(np.isfinite(np.asarray(value[0], dtype=float))))
@@ -162,7 +161,7 @@ def _faults(query: LintQuery) -> tuple[_Fault, ...]:
     return tuple(found.values())
 
 
-def _all_bad(runs: Sequence[NaiveBackward]) -> np.ndarray:
+def _common_points(runs: Sequence[NaiveBackward]) -> np.ndarray:
     return np.logical_and.reduce([run.bad for run in runs]) if runs else np.zeros(1, dtype=bool)
 
 
@@ -245,47 +244,50 @@ def _critical(n: Node) -> Sequence[Node]:
 
 
 def _at(query: LintQuery, fault: _Fault) -> str:
-    """Describe the faulty points: a zero of an argument, all points of the branch not taken, or otherwise one point."""
+    """Describe the faulty points: a zero of an argument, all points of a branch not taken, or otherwise one point."""
     if rule_of(fault.node) == "norm":
         return f"where {query.text(fault.node.args[0])} is all zeros"
-    vector = query.points.vector
-    for a in real_variables(_critical(fault.node)):
-        found = query.points.evaluate([a], fault.batch)
-        if found is None:
-            continue
-        values = np.asarray(found[0], dtype=float)
-        if vector and np.all(np.broadcast_to(values == 0, fault.bad.shape)[fault.bad]):
-            if _always(query, fault, a):
-                return f"where {query.text(a)} = 0"
-        elif not vector and np.any(values == 0) and _always(query, fault, a):
-            return f"where {'an entry of ' if values.ndim else ''}{query.text(a)} is 0"
+    vector, inner = query.points.vector, real_variables(_critical(fault.node))
+    for a in inner:
+        if _is_region(query, fault, OPS["eq"](a, as_node(0))):
+            entry = "an entry of " if a.shape else ""
+            return f"where {query.text(a)} = 0" if vector else f"where {entry}{query.text(a)} is 0"
+    for condition in _branches(inner):
+        if vector and _is_region(query, fault, condition):
+            return f"where {query.text(condition)}"
     if fault.choice is not None:
         condition = fault.choice.args[0]
         off = condition if fault.branch == 2 else negated(condition)
-        found = query.points.evaluate([off, query.scalar], fault.batch)
-        if found is not None and (
-            not vector
-            or np.array_equal(np.broadcast_to(found[0] & np.isfinite(found[1]), fault.bad.shape), fault.bad)
-        ):
+        if not vector or _is_region(query, fault, off):
             return f"where {query.text(off)}"
     one = _single(query, fault.batch, fault.index)
-    inner = [s for s in topological([fault.node]) if s in one]
+    read = [s for s in topological([fault.node]) if s in one]
     if vector:
-        same = np.logical_and.reduce([fault.batch[s] == one[s] for s in inner])
+        same = np.logical_and.reduce([fault.batch[s] == one[s] for s in read])
         (_, bad), (y,) = fault.everywhere[0], query.points.evaluate([query.scalar], fault.batch) or (np.nan,)
-        inner = inner if np.all(bad[same & np.isfinite(y)]) else list(one)
-    rest = " and some values of the rest" if not vector and len(inner) < len(one) else ""
-    return f"at {point_text({s.name: one[s] for s in inner})}{rest}"
+        read = read if np.all(bad[same & np.isfinite(y)]) else list(one)
+    rest = " and some values of the rest" if not vector and len(read) < len(one) else ""
+    return f"at {point_text({s.name: one[s] for s in read})}{rest}"
 
 
-def _always(query: LintQuery, fault: _Fault, a: Node) -> bool:
-    """Tell whether the gradient is NaN at all points where an argument is zero and the program has a value."""
+def _branches(values: Sequence[Node]) -> Iterator[Node]:
+    """Yield the conditions under which bounded values are a bound."""
+    for n in values:
+        if n.op.name in ("maximum", "minimum", "clip", "relu"):
+            yield from (OPS[op](n.args[0], b) for b in n.args[1:] or (as_node(0),) for op in ("lt", "gt"))
+
+
+def _is_region(query: LintQuery, fault: _Fault, condition: Node) -> bool:
+    """Tell whether the gradient is NaN just where a condition holds for an entry, of points where there is a value."""
     for batch, bad in fault.everywhere:
-        found = query.points.evaluate([a, query.scalar], batch)
-        if found is not None:
-            zero, y = np.asarray(found[0]) == 0, np.isfinite(np.asarray(found[1], dtype=float))
-            if np.any((zero if query.points.vector else np.any(zero)) & y & ~bad):
-                return False
+        found = query.points.evaluate([condition, query.scalar], batch)
+        if found is None:
+            continue
+        holds, y = np.asarray(found[0]), np.isfinite(np.asarray(found[1], dtype=float))
+        holds = np.broadcast_to((holds if query.points.vector else np.any(holds)) & y, bad.shape)
+        own = fault.bad if batch is fault.batch else holds
+        if np.any(holds & ~bad) or np.any(own & ~holds):
+            return False
     return True
 
 

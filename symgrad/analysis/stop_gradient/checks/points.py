@@ -185,6 +185,7 @@ class Points:
             for v in ((0, None, 1, -1, 1000), (1000, None, -1000))
         ]
         found += [{s: self._filled(s, 1, (t, None, -t)) for s in self.symbols} for t in (50, 5)]
+        found.append({s: self._unit(s) if s in moved else self._filled(s, 0, None) for s in self.symbols})
         found += [{s: self._filled(s, 1, v) for s, v in self._opposite(t)} for t in (1000, 5)]
         found += [{s: self._filled(s, 1, (None, t)) for s in self.symbols} for t in self._ends()]
         found += [{**found[1], s: self._filled(s, 0, (0,))} for s in moved[:_ALONE]]
@@ -197,6 +198,13 @@ class Points:
 
     def _shape(self, s: Node) -> tuple[int, ...]:
         return tuple(evaluate_size(size, self._sizes) for size in s.shape)
+
+    def _unit(self, s: Node) -> Any:
+        """Return a unit vector or an identity matrix; a number is 1."""
+        shape = self._shape(s)
+        places = np.indices(shape)
+        ones = places[0] == (places[1] if len(shape) > 1 else 0) if shape else np.True_
+        return np.where(ones, float(_level(s, 1)), float(_level(s, 0)))
 
     def _ends(self) -> list[float]:
         """Return numbers inside the ranges of clips."""

@@ -101,7 +101,9 @@ def _undefined_points(query: LintQuery) -> list[Batch]:
     tried: set[bytes] = set()
     for batch, values in query.points.values(query.order):
         count = query.points.count(batch)
-        table = np.array([_lost(query, n, v, count) for n, v in zip(query.order, values, strict=True)])
+        table = np.array(
+            [_infinite_mask(query, n, v, count) for n, v in zip(query.order, values, strict=True)]
+        )
         for i in np.flatnonzero(table.any(axis=0)).tolist():
             point = single(query, batch, i)
             key = b"".join(np.asarray(v).tobytes() for v in point.values())
@@ -111,7 +113,7 @@ def _undefined_points(query: LintQuery) -> list[Batch]:
     return [p for turn in zip_longest(*found.values()) for p in turn if p is not None]
 
 
-def _lost(query: LintQuery, n: Node, value: Any, count: int) -> np.ndarray:
+def _infinite_mask(query: LintQuery, n: Node, value: Any, count: int) -> np.ndarray:
     """Mark the points of a batch at which an equation is not finite."""
     wrong = ~np.isfinite(np.asarray(value, dtype=float)) if n.dtype == "real" else np.zeros(count, dtype=bool)
     return np.broadcast_to(wrong if query.points.vector else wrong.any(), (count,))
@@ -351,7 +353,7 @@ def _limit(query: LintQuery, point: Batch, values: Mapping[Node, Any]) -> Any:
         return None
     found: list[Any] = []
     for path in _paths(inner, [s for s in inputs if s not in inner]):
-        near = [_beside(query, point, path, power) for power in _BESIDE]
+        near = [_value_near(query, point, path, power) for power in _BESIDE]
         if any(v is None for v in near):
             continue  # the path leaves the domain
         if not all(_in_range(v) and _near((found or near)[0], v) for v in near):
@@ -371,7 +373,7 @@ def _paths(inner: Sequence[Node], outer: Sequence[Node]) -> Iterator[dict[Node, 
             yield {**dict.fromkeys(inner, (1, first)), s: (1, second)}
 
 
-def _beside(query: LintQuery, point: Batch, path: Mapping[Node, tuple[int, int]], power: int) -> Any:
+def _value_near(query: LintQuery, point: Batch, path: Mapping[Node, tuple[int, int]], power: int) -> Any:
     """Return the exact value beside a point, on a path; None if there is none, or an input leaves its domain."""
     steps = {s: sign * Fraction(1, 10 ** (power * k)) for s, (sign, k) in path.items()}
     for s, step in steps.items():

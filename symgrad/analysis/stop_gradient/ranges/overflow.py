@@ -14,8 +14,7 @@ import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.explain.noise.sample_points import entries
-from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
-from symgrad.analysis.stop_gradient.checks.kernel import is_close, kernel_text
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, is_close
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, losses_of, single
@@ -208,7 +207,7 @@ def _reason(query: LintQuery, loss: Loss) -> str:
         first = f"{text} is rounded to 0 there, and is not 0"
     else:
         first = f"the first value to leave the range of floats is {text}: it is {size or 'too large'} there"
-    own = kernel_text(query, point, loss.row.gradients) if loss.by is not None else ""
+    own = query.kernel_text(point, loss.row.gradients) if loss.by is not None else ""
     if loss.unused:
         return f"{first}; the program takes another value there, and its backward pass is 0 times infinity; {own}"
     if loss.by is None:
