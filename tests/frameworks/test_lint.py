@@ -127,6 +127,8 @@ BACKWARD: dict[str, tuple[Any, Any]] = {
     "x + floor(x**0.5)": (lambda m, x: x + m.floor(x**0.5), [0, 2]),
     "x + round(x**0.5)": (lambda m, x: x + m.round(x**0.5), [0, 2]),
     "x + sign(x**0.5)": (lambda m, x: x + m.sign(x**0.5), [0, 2]),
+    "acos(sign(x))": (lambda m, x: acos(m)(m.sign(x)), [2]),
+    "acos(floor(x))*x": (lambda m, x: acos(m)(m.floor(x)) * x, [1.5]),
     "abs(acos(x))": (lambda m, x: m.abs(acos(m)(x)), [1, 0]),
     "abs(x)**0.5": (lambda m, x: m.abs(x) ** 0.5, [0, -2]),
     "maximum(acos(x), 1)": (lambda m, x: m.maximum(acos(m)(x), as_constant(m, 1.0)), [1, 0]),

@@ -46,6 +46,10 @@ def _selection(f: _Factors) -> Any:
     return np.where(f.guard, f.cotangent * f.partial, 0.0)
 
 
+def _zeros(f: _Factors) -> Any:
+    return np.zeros(np.shape(f.out))
+
+
 def _by_sign(f: _Factors) -> Any:
     return cast("Any", np.where(np.asarray(f.args[0]) >= 0, f.cotangent, -f.cotangent))
 
@@ -74,22 +78,28 @@ def _zero_stays(f: _Factors) -> Any:
 
 
 _SELECTED = dict.fromkeys(("where", "clip", "maximum", "minimum"), _selection)
-_STEPS = dict.fromkeys(("floor", "ceil", "round"))
+_STEPS = ("floor", "ceil", "round", "sign")
 
 _RULES: Mapping[str, Mapping[str | tuple[str, int], _Rule | None]] = {
     "JAX": {
-        **_STEPS,
-        "sign": None,
+        **dict.fromkeys(_STEPS),
         "where": _selection,
         "relu": _selection,
         "abs": _by_sign,
         ("pow", 0): _power_of_base,
         "hypot": _half_at_zero,
     },
-    "torch": {**_SELECTED, "relu": _selection, "pow": _selection, "atan2": _zero_at_zero},
+    "torch": {
+        **_SELECTED,
+        **dict.fromkeys(_STEPS, _zeros),
+        "relu": _selection,
+        "pow": _selection,
+        "atan2": _zero_at_zero,
+    },
     "TensorFlow": {
         **_SELECTED,
-        **_STEPS,
+        **dict.fromkeys(_STEPS),
+        "sign": _zeros,
         "sqrt": _zero_stays,
         ("pow", 0): _power_of_base,
         ("pow", 1): _power_of_exponent,
