@@ -43,7 +43,7 @@ _POINTS = 400
 _SOLUTION = 5e-4  # seconds for one zero
 _ALONE = 3  # number of arrays that are 0 while other inputs are not
 _FILLED = (0, 1, -1, 1000, -1000)
-_END = Fraction(1, 1024)  # distance from an end of a domain, relative to its length
+_END = Fraction(1, 1000)  # distance from an end of a domain, relative to its length
 _ENTRIES = 4_000  # largest number of entries of all arrays of a point
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
@@ -249,8 +249,9 @@ def _level(s: Node, value: int) -> Any:
     """Return a value, or a value of the domain of an input near the end that it reaches or exceeds."""
     if _takes(s, value):
         return value
-    _, high = domain_of(s).span
-    return place_in(domain_of(s), 1 - _END if high is not None and value >= high else _END)
+    low, high = domain_of(s).span
+    step = Fraction(1, 3) if low is None or high is None else _END
+    return place_in(domain_of(s), 1 - step if high is not None and value >= high else step)
 
 
 def _takes(s: Node, value: Any) -> bool:
