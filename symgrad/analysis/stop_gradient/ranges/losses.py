@@ -89,10 +89,17 @@ def losses_of(query: LintQuery) -> Iterator[Loss]:
         if is_late(end, _EQUATION * len(query.order)):
             return
         loss = _loss(query, point)
-        # At points with equal inputs, terms may cancel just there, where floats lose 0 times a number beyond their
-        # range.
-        if loss is not None and (loss.row.limit or _loss(query, _moved(query, point, _ASIDE[1])) is not None):
+        if loss is not None and (loss.row.limit or _holds_nearby(query, loss)):
             yield loss
+
+
+def _holds_nearby(query: LintQuery, loss: Loss) -> bool:
+    """Tell whether a value or gradient is not just lost at a coincidence: 0 times a number beyond the range of floats.
+
+    At points with equal inputs, terms may cancel just there.
+    """
+    near = _loss(query, _moved(query, loss.row.point, _ASIDE[1]))
+    return near is not None and (near.by is None) == (loss.by is None)
 
 
 def _undefined_points(query: LintQuery) -> list[Batch]:

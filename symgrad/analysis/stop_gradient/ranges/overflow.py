@@ -20,7 +20,7 @@ from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, losses_of, single
 from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
 from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.pipeline import canonical, stable
@@ -157,13 +157,9 @@ def find(query: LintQuery) -> Iterator[Sighting]:
     losses: dict[Node, list[Loss]] = {}
     for loss in losses_of(query):
         losses.setdefault(loss.around, []).append(loss)
-    reported: set[Node] = set()
-    for around, found in sorted(losses.items(), key=lambda item: -len(item[1]))[:_FINDINGS]:
+    for around, found in list(losses.items())[:_FINDINGS]:
         loss = next((one for one in found if one.by is None), found[0])
         repaired, cure, verdict = repaired_forms(query, found)
-        if repaired is None and loss.first in reported:
-            continue  # it is the same step, and nothing new can be done
-        reported.add(loss.first)
         message = _message(query, loss, _where(query, loss))
         unused = all(one.unused for one in found)
         severity = "note" if unused else None
@@ -184,9 +180,22 @@ def _message(query: LintQuery, loss: Loss, where: str) -> str:
     at = "there" if where == here else here
     if np.ndim(exact):
         what, truth = f"an entry of {what}", f"it is an ordinary number {at}"
+    elif row.limit:
+        truth = f"it tends to {_short(entries(exact)[0])} {_limit_text(query, loss) or at}"
     else:
-        truth = f"it {'tends to' if row.limit else 'is'} {_short(entries(exact)[0])} {at}"
+        truth = f"it is {_short(entries(exact)[0])} {at}"
     return f"{what} is {'NaN' if np.isnan(loss.found) else 'infinite'} {where}{place}; in exact arithmetic {truth}"
+
+
+def _limit_text(query: LintQuery, loss: Loss) -> str | None:
+    """Return as text which input moves towards the point of a limit, and which stay; None if there is no other."""
+    point = {s: v[0] if query.points.vector else v for s, v in loss.row.point.items()}
+    moving = [s for s in symbols_of([loss.first]) if s in point]
+    still = {s.name: v for s, v in point.items() if s not in moving}
+    if len(moving) != 1 or not still or len(point) > _SHOWN:
+        return None
+    (x,) = moving
+    return f"as {point_text({x.name: point[x]}).replace(' = ', ' tends to ')}, with {point_text(still)}"
 
 
 def _reason(query: LintQuery, loss: Loss) -> str:
