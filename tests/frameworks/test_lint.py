@@ -122,6 +122,7 @@ BACKWARD: dict[str, tuple[Any, Any]] = {
     "acos(x)**0": (lambda m, x: power(m)(acos(m)(x), 0.0), [1, 0.5]),
     "x**0": (lambda m, x: power(m)(x, 0.0), [0, 2]),
     "x**y": (lambda m, x, y: power(m)(x, y), [(0, 0), (0, 1), (0, 2), (-1, 2), (-2, 0), (0, 0.5), (2, 0)]),
+    "y**(acos(x)**0)": (lambda m, x, y: power(m)(y, power(m)(acos(m)(x), 0.0)), [(0.5, -1)]),
     "acos(x)**y": (lambda m, x, y: power(m)(acos(m)(x), y), [(1, 0), (1, 2), (0.5, 0)]),
     "acos(x)*0": (lambda m, x: acos(m)(x) * 0.0, [1, 0]),
     "x + floor(x**0.5)": (lambda m, x: x + m.floor(x**0.5), [0, 2]),

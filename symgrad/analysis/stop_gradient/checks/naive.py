@@ -59,6 +59,10 @@ def _power_of_base(f: _Factors) -> Any:
     return f.cotangent * (y * np.power(x, y - 1))
 
 
+def _power_but_for_zero(f: _Factors) -> Any:
+    return np.where(np.asarray(f.args[1]) == 0, 0.0, f.cotangent * f.partial)
+
+
 def _power_of_exponent(f: _Factors) -> Any:
     x = np.asarray(f.args[0], dtype=float)
     return f.cotangent * (f.out * np.log(np.where(x > 0, x, 1.0)))
@@ -93,7 +97,8 @@ _RULES: Mapping[str, Mapping[str | tuple[str, int], _Rule | None]] = {
         **_SELECTED,
         **dict.fromkeys(_STEPS, _zeros),
         "relu": _selection,
-        "pow": _selection,
+        ("pow", 0): _power_but_for_zero,
+        ("pow", 1): _selection,
         "atan2": _zero_at_zero,
     },
     "TensorFlow": {
