@@ -44,19 +44,20 @@ class Linear(NamedTuple):
     coefficient: GuardedTangent
 
 
-def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
+def linearise(node: Node, wanted: Sequence[bool], *, zeros: bool = False) -> list[Linear]:
     """Return the nonzero terms of an equation's linear map, for the arguments that are needed.
 
     Args:
         node: an equation, not a leaf.
         wanted: for each argument, whether its term is needed.
+        zeros: whether terms with the coefficient 0 are returned, too.
     """
     terms: list[Linear] = []
     for i, partial in enumerate(node.op.partials):
         if not wanted[i] or partial is None:
             continue
         coefficient = guarded(partial(node, *node.args))
-        if not coefficient.value.is_number(0):
+        if zeros or not coefficient.value.is_number(0):
             terms.append(Linear(i, coefficient))
     return terms
 

@@ -50,7 +50,7 @@ CHECKS = (
     Check("SG205", "no-tangent", "error", "one of wrt is whole numbers or truth values", nothing.whole),
     Check("SG206", "unused-variable", "warning", "y does not depend on one of the variables", nothing.unused),
     Check("SG301", "nan-where", "warning", "the branch that is not taken makes the gradient NaN", nans.choices),
-    Check("SG302", "nan-root", "warning", "the gradient is NaN at a root that has a value", nans.roots),
+    Check("SG302", "nan-root", "warning", "the gradient is NaN where a root or the like has a value", nans.roots),
     Check("SG303", "late-guard", "warning", "a guard comes after a root, which is too late", guard.find),
     Check("SG304", "dead-region", "note", "no gradient in a region: a value is cut off or stopped", flat.find),
     Check("SG305", "cancels", "warning", "the gradient is zero, because its terms cancel", cancels.find),

@@ -270,7 +270,8 @@ class OneVariable:
     def _singular_points(self) -> Iterator[Fraction]:
         """Yield the points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
         yield from (Fraction(v) for v in (self._facts.low, self._facts.high) if math.isfinite(v))
-        sums, others = _divisors_and_sums(topological([self._target], until=[self._variable]))
+        order = topological([self._target], until=[self._variable])
+        sums, others = _divisors_and_sums(n for n in order if n is not self._variable)
         nodes = list(dict.fromkeys([*others, *sums]))
         if not nodes:
             return

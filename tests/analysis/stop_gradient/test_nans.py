@@ -95,6 +95,63 @@ def test_roots(text: str, frameworks: str) -> None:
     assert float(finding.repaired(**names)) == float(sg.parse(text).last(**names))
 
 
+ALL = "in JAX, torch and TensorFlow,"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "at"),
+    [
+        ("w : real\nz = acos(clip(w, -1, 1))**2", f"at w = 1 {ALL}", {"w": 1.0}),
+        ("w, v : real\nz = v*acos(clip(w, -1, 1))", f"at v = 0, w = 1 {ALL}", {"w": 1.0, "v": 0.0}),
+        ("w, v : real\nz = v*asin(clip(w, -2, 3)/3)", f"at v = 0, w = 3 {ALL}", {"w": 3.0, "v": 0.0}),
+        (
+            "a, b : real[3]\nz = acos(clip(sum(a*b)/(norm(a)*norm(b)), -1, 1))",
+            f"at a = [1., 0., 0.], b = [1., 0., 0.] {ALL}",
+            {"a": np.eye(3)[0], "b": np.eye(3)[0]},
+        ),
+        ("x : real\nz = x**0.0", "where x = 0 in JAX and TensorFlow,", {"x": 0.0}),
+        ("x, p : real\nz = x**p", "at x = 0, p = 0 in JAX and TensorFlow,", {"x": 0.0, "p": 0.0}),
+        ("x : real\nz = x + floor(sqrt(x))", "where x = 0 in torch,", {"x": 0.0}),
+        (
+            "x : real[n]\nz = sum(x + sqrt(x)*0)",
+            "where an entry of x is 0 in JAX and torch,",
+            {"x": np.zeros(3)},
+        ),
+    ],
+)
+def test_points_at_which_a_zero_meets_an_infinity(text: str, where: str, at: dict[str, Any]) -> None:
+    """What is said of symgrad's gradient is what its kernel computes."""
+    finding, *_ = found(text, "SG302")
+    assert f"the gradient is NaN {where}" in finding.message
+    p = sg.parse(text)["z"]
+    gradients = [sg.grad(p, w) for w in p.inputs]
+    computed = [g(**{str(i.name): at[str(i.name)] for i in g.inputs}) for g in gradients]
+    nan = any(bool(np.isnan(c).any()) for c in computed)
+    assert finding.reason.endswith("symgrad's gradient is NaN, too") == nan
+    assert "guards" not in finding.reason
+
+
+def test_symgrad_guards_what_a_choice_excludes() -> None:
+    (finding,) = found("x, y : real\nz = where(x > 0, sqrt(x), 0)*y", "SG301")
+    assert finding.reason.endswith("symgrad guards the product")
+    assert sg.grad(sg.parse("x, y : real\nz = where(x > 0, sqrt(x), 0)*y")["z"], "x")(x=0.0, y=0.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("x : real\nz = x**0.0", "write 1 for x**0"),
+        ("x, p : nonnegative\nz = x**p", "write where(x == 0 and p == 0, 1, x)**p for x**p"),
+    ],
+)
+def test_a_power_with_the_exponent_0_is_repaired(text: str, cure: str) -> None:
+    (finding,) = found(text, "SG302")
+    assert finding.cure == cure
+    assert finding.verdict is not None
+    assert finding.verdict.status != "refuted"
+    assert "SG302" not in sg.lint(finding.repaired).codes
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -151,7 +151,78 @@ def test_a_product_of_two_inputs_keeps_what_is_infinite() -> None:
     """At q = 0 alone -p*log(q) is infinite, also exactly: only where both are 0 is there another value."""
     (finding,) = found("p : nonnegative\nq = p**2\ny = p*log(q)")
     assert "log(where(p == 0 and q == 0, 1, q))" in str(finding.cure)
-    assert found("p, q : nonnegative\ny = -p*log(q)") == []
+    (finding,) = found("p, q : nonnegative\ny = -p*log(q)")
+    assert finding.message.startswith("y is NaN where p = 0 and q = 0; in exact arithmetic it tends to 0")
+    assert "log(where(p == 0 and q == 0, 1, q))" in str(finding.cure)
+
+
+@pytest.mark.parametrize(
+    ("declared", "loss", "places"),
+    [
+        ("p : nonnegative; y : int(0, 1)", "{}", ("where y = 0 and p = 0", "where 1 - y = 0 and 1 - p = 0")),
+        ("p, y : real", "{}", ("where y = 0 and p = 0", "where 1 - y = 0 and 1 - p = 0")),
+        (
+            "p, y : real[n]",
+            "mean({})",
+            ("where y and p are 0 in the same entry", "where 1 - y and 1 - p are 0 in the same entry"),
+        ),
+    ],
+)
+def test_a_cross_entropy_is_lost_at_labels_0_and_1(declared: str, loss: str, places: tuple[str, ...]) -> None:
+    both = found(f"{declared}\nloss = -{loss.format('(y*log(p) + (1 - y)*log(1 - p))')}")
+    assert tuple(f.message.split("; ")[0].removeprefix("loss is NaN ") for f in both) == places
+    shape = (3,) if "[n]" in declared else ()
+    for label, finding in zip((0, 1), both, strict=True):
+        at = {"y": np.full(shape, label), "p": np.full(shape, float(label))}
+        assert np.isnan(
+            sg.parse(f"{declared}\nloss = {loss.format('y*log(p) + (1 - y)*log(1 - p)')}").last(**at)
+        )
+        assert float(finding.repaired(**at)) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a, b : real\ny = a*(1/b)",  # another limit on every path to 0, 0
+        "a, b : real\ny = a*log(1 + 1/b**2)*b**-2",
+        "l, o, a : real[n]\ny = sum(a*exp(l - o))",  # 0 times infinity at a = 0 alone
+        "R : real[n]; l : real[n]\ny = sum((R - mean(R))*exp(l))",  # at equal entries alone
+    ],
+)
+def test_what_has_no_limit_or_is_lost_at_a_coincidence_alone_is_no_loss(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lp, old : real[n]; a : real\ns = exp(mean(lp - old))\ny = -minimum(s*a, clip(s, 0.8, 1.2)*a)",
+        "lp, old : real\nr = exp(lp - old)\ny = r/(1 + r)",
+        "a, b : real(-500, 500)\ny = log(1 + exp(a + b))",
+        "a, b : real[n]\na2 = clip(a, -400, 400)\nb2 = clip(b, -400, 400)\ny = mean(log(1 + exp(a2 - b2)))",
+    ],
+)
+def test_two_inputs_are_extreme_together(text: str) -> None:
+    """No input alone reaches the end of the range of exp."""
+    assert [f.code for f in found(text)] == ["SG306"]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("x : real\ny = 1/(1 + exp(-x))", True),
+        ("x : real\ny = minimum(exp(x), 3)", True),
+        ("a, b : real\nr = exp(a - b)\ny = minimum(r*a, clip(r, 0.8, 1.2)*a)", True),
+    ],
+)
+def test_the_kernel_has_the_gradient_that_is_said(text: str, right: bool) -> None:
+    (finding,) = [f for f in found(text) if "gradient" in f.message]
+    assert finding.reason.endswith("symgrad's gradient is right") == right
+    p = sg.parse(text)["y"]
+    at = {"x": -1000.0} if "1/(1" in text else {"x": 1000.0} if "x :" in text else {"a": 1000.0, "b": -1000.0}
+    for w in p.inputs:
+        gradient = sg.grad(p, w)
+        assert np.isfinite(sg.compile(gradient)(*[at[str(i.name)] for i in gradient.inputs])) == right
 
 
 @pytest.mark.parametrize(
@@ -221,6 +292,6 @@ def test_what_is_not_taken_is_a_note(text: str) -> None:
     assert found.severity == "note"
     assert "it is about 1e+" in found.reason
     assert found.reason.endswith(
-        "the program takes another value there, and its backward pass is 0 times infinity"
+        "the program takes another value there, and its backward pass is 0 times infinity; symgrad's gradient is right"
     )
     assert "bound what" in (found.cure or "")

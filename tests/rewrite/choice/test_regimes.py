@@ -144,3 +144,13 @@ def test_regimes_are_the_cheapest(seed: int) -> None:
     reached = price(tuple(r.form for r in found), tuple(r.start for r in found))
     assert found[0].start == 0
     assert reached <= min(every) + 1e-9
+
+
+def test_a_variable_that_is_a_quotient_of_arrays_is_not_evaluated() -> None:
+    """Its divisor is no singular point of a part that reads the quotient alone."""
+    p = sg.parse("a, b : real[3]\nc = sum(a*b)/(norm(a)*norm(b))\ny = acos(clip(c, -1, 1))")
+    a, b = np.array([1.0, 2.0, 2.0]), np.array([2.0, -1.0, 2.0])
+    kernel = sg.compile(sg.grad(p["y"], p["a"]), [p["a"], p["b"]])
+    cosine = a @ b / 9
+    expected = -(b / 9 - cosine * a / 9) / np.sqrt(1 - cosine**2)
+    assert kernel(a, b) == pytest.approx(expected)

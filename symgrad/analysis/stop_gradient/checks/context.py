@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS
-from symgrad.analysis.stop_gradient.checks.points import Points
+from symgrad.analysis.stop_gradient.checks.points import Batch, Points
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.analysis.stop_gradient.finding import Severity
-from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
+from symgrad.compiler.forms.output import Output
+from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
@@ -25,7 +28,9 @@ from symgrad.ops.control import as_computed
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.ops.user_ops import opaque_in
+from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.memo import keeping
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place, Source, Span
@@ -34,6 +39,7 @@ from symgrad.verification.gradients.orders import decide_all_orders, decide_orde
 from symgrad.verification.verdict import Verdict
 
 _SHARP, _SMALL = 1e-9, 1e-6
+_CLOSE = 1e-6  # relative to the exact value, or to 1
 _WRITTEN = 100  # number of characters of an expression in a suggested line
 _LONGEST = 400  # number of characters of an expression that has no parts to name
 _LARGEST = 400
@@ -118,6 +124,37 @@ class LintQuery:
     def trace(self) -> BackwardTrace:
         """The backward pass."""
         return pull_back([self.scalar], [as_node(1)], self.wrt)
+
+    @cached_property
+    def _kernel_gradients(self) -> Sequence[Node]:
+        """The gradients in the forms in which a kernel of symgrad computes them."""
+        outputs = [
+            Output(
+                g, (self.scalar,), (self.trace,), Derivative(self.scalar, (w,)), lambda n: simplified(n).node
+            )
+            for g, w in zip(self.trace.gradients, self.wrt, strict=True)
+        ]
+        with keeping(self.trace.answers):
+            return arrange(outputs, low=True).nodes
+
+    def kernel_text(self, point: Batch, exact: Sequence[Any] | None = None) -> str:
+        """Say what gradients a kernel of symgrad computes at a point.
+
+        Args:
+            point: the point, without an axis for points or with one of length 1.
+            exact: the exact gradient with respect to each of wrt, or None where it is unknown.
+        """
+        found = self.points.evaluate(self._kernel_gradients, point)
+        gradients = [np.ravel(np.asarray(g, dtype=float)) for g in found or [np.nan]]
+        entries = np.concatenate(gradients)
+        if np.isnan(entries).any():
+            return "symgrad's gradient is NaN, too"
+        if np.isinf(entries).any():
+            return "symgrad's gradient is infinite"
+        if exact is None:
+            return f"symgrad's gradient is {'finite' if entries.any() else '0'}"
+        right = (g is None or is_close(own, g) for own, g in zip(gradients, exact, strict=True))
+        return f"symgrad's gradient is {'right' if all(right) else 'wrong, too'}"
 
     @cached_property
     def points(self) -> Points:
@@ -317,6 +354,13 @@ def _is_decidable(values: Sequence[Node]) -> bool:
 def _at(source: Source, span: Span) -> Place:
     line, column = source.line_column(span.start)
     return Place(source.name, line, column - 1, column - 1 + span.end - span.start, source.line(line).strip())
+
+
+def is_close(value: Any, exact: Any) -> bool:
+    """Tell whether floats are close to exact numbers."""
+    floats = np.ravel(np.asarray(value, dtype=float))
+    numbers = np.ravel(np.asarray(exact, dtype=object)).astype(float)
+    return bool(np.all(np.abs(floats - numbers) <= _CLOSE * (1 + np.abs(numbers))))
 
 
 def negated(condition: Node) -> Node:

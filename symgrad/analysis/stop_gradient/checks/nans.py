@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts, rule_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
-from symgrad.analysis.stop_gradient.checks.naive import backward
+from symgrad.analysis.stop_gradient.checks.naive import NaiveBackward, Step, backward, steps_of
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
-from symgrad.autodiff.trace import BackwardTrace
-from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ops.array.layout import expand
+from symgrad.ops.array.layout import expand, full
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
@@ -34,12 +32,29 @@ _SHARE = 0.3  # the share of the time that repairs may take
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """An equation whose pullback makes a NaN, the points where it does, and whether the equation is finite there."""
+    """An equation whose pullback makes a NaN at points.
+
+    Args:
+        node: the equation.
+        step: the pullback with an infinite derivative, or one that is NaN.
+        nan: whether the derivative is NaN.
+        batch: a batch of points.
+        index: one of the points.
+        bad: the points of the batch at which this pullback makes a NaN.
+        everywhere: for each batch of the program, the points at which a gradient is NaN in all the frameworks.
+        frameworks: the frameworks.
+        choice: the innermost choice that does not take the equation.
+        branch: the position of the branch that is not taken.
+        valued: whether the equation is finite at the point.
+    """
 
     node: Node
+    step: Step
+    nan: bool
     batch: Batch
     index: int
     bad: np.ndarray
+    everywhere: Sequence[tuple[Batch, np.ndarray]]
     frameworks: tuple[str, ...]
     choice: Node | None
     branch: int
@@ -58,12 +73,14 @@ def choices(query: LintQuery) -> Iterator[Sighting]:
         taken = query.text(condition if fault.branch == 2 else negated(condition))
         inner = query.text(fault.node)
         repaired, cure, verdict = _repaired(query, fault, _doubled(query, fault))
+        slope = f"the derivative of {rule_of(fault.step.node)} is {'NaN' if fault.nan else 'infinite'}"
+        own = _own(query, fault)
+        own = "symgrad guards the product" if own.endswith((" 0", " finite")) else own
         yield Sighting(
             where,
             f"the gradient is NaN {_at(query, fault)} in {join_texts(fault.frameworks)}: the branch that is not taken "
             f"has {inner}",
-            f"where {taken}, the cotangent of {inner} is 0 and the derivative of {rule_of(fault.node)} infinite or "
-            "NaN: 0*inf; symgrad guards the product",
+            f"where {taken}, the cotangent of {inner} is 0, and {slope}; {own}",
             repaired,
             cure,
             verdict,
@@ -83,49 +100,81 @@ def roots(query: LintQuery) -> Iterator[Sighting]:
         yield Sighting(
             fault.node,
             f"the gradient is NaN {_at(query, fault)} in {join_texts(fault.frameworks)}, where {inner} has a value",
-            f"the derivative of {rule_of(fault.node)} is infinite or 0/0 there and is multiplied by 0; symgrad guards "
-            "the product",
+            f"{_reason(query, fault)}; {_own(query, fault)}",
             repaired,
             cure,
             verdict,
         )
 
 
+def _reason(query: LintQuery, fault: _Fault) -> str:
+    """Say which derivative makes the NaN."""
+    n = fault.step.node
+    if not fault.nan:
+        return f"the derivative of {rule_of(n)} is infinite there and is multiplied by 0"
+    if rule_of(n) == "norm":
+        return "the derivative of norm is 0/0 there"
+    if n.op.name == "pow" and fault.step.argument == 0:
+        power = f"{query.text(n.args[0])}**-1"
+        integer = "; with an integer exponent 0, JAX computes 0" if n.args[1].is_number() else ""
+        return f"the exponent is 0 there, and is multiplied by the infinite {power}{integer}"
+    return f"the derivative of {query.text(n)} by {query.text(fault.step.target)} is NaN there"
+
+
+def _own(query: LintQuery, fault: _Fault) -> str:
+    return query.kernel_text(_single(query, fault.batch, fault.index))
+
+
 @lru_cache(maxsize=1)
 def _faults(query: LintQuery) -> tuple[_Fault, ...]:
     """Return the equations that make NaNs; the nearest to the output comes first."""
-    if not any(_singular(s.node) for s in query.trace.steps):
+    steps = steps_of(query.scalar, query.wrt)
+    if not any(_singular(s.node) for s in steps):
         return ()
-    found: dict[Node, _Fault] = {}
-    known: set[Node] = set()
+    runs: list[tuple[Batch, list[NaiveBackward]]] = []
     for batch in query.points.batches:
-        runs = {
-            name: backward(query.trace, query.scalar, query.points, batch, name) for name in query.frameworks
-        }
-        made = [
-            (i, mask & run.bad, run)
-            for run in runs.values()
-            if run is not None
-            for i, mask in run.origins.items()
-        ]
-        for i, wrong, run in made:
-            if not np.any(wrong) or len(found) == _FINDINGS or query.remaining <= 0:
-                continue
-            index = int(np.argmax(wrong))
-            source = _source(query, i, run.values, index)
-            if source is None or source in known:
-                continue
-            known.add(source)
-            point = _single(query, batch, index)
-            node = _deepest(query, source, point)
-            if node in found:
-                continue
-            bad = tuple(name for name, other in runs.items() if other is not None and other.bad[index])
-            choice, branch = _choice(query, node, point)
-            value = query.points.evaluate([node], point)
-            valued = value is not None and bool(np.all(np.isfinite(np.asarray(value[0], dtype=float))))
-            found[node] = _Fault(node, batch, index, wrong, bad, choice, branch, valued)
+        made = [backward(query.scalar, query.wrt, query.points, batch, name) for name in query.frameworks]
+        runs.append((batch, [run for run in made if run is not None]))
+    best: dict[Step, tuple[int, Batch, int, int, Sequence[NaiveBackward]]] = {}
+    for batch, made in runs:
+        for i in sorted({i for run in made for i in run.origins}):
+            for index, bad in _by_frameworks(made, i):
+                step = _source(query, steps, i, bad, index)
+                if step is not None and (step not in best or len(best[step][-1]) < len(bad)):
+                    best[step] = len(bad), batch, i, index, bad
+    found: dict[Node, _Fault] = {}
+    for step, (_, batch, i, index, bad) in best.items():
+        if len(found) == _FINDINGS or query.remaining <= 0:
+            break
+        point = _single(query, batch, index)
+        node = _deepest(query, step.node, point)
+        if node in found:
+            continue
+        names = tuple(run.framework for run in bad)
+        everywhere = [(b, _common_points([r for r in made if r.framework in names])) for b, made in runs]
+        masked = np.logical_and.reduce([run.origins[i] for run in bad]) & _common_points(bad)
+        choice, branch = _choice(query, node, point)
+        value = query.points.evaluate([node], point)
+        valued = value is not None and bool(np.all(np.isfinite(np.asarray(value[0], dtype=float))))
+        nan = any(np.any(np.isnan(_derivative(query, run, step, index))) for run in bad)
+        found[node] = _Fault(node, step, nan, batch, index, masked, everywhere, names, choice, branch, valued)
     return tuple(found.values())
+
+
+def _common_points(runs: Sequence[NaiveBackward]) -> np.ndarray:
+    return np.logical_and.reduce([run.bad for run in runs]) if runs else np.zeros(1, dtype=bool)
+
+
+def _by_frameworks(made: Sequence[NaiveBackward], i: int) -> Iterator[tuple[int, Sequence[NaiveBackward]]]:
+    """Yield points at which a step makes NaN gradients: one for each set of frameworks in which it does."""
+    runs = [run for run in made if i in run.origins]
+    table = np.array([run.origins[i] & run.bad for run in runs])
+    known: set[bytes] = set()
+    for index in np.flatnonzero(table.any(axis=0)).tolist():
+        key = table[:, index].tobytes()
+        if key not in known:
+            known.add(key)
+            yield index, [run for run, bad in zip(runs, table[:, index], strict=True) if bad]
 
 
 def _singular(n: Node) -> bool:
@@ -133,25 +182,24 @@ def _singular(n: Node) -> bool:
     return n.op.domain is not None or bool(n.op.kinks) or not n.op.pointwise or "exponential" in n.op.facts
 
 
-def _source(query: LintQuery, i: int, values: Mapping[Node, Any], index: int) -> Node | None:
-    """Return the equation with the infinite derivative for a step that makes a NaN: the step's own, or one above it."""
-    steps = query.trace.steps
+def _derivative(query: LintQuery, run: NaiveBackward, step: Step, index: int) -> np.ndarray:
+    """Return what a step sends at a point for the cotangent 1."""
+    value = np.asarray(run.derivative(step), dtype=float)
+    return value[index] if query.points.vector and value.ndim else value
 
-    def infinite(j: int) -> bool:
-        if not steps[j].node.op.pointwise:
-            return steps[j].node.op.name == "norm"
-        value = np.asarray(values[steps[j].coefficient], dtype=float)
-        one = value[index] if query.points.vector and value.ndim else value
-        return not np.all(np.isfinite(one))
 
+def _source(
+    query: LintQuery, steps: Sequence[Step], i: int, runs: Sequence[NaiveBackward], index: int
+) -> Step | None:
+    """Return the step with the infinite derivative for a step that makes a NaN: the step itself, or one above it."""
     arriving: dict[Node, list[int]] = {}
     for j, s in enumerate(steps):
         arriving.setdefault(s.target, []).append(j)
     pending, seen = deque([i]), {i}
     while pending:
         j = pending.popleft()
-        if infinite(j):
-            return steps[j].node
+        if any(not np.all(np.isfinite(_derivative(query, run, steps[j], index))) for run in runs):
+            return steps[j]
         new = [k for k in arriving.get(steps[j].node, ()) if k not in seen]
         seen.update(new)
         pending += new
@@ -196,30 +244,51 @@ def _critical(n: Node) -> Sequence[Node]:
 
 
 def _at(query: LintQuery, fault: _Fault) -> str:
-    """Describe the faulty points: a zero of an argument, all points of the branch not taken, or otherwise one point."""
+    """Describe the faulty points: a zero of an argument, all points of a branch not taken, or otherwise one point."""
     if rule_of(fault.node) == "norm":
         return f"where {query.text(fault.node.args[0])} is all zeros"
-    entry = "" if query.points.vector else "an entry of "
-    for a in real_variables(_critical(fault.node)):
-        found = query.points.evaluate([a], fault.batch)
-        if found is None:
-            continue
-        values = np.asarray(found[0], dtype=float)
-        if query.points.vector and np.all(np.broadcast_to(values == 0, fault.bad.shape)[fault.bad]):
-            return f"where {query.text(a)} = 0"
-        if not query.points.vector and np.any(values == 0):
-            return f"where {entry if values.ndim else ''}{query.text(a)} is 0"
+    vector, inner = query.points.vector, real_variables(_critical(fault.node))
+    for a in inner:
+        if _is_region(query, fault, OPS["eq"](a, as_node(0))):
+            entry = "an entry of " if a.shape else ""
+            return f"where {query.text(a)} = 0" if vector else f"where {entry}{query.text(a)} is 0"
+    for condition in _branches(inner):
+        if vector and _is_region(query, fault, condition):
+            return f"where {query.text(condition)}"
     if fault.choice is not None:
         condition = fault.choice.args[0]
         off = condition if fault.branch == 2 else negated(condition)
-        found = query.points.evaluate([off, query.scalar], fault.batch)
-        if found is not None and (
-            not query.points.vector
-            or np.array_equal(np.broadcast_to(found[0] & np.isfinite(found[1]), fault.bad.shape), fault.bad)
-        ):
+        if not vector or _is_region(query, fault, off):
             return f"where {query.text(off)}"
     one = _single(query, fault.batch, fault.index)
-    return f"at {point_text({s.name: one[s] for s in topological([fault.node]) if s in one})}"
+    read = [s for s in topological([fault.node]) if s in one]
+    if vector:
+        same = np.logical_and.reduce([fault.batch[s] == one[s] for s in read])
+        (_, bad), (y,) = fault.everywhere[0], query.points.evaluate([query.scalar], fault.batch) or (np.nan,)
+        read = read if np.all(bad[same & np.isfinite(y)]) else list(one)
+    rest = " and some values of the rest" if not vector and len(read) < len(one) else ""
+    return f"at {point_text({s.name: one[s] for s in read})}{rest}"
+
+
+def _branches(values: Sequence[Node]) -> Iterator[Node]:
+    """Yield the conditions under which bounded values are a bound."""
+    for n in values:
+        if n.op.name in ("maximum", "minimum", "clip", "relu"):
+            yield from (OPS[op](n.args[0], b) for b in n.args[1:] or (as_node(0),) for op in ("lt", "gt"))
+
+
+def _is_region(query: LintQuery, fault: _Fault, condition: Node) -> bool:
+    """Tell whether the gradient is NaN just where a condition holds for an entry, of points where there is a value."""
+    for batch, bad in fault.everywhere:
+        found = query.points.evaluate([condition, query.scalar], batch)
+        if found is None:
+            continue
+        holds, y = np.asarray(found[0]), np.isfinite(np.asarray(found[1], dtype=float))
+        holds = np.broadcast_to((holds if query.points.vector else np.any(holds)) & y, bad.shape)
+        own = fault.bad if batch is fault.batch else holds
+        if np.any(holds & ~bad) or np.any(own & ~holds):
+            return False
+    return True
 
 
 # --------------------------------------------------------------------------------------------------------- repairs
@@ -234,14 +303,14 @@ def _repaired(
     """Return the first candidate that is equal and makes no NaN at the faulty point; its description and verdict."""
     here = {s: v[fault.index : fault.index + 1] if query.points.vector else v for s, v in fault.batch.items()}
     framework = fault.frameworks[0]
-    before = _origins(query, query.trace, query.scalar, here, framework)
+    before = _origins(query, query.scalar, here, framework)
     end = now() + _SHARE / 2 * query.remaining
     for old, new, cure in candidates:
         if is_late(end, _REPAIR):
             break
         (repaired,) = substitute([query.y], {old: new})
         number = query.as_number(repaired)
-        after = _origins(query, pull_back([number], [as_node(1)], query.wrt), number, here, framework)
+        after = _origins(query, number, here, framework)
         if before is None or after is None or (after and after >= before):
             continue
         verdict = query.same_but_for(old, new, _SECONDS)
@@ -255,9 +324,9 @@ def _repaired(
     return None, None, None
 
 
-def _origins(query: LintQuery, trace: BackwardTrace, y: Node, here: Batch, framework: str) -> int | None:
+def _origins(query: LintQuery, y: Node, here: Batch, framework: str) -> int | None:
     """Return how many equations make a NaN at a point; 0 if no gradient is NaN."""
-    run = backward(trace, y, query.points, here, framework)
+    run = backward(y, query.wrt, query.points, here, framework)
     if run is None:
         return None
     return len(run.origins) if run.bad[0] else 0
@@ -286,6 +355,13 @@ def _doubled(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
 def _guarded(query: LintQuery, fault: _Fault) -> Iterator[_Candidate]:
     """Yield values with one choice around the equation, and another around an argument."""
     n = fault.node
+    if n.op.name == "pow":
+        x, y = n.args
+        both = OPS["and_"](*(OPS["eq"](a, as_node(0)) for a in n.args))
+        safe = OPS["pow"](OPS["where"](both, as_node(1), x), y)
+        whole = full(as_node(1), n.shape) if y.is_number(0) else safe
+        if whole.shape == n.shape:
+            yield n, whole, query.code_text("write {} for {}", whole, n)
     for inner, safe in product(real_variables(n.args), _SAFE):
         if n.op.pointwise:
             known = Conditions()

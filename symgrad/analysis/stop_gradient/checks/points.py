@@ -41,7 +41,9 @@ _SYMBOLS = 12  # number of inputs that vary one at a time
 _SOLVED = 40  # number of subexpressions whose zeros are searched for
 _POINTS = 400
 _SOLUTION = 5e-4  # seconds for one zero
-_ARRAYS = 17  # number of points for arrays
+_ALONE = 3  # number of arrays that are 0 while other inputs are not
+_FILLED = (0, 1, -1, 1000, -1000)
+_END = Fraction(1, 1000)  # distance from an end of a domain, relative to its length
 _ENTRIES = 4_000  # largest number of entries of all arrays of a point
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
@@ -131,20 +133,22 @@ class Points:
         plain = [{s: self._plain(s, k) for s in self.symbols} for k in range(_PLAIN)]
         yield from plain
         moved = [s for s in self.symbols if s.dtype == "real"]
-        for t in _SPECIAL:
-            yield {**plain[0], **{s: float(t) for s in moved if _takes(s, t)}}
         for s in moved[:_SYMBOLS]:
             for t in _SPECIAL:
                 if _takes(s, t):
                     yield {**plain[1], s: float(t)}
+        labels = [s for s in self.symbols if s.dtype == "int" and None not in domain_of(s).span]
+        for row in _pairs([*moved, *labels], _SPECIAL):
+            yield {**plain[0], **{s: float(t) if s in moved else int(t) for s, t in row.items()}}
         yield from self._solved(plain)
 
     def _solved(self, plain: Sequence[Mapping[Node, Any]]) -> Iterator[dict[Node, Any]]:
         """Yield points at and near zeros of function arguments, and ties of choices."""
         made = 0
+        real = [s for s in self.symbols if s.dtype == "real"]
         for f in list(dict.fromkeys(self._vanishing()))[:_SOLVED]:
             below = topological([f])
-            for v in [s for s in self.symbols if s.dtype == "real" and s in below][:3]:
+            for v in [s for s in real if s in below][:3]:
                 for at in maybe_zeros(f, v):
                     if is_late(self._end, _SOLUTION) or made > _POINTS:
                         return
@@ -156,6 +160,8 @@ class Points:
                         if _takes(v, Fraction(moved)):
                             made += 1
                             yield {**plain[0], v: moved}
+                            if (times, step) == (1, 0):
+                                yield {**plain[0], **{s: 0.0 for s in real if _takes(s, 0)}, v: moved}
 
     def _vanishing(self) -> Iterator[Node]:
         for n in self._order:
@@ -171,16 +177,18 @@ class Points:
         if not self._feasible:
             return []
         found = [{s: self._filled(s, k, None) for s in self.symbols} for k in range(_PLAIN)]
-        found += [{s: self._filled(s, 0, (t,)) for s in self.symbols} for t in (0, 1, -1, 1000)]
+        moved = [s for s in self.symbols if s.dtype == "real"]
+        rows = [*_pairs(moved, _FILLED)]
+        found += [{s: self._filled(s, 0, (row.get(s),)) for s in self.symbols} for row in rows]
         found += [
             {s: self._filled(s, 1, v) for s in self.symbols}
             for v in ((0, None, 1, -1, 1000), (1000, None, -1000))
         ]
         found += [{s: self._filled(s, 1, (t, None, -t)) for s in self.symbols} for t in (50, 5)]
+        found.append({s: self._unit(s) if s in moved else self._filled(s, 0, None) for s in self.symbols})
         found += [{s: self._filled(s, 1, v) for s, v in self._opposite(t)} for t in (1000, 5)]
         found += [{s: self._filled(s, 1, (None, t)) for s in self.symbols} for t in self._ends()]
-        for s in [s for s in self.symbols if s.dtype == "real"][: max(_ARRAYS - len(found), 0)]:
-            found.append({**found[1], s: self._filled(s, 0, (0,))})
+        found += [{**found[1], s: self._filled(s, 0, (0,))} for s in moved[:_ALONE]]
         return found
 
     def _opposite(self, t: float) -> Iterator[tuple[Node, Sequence[Any]]]:
@@ -190,6 +198,13 @@ class Points:
 
     def _shape(self, s: Node) -> tuple[int, ...]:
         return tuple(evaluate_size(size, self._sizes) for size in s.shape)
+
+    def _unit(self, s: Node) -> Any:
+        """Return a unit vector or an identity matrix; a number is 1."""
+        shape = self._shape(s)
+        places = np.indices(shape)
+        ones = places[0] == (places[1] if len(shape) > 1 else 0) if shape else np.True_
+        return np.where(ones, float(_level(s, 1)), float(_level(s, 0)))
 
     def _ends(self) -> list[float]:
         """Return numbers inside the ranges of clips."""
@@ -217,6 +232,28 @@ class Points:
         return value if isinstance(value, bool) else int(value) if s.dtype == "int" else float(value)
 
 
+def _pairs(inputs: Sequence[Node], levels: Sequence[int]) -> Iterator[dict[Node, Any]]:
+    """Yield levels of inputs, moved into their domains: any two of the first inputs take all pairs of levels.
+
+    This is an orthogonal array. The number n of levels must be prime; any two of the first n + 1 inputs take all pairs.
+    The first n rows give the same level to the first n inputs.
+    """
+    n = len(levels)
+    for b in range(n if len(inputs) > 1 else 1):
+        for a in range(n):
+            columns = (b if k % (n + 1) == n else (a + k % (n + 1) * b) % n for k in range(len(inputs)))
+            yield {s: _level(s, levels[c]) for s, c in zip(inputs, columns, strict=True)}
+
+
+def _level(s: Node, value: int) -> Any:
+    """Return a value, or a value of the domain of an input near the end that it reaches or exceeds."""
+    if _takes(s, value):
+        return value
+    low, high = domain_of(s).span
+    step = Fraction(1, 3) if low is None or high is None else _END
+    return place_in(domain_of(s), 1 - step if high is not None and value >= high else step)
+
+
 def _takes(s: Node, value: Any) -> bool:
     """Tell whether a value lies in the domain of an input."""
     domain = domain_of(s)
@@ -235,6 +272,8 @@ def point_text(point: Mapping[str, Any]) -> str:
     def value_text(v: Any) -> str:
         if np.ndim(v) == 0:
             return str(bool(v)) if np.asarray(v).dtype == bool else f"{v:.6g}"
+        if np.size(v) > 1 and np.all(v == np.ravel(v)[0]):
+            return f"{value_text(np.ravel(v)[0])} (every entry)"
         text = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=6, edgeitems=2)
         return " ".join(text.split())
 

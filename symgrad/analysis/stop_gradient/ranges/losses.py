@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import compress
+from itertools import compress, product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ _EQUATION = 7e-5  # seconds for an equation at a point
 _SHARE = 0.4  # share of the time for points
 _UNLIKELY = 1000  # larger values of a random input count as unlikely
 _ASIDE = 2.0**-10, -(2.0**-10)  # relative steps of an input
+_INNER = 3  # number of inputs of an infinite value whose limit is estimated
 _BESIDE = 30, 45  # decimal exponents of the distances at which a limit is estimated
 
 
@@ -82,34 +83,47 @@ class Loss:
 
 def losses_of(query: LintQuery) -> Iterator[Loss]:
     """Yield losses, at points where an equation of the program is not finite."""
-    tried: set[bytes] = set()
     most = max(_FEWEST, min(_EXACT, _EQUATIONS // len(query.order)))
     end = now() + _SHARE * query.remaining
+    for point in _undefined_points(query)[:most]:
+        if is_late(end, _EQUATION * len(query.order)):
+            return
+        loss = _loss(query, point)
+        if loss is not None and (loss.row.limit or _holds_nearby(query, loss)):
+            yield loss
+
+
+def _holds_nearby(query: LintQuery, loss: Loss) -> bool:
+    """Tell whether a value or gradient is not just lost at a coincidence: 0 times a number beyond the range of floats.
+
+    At points with equal inputs, terms may cancel just there.
+    """
+    near = _loss(query, _moved(query, loss.row.point, _ASIDE[1]))
+    return near is not None and (near.by is None) == (loss.by is None)
+
+
+def _undefined_points(query: LintQuery) -> list[Batch]:
+    """Return the points at which some equation is not finite: first one for each set of such equations."""
+    found: dict[bytes, list[Batch]] = {}
+    tried: set[bytes] = set()
     for batch, values in query.points.values(query.order):
         count = query.points.count(batch)
-        for i in np.flatnonzero(_undefined_points(query, values, count)):
-            point = single(query, batch, int(i))
+        table = np.array(
+            [_infinite_mask(query, n, v, count) for n, v in zip(query.order, values, strict=True)]
+        )
+        for i in np.flatnonzero(table.any(axis=0)).tolist():
+            point = single(query, batch, i)
             key = b"".join(np.asarray(v).tobytes() for v in point.values())
-            if key in tried or not _likely(point):
-                continue
-            if len(tried) == most or is_late(end, _EQUATION * len(query.order)):
-                return
-            tried.add(key)
-            loss = _loss(query, point)
-            # At points with equal inputs, terms may cancel just there, where floats lose 0 times a number beyond their
-            # range.
-            if loss is not None and (loss.row.limit or _loss(query, _moved(point, _ASIDE[1])) is not None):
-                yield loss
+            if key not in tried and _likely(point):
+                tried.add(key)
+                found.setdefault(table[:, i].tobytes(), []).append(point)
+    return [p for turn in zip_longest(*found.values()) for p in turn if p is not None]
 
 
-def _undefined_points(query: LintQuery, values: Sequence[Any], count: int) -> np.ndarray:
-    """Mark the points of a batch at which some equation is not finite."""
-    lost = np.zeros(count, dtype=bool)
-    for n, v in zip(query.order, values, strict=True):
-        if n.dtype == "real":
-            wrong = ~np.isfinite(np.asarray(v, dtype=float))
-            lost |= np.broadcast_to(wrong if query.points.vector else wrong.any(), (count,))
-    return lost
+def _infinite_mask(query: LintQuery, n: Node, value: Any, count: int) -> np.ndarray:
+    """Mark the points of a batch at which an equation is not finite."""
+    wrong = ~np.isfinite(np.asarray(value, dtype=float)) if n.dtype == "real" else np.zeros(count, dtype=bool)
+    return np.broadcast_to(wrong if query.points.vector else wrong.any(), (count,))
 
 
 def single(query: LintQuery, batch: Batch, index: int) -> Batch:
@@ -124,11 +138,13 @@ def _likely(point: Batch) -> bool:
 
 
 def _loss(query: LintQuery, point: Batch) -> Loss | None:
-    row = _row(query, point)
     floats = query.points.evaluate(query.order, point)
-    if row is None or floats is None:
+    if floats is None:
         return None
     values = dict(zip(query.order, floats, strict=True))
+    row = _row(query, point, values)
+    if row is None:
+        return None
     y = np.ravel(np.asarray(values[query.y], dtype=float))
     steps = _steps(query, values, point, row.limit)
     if steps is None:
@@ -140,7 +156,7 @@ def _loss(query: LintQuery, point: Batch) -> Loss | None:
         return None
     lost: dict[Node, dict[str, float]] = {}
     for name in query.frameworks:
-        run = backward(query.trace, query.scalar, query.points, point, name)
+        run = backward(query.scalar, query.wrt, query.points, point, name)
         for w, exact in zip(query.trace.wrt, row.gradients, strict=True):
             bad = np.zeros(0) if run is None or exact is None else np.ravel(run.gradients[w])
             bad = bad[~np.isfinite(bad)]
@@ -166,10 +182,18 @@ def _is_unused(query: LintQuery, values: Mapping[Node, Any], first: Node) -> boo
     return bool(lost[first].any()) and not (query.y in lost and lost[query.y].any())
 
 
-def _moved(point: Batch, step: float) -> Batch:
-    """Move the inputs of a point apart, each by a small fraction of itself."""
+def _moved(query: LintQuery, point: Batch, step: float) -> Batch:
+    """Move the inputs of a point and the entries of arrays apart, each by a small fraction; zeros become positive."""
     real = [s for s in point if s.dtype == "real"]
-    return {**point, **{s: np.asarray(point[s]) * (1 + step * (1 + k)) for k, s in enumerate(real)}}
+    moved = dict(point)
+    for k, s in enumerate(real):
+        value = np.asarray(point[s])
+        place = (
+            np.zeros(()) if query.points.vector else np.arange(value.size).reshape(value.shape) / value.size
+        )
+        t = step * (1 + k + (np.minimum(place, place.T) if s.declaration.symmetric else place))
+        moved[s] = np.where(value == 0, np.abs(t), value * (1 + t))
+    return moved
 
 
 def _steps(
@@ -183,10 +207,7 @@ def _steps(
     if first is None:
         return None
     if limit:
-        # This is an infinite value times 0; `explain` reports 0/0.
-        infinite = np.isinf(np.asarray(values[first], dtype=float)).any()
-        around = next((n for n in order if n.op.name == "mul" and first in n.args), None)
-        return (first, around) if infinite and around is not None else None
+        return _infinite_product(query, live, values)
     exact = exact_values(order, point)
     if exact is None or not all(map(_has_value, entries(exact[first]))):
         return None
@@ -200,12 +221,27 @@ def _steps(
     return first, around
 
 
+def _infinite_product(
+    query: LintQuery, live: set[Node], values: Mapping[Node, Any]
+) -> tuple[Node, Node] | None:
+    """Return the first value that is not finite, and a product with it, if the value is infinite.
+
+    An infinite value times 0 is reported here; `explain` reports 0/0.
+    """
+    order = [n for n in query.order if n in live]
+    first = next((n for n in order if n.dtype == "real" and not _finite(values[n])), None)
+    if first is None or not np.isinf(np.asarray(values[first], dtype=float)).any():
+        return None
+    around = next((n for n in order if n.op.name == "mul" and first in n.args), None)
+    return None if around is None else (first, around)
+
+
 def _saturated(query: LintQuery, a: Node, point: Batch) -> bool:
     """Tell whether a value that rounds to 0 at a point also does so near it, like 1 - sigmoid(x) for x >= 37."""
     (here,) = query.points.evaluate([a], point) or (None,)
     gone = np.asarray(here, dtype=float) == 0
     for step in _ASIDE:
-        (there,) = query.points.evaluate([a], _moved(point, step)) or (None,)
+        (there,) = query.points.evaluate([a], _moved(query, point, step)) or (None,)
         if there is None or np.any(np.asarray(there, dtype=float)[gone] != 0):
             return False
     return any(s.dtype == "real" for s in symbols_of([a]))
@@ -238,7 +274,7 @@ def _vanished(value: Any, exact: Any) -> Any:
     return next((abs(e) for f, e in zip(floats, entries(exact), strict=False) if f == 0 and e != 0), None)
 
 
-def _row(query: LintQuery, point: Batch) -> ExactRow | None:
+def _row(query: LintQuery, point: Batch, values: Mapping[Node, Any]) -> ExactRow | None:
     """Return the exact values at a point, if the value of the program is in range or has a limit in range."""
     wanted = [query.y, *query.trace.gradients]
     exact = exact_values(wanted, point)
@@ -247,33 +283,37 @@ def _row(query: LintQuery, point: Batch) -> ExactRow | None:
     if _in_range(exact[query.y]):
         gradients = [exact[g] if _in_range(exact[g]) else None for g in query.trace.gradients]
         return ExactRow(point, exact[query.y], False, gradients)
-    limit = _limit(query, point)
+    limit = _limit(query, point, values)
     return None if limit is None else ExactRow(point, limit, True, [None] * len(query.trace.gradients))
 
 
-def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = None) -> dict[Node, Any] | None:
+def exact_values(
+    nodes: Sequence[Node], point: Batch, steps: Mapping[Node, Fraction] = {}
+) -> dict[Node, Any] | None:
     """Return the values of nodes in many digits; None if they cannot be computed, or depend on rounding.
 
     Args:
         nodes: the nodes.
         point: the inputs.
-        step: a number that replaces inputs that are 0.
+        steps: numbers that are added to inputs.
     """
     found = None
     for digits in _DIGITS:
-        found = _in_digits(PrecisionPair(digits), nodes, point, step)
+        found = _in_digits(PrecisionPair(digits), nodes, point, steps)
         if found is not None and all(_has_value(v) for n in nodes for v in entries(found[n])):
             return found
     return found
 
 
 def _in_digits(
-    level: PrecisionPair, nodes: Sequence[Node], point: Batch, step: Fraction | None
+    level: PrecisionPair, nodes: Sequence[Node], point: Batch, steps: Mapping[Node, Fraction]
 ) -> dict[Node, Any] | None:
     found: list[list[Any]] = []
     for mp in level.contexts:
         given = {
-            s: converted(np.asarray(v).reshape(())[()] if not s.shape else v, partial(_number, mp, s, step))
+            s: converted(
+                np.asarray(v).reshape(())[()] if not s.shape else v, partial(_number, mp, s, steps.get(s))
+            )
             for s, v in point.items()
         }
         try:
@@ -290,7 +330,7 @@ def _in_digits(
 def _number(mp: Any, s: Node, step: Fraction | None, x: Any) -> Any:
     if s.dtype != "real":
         return bool(x) if s.dtype == "bool" else int(x)
-    return mp.mpf(float(x)) if step is None or x != 0 else exact_number(mp, step)
+    return mp.mpf(float(x)) + (0 if step is None else exact_number(mp, step))
 
 
 def _has_value(v: Any) -> bool:
@@ -304,25 +344,54 @@ def _in_range(value: Any) -> bool:
     return all(_has_value(v) and abs(v) <= _LARGEST for v in entries(value))
 
 
-def _limit(query: LintQuery, point: Batch) -> Any:
-    """Return the limit of the value where one input is 0, if all sides inside the domain agree."""
-    zero = [s for s, v in point.items() if s.dtype == "real" and np.any(np.asarray(v) == 0)]
-    if len(zero) != 1 or zero[0].declaration.distribution is not None:
+def _limit(query: LintQuery, point: Batch, values: Mapping[Node, Any]) -> Any:
+    """Return the limit of the value where an infinite value is multiplied by 0, if it is the same along all paths.
+
+    The inputs of the infinite value move, and the others stay or move, too.
+    """
+    steps = _infinite_product(query, _live_nodes(query.y, values), values)
+    if steps is None:
         return None
-    sides: list[Any] = []
-    for sign in (1, -1):
-        if not inside(domain_of(zero[0]), Fraction(sign, 10**30)):
-            continue
-        steps = [Fraction(sign, 10**power) for power in _BESIDE]
-        exact = [exact_values([query.y], point, step) for step in steps]
-        near = [values[query.y] for values in exact if values is not None]
-        if len(near) == len(steps) and all(map(_in_range, near)):
-            if not _near(*near):
-                return None
-            sides.append(near[1])
-    if not sides or not all(_near(sides[0], side) for side in sides):
+    first, _ = steps
+    still = [s for s in point if s.dtype != "real" or s.declaration.distribution is not None]
+    inputs = [s for s in point if s not in still]
+    inner = [s for s in symbols_of([first]) if s in inputs]
+    if not inner or len(inner) > _INNER:
         return None
-    return converted(sides[0], lambda v: round(float(v), 20) + 0.0)
+    found: list[Any] = []
+    for path in _paths(inner, [s for s in inputs if s not in inner]):
+        near = [_value_near(query, point, path, power) for power in _BESIDE]
+        if any(v is None for v in near):
+            continue  # the path leaves the domain
+        if not all(_in_range(v) and _near((found or near)[0], v) for v in near):
+            return None
+        found += near
+    return converted(found[1], lambda v: round(float(v), 20) + 0.0) if found else None
+
+
+def _paths(inner: Sequence[Node], outer: Sequence[Node]) -> Iterator[dict[Node, tuple[int, int]]]:
+    """Yield paths to a point: for each input that moves a sign, and the power of the distance with which it moves."""
+    for signs in product((1, -1), repeat=len(inner)):
+        yield {s: (sign, 1) for s, sign in zip(inner, signs, strict=True)}
+    for first, second in ((1, 1), (1, 2), (2, 1)):
+        for sign, other in product((1, -1), repeat=2) if outer else ():
+            yield {**dict.fromkeys(inner, (sign, first)), **dict.fromkeys(outer, (other, second))}
+        for s in inner if len(inner) > 1 else ():
+            yield {**dict.fromkeys(inner, (1, first)), s: (1, second)}
+
+
+def _value_near(query: LintQuery, point: Batch, path: Mapping[Node, tuple[int, int]], power: int) -> Any:
+    """Return the exact value beside a point, on a path; None if there is none, or an input leaves its domain."""
+    steps = {s: sign * Fraction(1, 10 ** (power * k)) for s, (sign, k) in path.items()}
+    for s, step in steps.items():
+        domain = domain_of(s)
+        if not all(
+            inside(domain, Fraction(v) + step) for v in np.ravel(np.asarray(point[s], float)).tolist()
+        ):
+            return None
+    exact = exact_values([query.y], point, steps)
+    value = None if exact is None else exact[query.y]
+    return value if value is not None and all(map(_has_value, entries(value))) else None
 
 
 def _near(a: Any, b: Any) -> bool:

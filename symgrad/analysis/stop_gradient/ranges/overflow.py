@@ -14,14 +14,13 @@ import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.explain.noise.sample_points import entries
-from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, is_close
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, losses_of, single
-from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
 from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.pipeline import canonical, stable
@@ -33,7 +32,7 @@ _SECONDS = 2.0
 _REPAIR = 0.02  # seconds for a candidate
 _LONG_VALUE = 100  # number of equations of a value that is rewritten as a function of its inputs
 _UNLIKE = 8  # number of points at which both forms are finite and differ
-_CLOSE = 1e-6  # relative to the exact value, or to 1
+_CLOSE = 1e-6  # relative to the value, or to 1
 
 
 def repaired_forms(
@@ -117,16 +116,15 @@ def _guarded(n: Node) -> Node | None:
 def _mends(query: LintQuery, repaired: Node, losses: Sequence[Loss]) -> bool:
     """Tell whether a program is right at the points of loss and agrees with the old one elsewhere."""
     number = query.as_number(repaired)
-    trace = pull_back([number], [as_node(1)], query.wrt)
     for loss in losses:
         point = loss.row.point
         values = query.points.evaluate([repaired], point)
-        if values is None or not _close(values[0], loss.row.y):
+        if values is None or not is_close(values[0], loss.row.y):
             return False
         for name in loss.frameworks if not loss.row.limit else ():
-            run = backward(trace, number, query.points, point, name)
+            run = backward(number, query.wrt, query.points, point, name)
             for w, exact in zip(query.trace.wrt, loss.row.gradients, strict=True):
-                if run is None or (exact is not None and not _close(run.gradients[w], exact)):
+                if run is None or (exact is not None and not is_close(run.gradients[w], exact)):
                     return False
     for batch in query.points.batches:
         both = query.points.evaluate([query.y, repaired], batch)
@@ -142,20 +140,15 @@ def _mends(query: LintQuery, repaired: Node, losses: Sequence[Loss]) -> bool:
             return False
         for i in places:
             exact = exact_values([query.y], single(query, batch, i))
-            if exact is None or not _close(new[i] if vector else new, exact[query.y]):
+            if exact is None or not is_close(new[i] if vector else new, exact[query.y]):
                 return False
     return True
-
-
-def _close(value: Any, exact: Any) -> bool:
-    floats = np.ravel(np.asarray(value, dtype=float))
-    entries = np.ravel(np.asarray(exact, dtype=object)).astype(float)
-    return bool(np.all(np.abs(floats - entries) <= _CLOSE * (1 + np.abs(entries))))
 
 
 _FINDINGS = 3
 _SHARP = 1e-9  # relative accuracy of the edge of a region
 _SUMS = frozenset({"add", "sub"})
+_SHOWN = 4  # number of inputs that are all shown
 _LONG = 10_000  # the exponent of a longer number is not printed
 
 
@@ -187,9 +180,22 @@ def _message(query: LintQuery, loss: Loss, where: str) -> str:
     at = "there" if where == here else here
     if np.ndim(exact):
         what, truth = f"an entry of {what}", f"it is an ordinary number {at}"
+    elif row.limit:
+        truth = f"it tends to {_short(entries(exact)[0])} {_limit_text(query, loss) or at}"
     else:
-        truth = f"it {'tends to' if row.limit else 'is'} {_short(entries(exact)[0])} {at}"
+        truth = f"it is {_short(entries(exact)[0])} {at}"
     return f"{what} is {'NaN' if np.isnan(loss.found) else 'infinite'} {where}{place}; in exact arithmetic {truth}"
+
+
+def _limit_text(query: LintQuery, loss: Loss) -> str | None:
+    """Return as text which input moves towards the point of a limit, and which stay; None if there is no other."""
+    point = {s: v[0] if query.points.vector else v for s, v in loss.row.point.items()}
+    moving = [s for s in symbols_of([loss.first]) if s in point]
+    still = {s.name: v for s, v in point.items() if s not in moving}
+    if len(moving) != 1 or not still or len(point) > _SHOWN:
+        return None
+    (x,) = moving
+    return f"as {point_text({x.name: point[x]}).replace(' = ', ' tends to ')}, with {point_text(still)}"
 
 
 def _reason(query: LintQuery, loss: Loss) -> str:
@@ -210,19 +216,21 @@ def _reason(query: LintQuery, loss: Loss) -> str:
         first = f"{text} is rounded to 0 there, and is not 0"
     else:
         first = f"the first value to leave the range of floats is {text}: it is {size or 'too large'} there"
+    own = query.kernel_text(point, loss.row.gradients) if loss.by is not None else ""
     if loss.unused:
-        return f"{first}; the program takes another value there, and its backward pass is 0 times infinity"
+        return f"{first}; the program takes another value there, and its backward pass is 0 times infinity; {own}"
     if loss.by is None:
         return f"{first}; symgrad also computes values as they are written, so it has the same problem"
-    return f"{first}; symgrad writes derivatives in stable forms"
+    return f"{first}; {own}"
 
 
 def _here(query: LintQuery, loss: Loss) -> str:
-    """Return the point as text; for arrays, only the inputs of the step that is lost."""
-    below = topological([query.y if query.points.vector else loss.first])
-    read = {s.name: v[0] if query.points.vector else v for s, v in loss.row.point.items() if s in below}
-    others = any(s not in below for s in loss.row.point)
-    return f"at {point_text(read)}{' and some values of the rest' if others else ''}"
+    """Return the point as text; of many arrays, only those that the step reads."""
+    point = {s: v[0] if query.points.vector else v for s, v in loss.row.point.items()}
+    below = topological([query.y if query.points.vector or len(point) <= _SHOWN else loss.first])
+    read = {s.name: v for s, v in point.items() if s in below}
+    rest = " and some values of the rest" if any(s not in below for s in point) else ""
+    return f"at {point_text(read)}{rest}"
 
 
 def _short(entry: Any) -> str:
@@ -255,8 +263,7 @@ def _where(query: LintQuery, loss: Loss) -> str:
         ):
             args = real_variables(args[0].args)
     if loss.row.limit and n.op.name == "log":
-        argument = query.text(args[0])
-        return f"where an entry of {argument} is 0" if n.shape else f"where {argument} = 0"
+        return _zeros(query, loss, args[0]) or here
     if loss.row.limit or n.shape:
         return here
     edge = _edge(query, n, args[0], loss.row.point)
@@ -270,9 +277,32 @@ def _where(query: LintQuery, loss: Loss) -> str:
         lost = _gone(v, edge.zero)
         size = np.abs(x) if edge.even else x
         beyond = size > edge.bound if edge.above or edge.even else size < edge.bound
-        if np.any(beyond != lost) or (loss.by is None and np.any(np.isfinite(y) & lost)):
+        if np.any(beyond != lost) or np.any((np.isfinite(y) if loss.by is None else ~np.isfinite(y)) & lost):
             return here
     return f"where {edge.text(query, args[0])}"
+
+
+def _zeros(query: LintQuery, loss: Loss, argument: Node) -> str | None:
+    """Return as text where a factor and the argument of a logarithm are zero; None if the value is not lost there."""
+    factor = next((a for a in loss.around.args if a is not loss.first), loss.first)
+    factor = factor.args[0] if factor.op.name == "neg" else factor
+    implied = True
+    for batch in query.points.batches:
+        values = query.points.evaluate([argument, factor, query.y], batch)
+        if values is None:
+            continue
+        inner, other = np.broadcast_arrays(*(np.asarray(v, dtype=float) == 0 for v in values[:2]))
+        implied &= bool(np.all(other[inner]))
+        fine = np.isfinite(np.asarray(values[2], dtype=float))
+        both = inner & other
+        if np.any(both & fine if query.points.vector else both.any() & fine.all()):
+            return None
+    one, more = query.text(argument), query.text(factor)
+    if loss.first.shape:
+        return (
+            f"where an entry of {one} is 0" if implied else f"where {more} and {one} are 0 in the same entry"
+        )
+    return f"where {one} = 0" if implied else f"where {more} = 0 and {one} = 0"
 
 
 @dataclass(frozen=True, slots=True)
