@@ -224,7 +224,8 @@ class _DigitGuard:
         from symgrad.compiler.forms.separated_variables import separated
 
         found: list[Node] = []
-        for variable in dict.fromkeys(v for _, v in parts_of_one_variable([node]) if v.args):
+        inner = [v for _, v in parts_of_one_variable([node]) if v.args]
+        for variable in dict.fromkeys([*inner, *_variables(node)]):
             argument = _argument(self._known.facts(variable))
             terms = separated(node, variable, argument) or ()
             made = [

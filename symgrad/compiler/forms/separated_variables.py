@@ -1,4 +1,4 @@
-"""Separate variables: write a formula as powers of its inputs times functions of one product of them.
+"""Separate variables: write a formula as powers of its inputs times functions of one input or product of them.
 
 Planck's law 2*h*nu**3/c**2/(exp(h*nu/(k*T)) - 1) is nu**3 times a function of u = h*nu/(k*T), and so is each of its
 derivatives, as dimensional analysis requires. A function of u alone has forms that can be compared everywhere.
@@ -57,11 +57,11 @@ def separated(node: Node, variable: Node, argument: Node) -> _Terms | None:
 
     Args:
         node: the formula.
-        variable: the product of inputs.
+        variable: an input, or the product of several.
         argument: the symbol that stands for it in the functions.
 
     Returns:
-        None if the variable is no product, or if the formula is not of this kind.
+        None if the formula is not of this kind.
 
     Example:
         >>> from symgrad.autodiff.products import product_node
@@ -78,7 +78,7 @@ def separated(node: Node, variable: Node, argument: Node) -> _Terms | None:
         ('t**2', 'exp(u)/u')
     """
     product = factors_of(variable)
-    if product.exponent is not None or len(product.powers) < 2:
+    if product.exponent is not None:
         return None
     found: list[_Terms] = []
     for base, e in product.powers.items():

@@ -59,6 +59,7 @@ HARD = [
     ("x : positive\nn : positive", "x**n/(1 + x**n)", "x", [(10.0, 300.0), (0.5, 4.0)]),
     # Beside a removable singularity.
     ("x : real", "sin(x)/x", "xx", [1e-8, -1e-3, 0.1, 3.0, 40.0]),
+    ("x : real\nb : real", "b*(x*cos(x) - sin(x))/x**2 + b**2", "x", [(1e-8, 0.5), (1e-3, 3.0), (2.0, 0.25)]),
     ("x : real", "(1 - cos(x))/x", "x", [1e-9, -1e-5, 0.5, 3.0]),
     ("x : real", "x/(exp(x) - 1)", "xx", [1e-7, -0.01, 0.5, 3.0, -50.0]),
     ("x : positive", "log(x)/(x - 1)", "x", [1 + 1e-9, 0.5, 1 - 1e-5, 20.0]),

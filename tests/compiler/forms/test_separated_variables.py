@@ -98,7 +98,7 @@ def test_what_is_no_function_of_the_product_counts_as_an_input() -> None:
     assert distance(found, expected) <= 1e-50
 
 
-@pytest.mark.parametrize(("formula", "variable"), [("sin(a + t)*exp(a + t)", "a + t"), ("exp(a)", "a")])
+@pytest.mark.parametrize(("formula", "variable"), [("exp(a)*t", "exp(a)"), ("sin(a)", "t")])
 def test_formulas_without_such_a_product_stay(formula: str, variable: str) -> None:
     p = sg.parse(f"a : positive\nt : positive\ny = {formula}\nv = {variable}")
     assert separated(p["y"].node, p["v"].node, symbol(Declaration("u"))) is None
