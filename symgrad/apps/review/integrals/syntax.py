@@ -130,7 +130,7 @@ def last_operator(text: SideText) -> OperatorText | None:
     Example:
         >>> found = last_operator(SideText(0, "x + ∫_0^1 2t dt - 1"))
         >>> found.body.text, found.by, found.low.text, found.high.text
-        (' 2t ', 't', '0', '1')
+        (' 2t   ', 't', '0', '1')
     """
     characters, found = text.text, text.notation
     many = _MANY.search(characters)
