@@ -62,6 +62,21 @@ class ImplicitEquation:
 
 
 @dataclass(frozen=True, slots=True)
+class Antiderivative:
+    """An integral without bounds, or one whose value is not known.
+
+    Args:
+        integrand: what is integrated.
+        by: over what: an input, or a value that is computed from one.
+        bounded: whether it has bounds: then it is a number, of which nothing else is known.
+    """
+
+    integrand: Node
+    by: Node
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """An equation that is taken to hold.
 

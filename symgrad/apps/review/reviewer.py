@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from symgrad.apps.review.decisions.step_verdict import StepVerdict
 from symgrad.apps.review.formulas.latex_declarations import varied_in
 from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.integrals.syntax import last_operator
 from symgrad.apps.review.layout.prose import (
     ASKED_CUES,
     CONDITION_CUES,
@@ -17,8 +19,11 @@ from symgrad.apps.review.layout.quantities import NUMBER
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
 from symgrad.apps.review.rules.definitions import DefinitionRules
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
+from symgrad.apps.review.rules.two_signs import has_two_signs, merged, with_sign
+from symgrad.apps.review.steps import ReviewStep
 from symgrad.ir.traverse import symbols_of
-from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnsupportedError
+from symgrad.verification.verdict import Verdict
 
 _NAME = re.compile(r"[^\W\d_]+")
 
@@ -31,6 +36,7 @@ _CASE = re.compile(r"\b(?:case|region|branch|regime)\b[^.\n]*$", re.IGNORECASE)
 _GENERAL = re.compile(
     r"\b(?:in general|for (?:general|all|any|every|arbitrary)|generally|arbitrary)\b", re.IGNORECASE
 )
+_CALLED_WRONG = re.compile(r"[\s$)\"'.,`]*(?:which )?(?:is|was)\s+a\s+(?:misprint|typo)\b", re.IGNORECASE)
 _ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
 
 
@@ -45,6 +51,32 @@ class Reviewer(DefinitionRules):
             statement: it.
             following: some behind it, which may say what it is for.
         """
+        if not has_two_signs(statement):
+            self._read_statement(number, statement, following)
+            return
+        begin, known, fixed = len(self.steps), set(self.names.values), set(self.names.fixed)
+        late, idle = len(self.late), self._judge.idle
+        found: list[list[ReviewStep]] = []
+        for upper in (True, False):
+            self._lower_sign = not upper
+            self._read_statement(number, with_sign(statement, upper=upper), following)
+            found.append(self.steps[begin:])
+            del self.steps[begin:], self.late[late:]
+            self._judge.idle = idle
+            defined = [
+                name for name in self.names.values if name not in known and self.names.is_defined(name)
+            ]
+            if defined:  # a name that has two values
+                self._reader.forget(defined[0])
+                side, error = statement.sides[-1], UnsupportedError("two signs at once are two values")
+                self._unread(side.span, side.text, error)
+                return
+        for symbol in set(self.names.fixed) - fixed:
+            self.names.release(symbol)
+        self._lower_sign, self._last = False, None
+        self.steps += merged(found[0], found[1], statement)
+
+    def _read_statement(self, number: int, statement: ChainText, following: Sequence[ChainText]) -> None:
         self._behind_it, self._before, self._statement = following, "", statement
         self._number = self.names.reading = number
         self.names.line = self._line(statement.sides[0].span.start)
@@ -121,7 +153,7 @@ class Reviewer(DefinitionRules):
             self._saw_slope(left)
         equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
         try:
-            right = self._reader.side(text, () if left is None else left.expr.shape)
+            right = self._reader.expanded(text, () if left is None else left.expr.shape)
         except ShapeError as error:
             if left is None:
                 self._unread(text.span, text.text, error)
@@ -137,9 +169,22 @@ class Reviewer(DefinitionRules):
             return left
         if left is not None and left.expr.shape != right.expr.shape:
             left = self._as_shaped(left, right)
+        if not (is_first or unread):
+            left = self._integral_above(left, relation, right)
         if left is None:
             if not unread:  # what is wrong with that side stands right above
                 self._add("not understood", text, equation, message="what stands before it could not be read")
+            return right
+        integrated = self._judge.integrated(left, right)
+        if integrated is not None:
+            self._add_judged(text, equation, self._unless_called_wrong(integrated, text))
+            if integrated.verdict.status == "proved" and self._judge.variable(right, right) is None:
+                for name in [n for n, v in self.names.values.items() if v is left.expr.node]:
+                    self.names.define(name, right.expr.node, right.names)  # I = ∫ ... = F
+            return replace(right, over=self._judge.variable(left, right))
+        expansion = self._judge.expansion(left, right)
+        if expansion is not None:
+            self._add_judged(text, equation, expansion)
             return right
         stated = ends and CONDITION_CUES.search(self._before) is not None
         if stated and self._says_curve(left, right, equation, stated=True):
@@ -156,11 +201,13 @@ class Reviewer(DefinitionRules):
             self._judge.places.forget_above()
         with self.names.for_all_values(everywhere=True) if general else nullcontext():
             judged = self._judge.judged(left, right, about=relation.text in _ABOUT)
+        judged = self._unless_called_wrong(judged, text)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
         if judged.verdict.status == "refuted":
             name = self._reader.head(equation.left) if is_first else None
-            if name is not None and self._begins_anew(equation):
+            sets_up = right.evidence and is_first  # V = ∫ ... of another body
+            if name is not None and (sets_up or self._begins_anew(equation)):
                 self._forget_values()
                 self._reader.forget(name)
                 target = self._reader.target(equation.left)
@@ -194,15 +241,53 @@ class Reviewer(DefinitionRules):
         self._add_judged(text, equation, judged)
         return right
 
+    def _integral_above(self, left: ReadSide | None, relation: Relation, right: ReadSide) -> ReadSide | None:
+        """Return the side with which a row goes on that begins with =: an integral in the words before it.
+
+        Where there is none right before it, a row with an integral goes on with the last one above.
+        """
+        source, at, over = self._source.text, relation.span.start, self._judge.variable
+        if source[source.rfind("\n", 0, at) + 1 : at].strip(" \t&$"):
+            return left
+        begin, end = (0, 0) if left is None else (left.text.span.start, left.text.span.end)
+        between = SideText(end, source[end:at], right.text.notation)
+        above = SideText(0, source[:begin], right.text.notation)
+        goes_on = left is not None and over(left, left) is None and over(right, right) is not None
+        for text in (between, above) if goes_on else (between,):
+            try:
+                written = last_operator(text)
+                if written is None:
+                    continue
+                inside = text.text[written.start : written.end]
+                found = self._reader.side(replace(text, start=text.start + written.start, text=inside))
+            except SymgradError:
+                continue
+            x = over(found, found)
+            known = over(right, right) or (None if left is None else over(left, left))
+            if x is not None and known in (x, None):
+                return found
+        return left
+
+    def _unless_called_wrong(self, judged: StepVerdict, text: SideText) -> StepVerdict:
+        """Return that a wrong step is undecided which the words behind it call wrong."""
+        behind = self._source.text[text.span.end :]
+        if judged.verdict.status != "refuted" or _CALLED_WRONG.match(behind) is None:
+            return judged
+        return StepVerdict(judged.kind, Verdict("undecided", "the words behind it say that it is wrong"))
+
     def _is_question(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation that does not hold everywhere asks where it does."""
         if self._judge.places.here:
             return False
         return self._is_sought(left, right) or self._is_equilibrium(left, right)
 
+    def _is_scaled(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an integral with parameters is set to a number: that chooses one of them."""
+        return bool(left.evidence) and left.varies and not right.varies
+
     def _is_hypothesis(self, left: ReadSide, right: ReadSide, *, ends: bool, is_first: bool) -> bool:
         """Tell whether an equation that does not follow from what stands above is one that the document starts from."""
-        if self._stands_above_definition(left, right):
+        if self._stands_above_definition(left, right) or self._is_scaled(left, right):
             return True
         if ends and self._names_a_rate(left, right):  # m*dv/dt = m*a, of an a that nothing above reads
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import symgrad as sg
-from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
+from symgrad.apps.review.layout.higher_derivatives import typed_quotients
 
 
 def told(text: str) -> list[str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.names import NAME_IN_TEXT, DocumentNames
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import SYMBOL, Node, symbol
@@ -42,12 +44,25 @@ def recurrence_in(nodes: Sequence[Node]) -> str | None:
         >>> recurrence_in([p["f"]]), recurrence_in([p["g"]])
         ('a_n and a_n_plus_1 are terms of a sequence, whose recurrence is not solved here', None)
     """
-    names = {s.name for s in symbols_of(nodes)}
-    for name in sorted(names):
+    names, seen = sorted({s.name for s in symbols_of(nodes)}), dict[str, str]()
+    for name in names:
         shifted = _SHIFTED.fullmatch(name)
-        if shifted is not None and (term := shifted["term"]) in names:
-            return f"{term} and {name} are terms of a sequence, whose recurrence is not solved here"
+        term = name if shifted is None else shifted["term"]
+        if term in seen:
+            return f"{seen[term]} and {name} are terms of a sequence, whose recurrence is not solved here"
+        seen[term] = name
     return None
+
+
+def is_product_of_differentials(names: DocumentNames, node: Node) -> bool:
+    """Tell whether a formula is a product of differentials: dx*dy is an area, and no product of numbers."""
+    found = [d for d in symbols_of([node]) if d in names.differentials.values()]
+    if node.shape or len(found) < 2:
+        return False
+    second = {
+        (x, y) for x in found for y in found if y in symbols_of([grad(Expr(node), Expr(x)).canonical().node])
+    }
+    return bool(second) and not any(x is y for x, y in second)
 
 
 def unread_name(names: DocumentNames, text: str) -> int | None:
@@ -67,6 +82,8 @@ def doubt_about(names: DocumentNames, nodes: Sequence[Node]) -> str | None:
             return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
         if s in names.unsure:
             return f"the sides differ, but what line {names.unsure[s]} says of {s.name} is not understood"
+        if s in names.units:
+            return f"the sides differ, but {s.name} behind a number may be a unit, and is a name here"
         head, _, tail = s.name.partition("_")
         base = names.values.get(head)
         base = names.fixed.get(base, base) if base is not None else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import reduce
 
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
@@ -23,6 +24,7 @@ from symgrad.apps.review.decisions.conditions import (
 from symgrad.apps.review.decisions.curve_branches import QUICK, CurveBranches
 from symgrad.apps.review.decisions.doubts import (
     doubt_about,
+    is_product_of_differentials,
     read_as_number,
     recurrence_in,
     symmetric_cases,
@@ -34,36 +36,19 @@ from symgrad.apps.review.decisions.point_claims import PointClaims
 from symgrad.apps.review.decisions.rounding import DecimalReadings, unit_factor
 from symgrad.apps.review.decisions.shapes import match_shapes
 from symgrad.apps.review.decisions.step_diagnosis import StepDiagnosis
+from symgrad.apps.review.decisions.step_verdict import IDLE, StepVerdict
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.steps import StepKind
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import OPS, SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.verification.verdict import Verdict
 
 _CALL = re.compile(r"[\s&$]*\\?[^\W\d]\w*(?:_\{\w+\})?\s*\(\s*\\?[^\W\d]\w*\s*\)[\s&$]*")
 _INFERRED_SIZE = re.compile(r"\bn_[a-z]\b")
-_IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
-
-
-@dataclass(frozen=True, slots=True)
-class StepVerdict:
-    """What became of a step.
-
-    Args:
-        kind: ``derivative`` or ``rewriting``.
-        verdict: whether it is right.
-        message: what else there is to say.
-        corrected: what the side would have to be.
-    """
-
-    kind: StepKind
-    verdict: Verdict
-    message: str | None = None
-    corrected: str | None = None
 
 
 class Judge(CurveBranches):
@@ -109,7 +94,12 @@ class Judge(CurveBranches):
         """Decide whether a side is equal to the one before; ``about`` as much, where that is written."""
         kind = _kind(left, right)
         if self.idle:
-            return StepVerdict(kind, _IDLE)
+            return StepVerdict(kind, IDLE)
+        valid = [side.valid for side in (left, right) if side.valid is not None]
+        if valid:
+            case = reduce(OPS["and_"], valid if self.case is None else [self.case, *valid])
+            with self.in_another_case(case):
+                return self.judged(replace(left, valid=None), replace(right, valid=None), about=about)
         self._differentiated.update(x.node for s in (left.slope, right.slope) if s is not None for x in s.by)
         if self.case is not None and self._is_empty(self.case):
             return StepVerdict(
@@ -147,6 +137,9 @@ class Judge(CurveBranches):
             verdict = self._unless_in_doubt(left, right, verdict)
         if verdict.status == "refuted":
             verdict = self._diagnosis.with_mistake(left, right, verdict)
+        evidence = dict.fromkeys((*left.evidence, *right.evidence))
+        if verdict.status == "proved" and evidence:
+            verdict = Verdict("supported", "; ".join(evidence))
         written = left.slope or left.claimed
         if verdict.status == "proved" and written is not None:
             self._diagnosis.written[written.value.node] = right.expr
@@ -181,7 +174,7 @@ class Judge(CurveBranches):
             conditions: they, the last one first.
         """
         if self.idle:
-            return StepVerdict("solution", _IDLE)
+            return StepVerdict("solution", IDLE)
         names = self._names
         others = {s: v for s, v in {**names.marked, **names.fixed}.items() if s is not unknown}
         (node,) = substitute([value.expr.node], others)
@@ -265,7 +258,7 @@ class Judge(CurveBranches):
             text: as it is written, for numbers that are rounded.
         """
         if self.idle:
-            return _IDLE
+            return IDLE
         verdict = equal(Expr(left), Expr(right), time_limit=self._seconds, values_only=True)
         rounded = self._rounding.judged(left, right, text) if verdict.status == "refuted" else None
         return verdict if rounded is None else rounded[0]
@@ -291,6 +284,9 @@ class Judge(CurveBranches):
             doubt = f"the sides differ, but line {line}, which has that name, is not understood"
         if doubt is None and not slopes and not left.values:
             doubt = unread_about(self._names, nodes) or self._undetermined(verdict)
+        doubt = doubt or recurrence_in(nodes[:1])
+        if doubt is None and any(is_product_of_differentials(self._names, n) for n in nodes[:2]):
+            doubt = "products of differentials are areas, which are not read"
         if doubt is None and self.unread_before:
             doubt = "the sides differ, but what stands before them in the chain is not understood"
         if doubt is None and self.unclear is not None:
@@ -419,7 +415,11 @@ class Judge(CurveBranches):
                     and slope.plain
                     and len(slope.by) == 1
                 ):
-                    return verify(slope.of, slope.by[0], claim, time_limit=seconds)
+                    verdict = verify(slope.of, slope.by[0], claim, time_limit=seconds)
+                    if verdict.status == "refuted" and slope.by[0].node.args:  # a claim in what L is made of
+                        other = equal(slope.value, claim, time_limit=seconds, values_only=True)
+                        return other if other.status == "proved" else verdict
+                    return verdict
             return equal(self._in_case(a, b), b, time_limit=seconds, values_only=values_only)
 
         verdict = decided(min(QUICK, self._seconds))

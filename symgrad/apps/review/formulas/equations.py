@@ -16,6 +16,7 @@ class DocumentEquations:
     Attributes:
         fixed: symbols that the document gives a value from some line on.
         moving: those of them whose values are formulas of variables.
+        units: inputs whose names may be units behind numbers: m, in r = 0.5 m.
         points: those of them whose values words give, as in "at x = 3", with the last lines that these words are about.
         conditions: the equations that are taken to hold, or are asked for.
         solved: by symbols, the equations by which they were found.
@@ -25,6 +26,7 @@ class DocumentEquations:
     def __init__(self) -> None:
         self.fixed: dict[Node, Node] = {}
         self.moving: set[Node] = set()
+        self.units: set[Node] = set()
         self.points: dict[Node, int] = {}
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}

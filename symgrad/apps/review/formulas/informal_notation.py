@@ -262,11 +262,11 @@ class _Rewriter(TypedRow):
         if left.kind == "name" and (self._is_bare(k - 1) or self._acts(k - 1)):
             return False
         if right.kind == "name":
-            if not all(self._is_operand(t) for t in (left, right)):
-                return False
-            return left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
+            stands = left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
+            return stands and all(self._is_operand(t) for t in (left, right))
         if right.kind == "number":  # x 2^(x-1), where 2 is no exponent that lost its sign
-            apart = left.end < right.start and self._kind(k + 1) == "power"
+            glued = left.kind == "close" and self._tokens[k + 1 :] and right.end == self._tokens[k + 1].start
+            apart = left.end < right.start and self._kind(k + 1) in ("power", "name" if glued else "power")
             return apart and left.kind in ("name", "close") and self._is_operand(left)
         if right.text in ("(", "abs(", "norm("):
             if self._is_above(k - 1) or self._is_iterate(k - 1):

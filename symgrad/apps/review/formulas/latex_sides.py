@@ -447,4 +447,4 @@ class LatexSideReader:
             for name in self._heads.get(head, ()):
                 if name in names:
                     found[name] = names.values[name] if name in names.values else size_leaf(name)
-        return found
+        return {**found, **names.placeholders}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.review.assumptions import Assumption, ImplicitEquation, with_undeclared
+from symgrad.apps.review.assumptions import Antiderivative, Assumption, ImplicitEquation, with_undeclared
 from symgrad.apps.review.formulas.equations import DocumentEquations
 from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
 from symgrad.frontend.latex.meaning.inputs import inputs_of
@@ -46,8 +46,7 @@ class DocumentNames(DocumentEquations):
         functions: names of functions with their parameters; their values are formulas of these.
         implied: for each unknown that an equation defines, that equation.
         fixed: symbols that the document gives a value from some line on.
-        moving: the symbols among `fixed` whose values are results (not chosen numbers): they vary with the variables
-            in these values.
+        moving: the symbols among `fixed` whose values are results: these vary with the variables in them.
         followed: for each name that the document differentiates but never defines, the variable of differentiation.
         primed: names that have a prime somewhere in the document, and that it never defines.
         conditions: equations that the document takes to hold, or asks for, in the order in which they were read.
@@ -58,9 +57,11 @@ class DocumentNames(DocumentEquations):
         varied: the names whose differentials (dx) are in the current statement.
         ever_varied: the names whose differentials are in any statement so far.
         has_random_inputs: whether an input has a distribution.
-        variables: the names by which the document differentiates, and those that a derivative holds constant, such as
-            T in (∂p/∂V)_T.
+        variables: the names by which the document differentiates, or that a derivative holds constant: T of (∂p/∂V)_T.
         arguments: of functions that the document defines in LaTeX.
+        differentials: of inputs, dx by x.
+        placeholders: names that stand for the values of integrals and limits while a formula is read.
+        integrals: symbols that stand for integrals, with these.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what the document declares, and what is assumed without a declaration.
     """
@@ -84,20 +85,23 @@ class DocumentNames(DocumentEquations):
         self._order: list[str] = []
         self._missed: set[str] = set()
         self.unread: dict[str, int] = {}
-        self._differentials: dict[Node, Node] = {}
+        self.differentials: dict[Node, Node] = {}
         self.varied: frozenset[str] = frozenset()
         self.ever_varied: frozenset[str] = frozenset()
         self.variables: frozenset[str] = frozenset()
         self.has_random_inputs = False
         self.arguments: set[str] = set()
+        self.placeholders: dict[str, Node] = {}
+        self.integrals: dict[Node, Antiderivative] = {}
         self.line = 0
 
     def __contains__(self, name: object) -> bool:
-        return name in self.values or name in self._sizes
+        return name in self.values or name in self._sizes or name in self.placeholders
 
     def is_input(self, name: str) -> bool:
-        """Tell whether a name stands for a symbol, declared or not."""
-        return name in self.values and self.values[name].op is SYMBOL
+        """Tell whether a name stands for a symbol, declared or not, that is no integral."""
+        symbol = name in self.values and self.values[name].op is SYMBOL
+        return symbol and self.values[name] not in self.integrals
 
     def is_unknown(self, name: str) -> bool:
         """Tell whether formulas read a name as a number, and nothing says more of it."""
@@ -140,7 +144,7 @@ class DocumentNames(DocumentEquations):
 
     def is_new(self, s: Node) -> bool:
         """Tell whether no statement above reads an input, or the one whose differential it is."""
-        names = [s.name, *(node.name for node, d in self._differentials.items() if d is s)]
+        names = [s.name, *(node.name for node, d in self.differentials.items() if d is s)]
         return all(self.first_read.get(name, self.reading) == self.reading for name in names)
 
     def missed(self, text: str) -> None:
@@ -183,7 +187,7 @@ class DocumentNames(DocumentEquations):
         """
         if node.op is SYMBOL:
             name = f"d{node.name}"
-            return self._differentials.setdefault(node, symbol(Declaration(name, shape=node.shape)))
+            return self.differentials.setdefault(node, symbol(Declaration(name, shape=node.shape)))
         inputs, parameters = inputs_of(node), self.parameters
         moved = [s for s in inputs if s.name in self.varied or s.name in parameters]
         held = [s.name for s in inputs if s not in moved]
@@ -203,8 +207,8 @@ class DocumentNames(DocumentEquations):
         """Return the names in a text that mean something, and no others: a document may have thousands."""
         found: dict[str, Node] = {}
         for name in dict.fromkeys(_NAME.findall(text)):
-            if name in self.values:
-                found[name] = self.values[name]
+            if name in self.placeholders or name in self.values:
+                found[name] = (self.placeholders if name in self.placeholders else self.values)[name]
             elif name in self._sizes:
                 found[name] = size_leaf(name)
         return found
@@ -348,6 +352,11 @@ class DocumentNames(DocumentEquations):
                 f"this is the derivative of a formula that reads {s.name},"
                 f" and what line {self._unsure[s]} says of it is not understood",
                 expected=f"a definition of {s.name} that can be read",
+            )
+        if any(s in self.integrals for s in reads):
+            raise UnknownNameError(
+                "a derivative of an integral whose value is not known is not read",
+                expected="a formula for it",
             )
         if y is x or (x.op is SYMBOL and x.name.startswith("__")):
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from symgrad.api.handles.expr import Expr
@@ -17,9 +18,12 @@ from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenDerivative
+from symgrad.apps.review.formulas.operators import OperatorReader
 from symgrad.apps.review.formulas.random_inputs import MOMENTS, distribution_of, scale_of
 from symgrad.apps.review.formulas.related_rates import curve_parameter
 from symgrad.apps.review.formulas.typed_tokens import program_name
+from symgrad.apps.review.integrals.expansion import Remainder, without_remainder
+from symgrad.apps.review.integrals.syntax import has_operators
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.frontend.glyphs import spelled_out
 from symgrad.frontend.latex.meaning.inputs import input_of
@@ -36,6 +40,9 @@ _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
 _ANY_HEAD = re.compile(
     r"[\s&$]*\\?(?P<name>[^\W\d]\w*(?:_\{\w+\})?)\s*(?:\(\s*\\?[^\W\d]\w*(?:\s*,\s*\\?[^\W\d]\w*)*\s*\))?[\s&]*"
+)
+_PAPER_HEAD = re.compile(
+    r"[\s&]*\\?[a-zA-Z]+\s*(?:\\left)?\(\s*\\?(?P<argument>[a-zA-Z]+)\s*(?:\\right)?\)[\s&]*"
 )
 _LOGARITHM = re.compile(
     rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern}(?:\([^()]*\))?)\s*\)?\s*"
@@ -56,7 +63,13 @@ _ANY_MOMENT = re.compile(
     r"[\s&]*(?:\\(?:mathrm|mathbb|operatorname|text)\s*\{\s*(?:E|Var|Cov|Corr|P|Pr)\s*\}|(?:E|Var|Cov|Pr)(?=\s*(?:\[|\(\s*[A-Z]))"
     r"|E(?=[XYZ](?:\^|\s*$)))"
 )
+_PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*\\%")
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "×": "*", "−": "-", "⋅": "·", "\t": " ", "″": "''"})
+
+
+def _decimal(percent: re.Match[str]) -> str:
+    """Return a number of hundredths as a decimal."""
+    return format(Decimal(percent[1]).scaleb(-2), "f").ljust(len(percent[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,11 @@ class ReadSide:
         slope: the derivative that it is, where it is nothing else.
         values: whether it is a derivative, or equal to one by the steps before: then it is a value.
         claimed: the derivative that it is said to be, by the steps before.
+        over: the input over which an integral without bounds is that the side is equal to, by the steps before: then it
+            stands for functions that differ by constants.
+        evidence: the values of integrals and limits in it that are not proved: sentences.
+        valid: where these values hold; None for everywhere.
+        remainder: what an expansion leaves out.
     """
 
     text: SideText
@@ -78,6 +96,10 @@ class ReadSide:
     slope: WrittenDerivative | None = None
     values: bool = False
     claimed: WrittenDerivative | None = None
+    over: Node | None = None
+    evidence: tuple[str, ...] = ()
+    valid: Node | None = None
+    remainder: Remainder | None = None
 
     @property
     def varies(self) -> bool:
@@ -125,6 +147,7 @@ class SideReader:
         self._notation = NotationReader(source, names)
         self._options = options
         self._habits: set[str] = set()
+        self._operators = OperatorReader(names, lambda text: self._plain_side(text, ()).expr.node)
 
     def domain(self, text: SideText) -> str | None:
         """Return what a side in LaTeX says of a set, as programs write domains; None if they have no word for it."""
@@ -225,7 +248,12 @@ class SideReader:
         Raises:
             SymgradError: if it says nothing, with the place in the document.
         """
-        if right.notation == "symgrad":
+        head = _PAPER_HEAD.fullmatch(left.text) if has_operators(right) else None
+        if head is not None:
+            target = DefinedTarget(target.name, (program_name(head["argument"]),))
+        elif has_operators(right) and target.parameters is None:  # I_e = \\int ..., a number
+            return target.name, self.side(right)
+        if right.notation == "symgrad" or head is not None:
             for parameter in target.parameters or ():
                 if parameter not in self._names:
                     self._names.undeclared(parameter, self._line(left.start))
@@ -279,6 +307,33 @@ class SideReader:
         Raises:
             SymgradError: if it means nothing, with the place in the document.
         """
+        if not has_operators(text):
+            return self._plain_side(text, like)
+        try:
+            plain = self._operators.replaced(text)
+            found = self._plain_side(plain.text, like)
+        except SymgradError as error:
+            raise placed_error(error, Location(self._source, text.span)) from None
+        finally:
+            self._names.placeholders.clear()
+        for said in plain.found:
+            self._names.assume(said, self._line(text.span.start), stated=False)
+        return replace(found, text=text, slope=None, evidence=plain.found, valid=plain.valid)
+
+    def expanded(self, text: SideText, like: Shape = ()) -> ReadSide:
+        """Return what a side means that may be an expansion with a remainder.
+
+        Raises:
+            SymgradError: if it means nothing, with the place in the document.
+        """
+        found = None if "O" in self._names else without_remainder(text)
+        if found is None:
+            return self.side(text, like)
+        plain, remainder = found
+        return replace(self.side(plain, like), text=text, slope=None, remainder=remainder)
+
+    def _plain_side(self, text: SideText, like: Shape) -> ReadSide:
+        """Return what a side without integrals and limits means."""
         if text.notation == "latex":
             return self._paper_side(text, like)
         self._notation.derived, self._notation.like = False, like
@@ -342,7 +397,7 @@ class SideReader:
                 "a gradient at a point is not read here", expected=r"\nabla F, and the point behind it"
             )
         try:
-            node = self._papers.value(text.text, self._line(text.span.start), like)
+            node = self._papers.value(_PERCENT.sub(_decimal, text.text), self._line(text.span.start), like)
         except SymgradError as error:
             raise self._placed(error, text) from None
         self._take_readings(text)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import factorial
 
-from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
+from symgrad.apps.review.layout.higher_derivatives import typed_quotients
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.ir.graph import OPS
 from symgrad.support.source import Span

@@ -109,7 +109,7 @@ wonder word work world worry worse worst worth would write wrong wrote yes yet y
 zero zeros
 qed metre meter kilometre kilometer centimetre centimeter millimetre millimeter gram gramme kilogram tonne year month
 week day hour minute foot feet inch mile litre liter gallon dollar euro cent percent radian newton joule watt volt amp
-ampere ohm pascal kelvin celsius mole per after
+ampere ohm pascal kelvin celsius mole per after air sub
 """
 _WORDS = frozenset(_LIST.split())
 _OPERATIONS = frozenset(
@@ -157,4 +157,9 @@ def is_word(word: str) -> bool:
         >>> [is_word(w) for w in ("Hence", "half", "lim", "Vmax")]
         [True, True, True, False]
     """
-    return is_english(word) or word.lower() in _OPERATIONS | _MORE_OPERATIONS
+    return is_english(word) or is_operation(word)
+
+
+def is_operation(word: str) -> bool:
+    """Tell whether a word is one of an operation: half, lim."""
+    return word.lower() in _OPERATIONS | _MORE_OPERATIONS

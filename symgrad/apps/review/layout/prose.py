@@ -63,6 +63,15 @@ VALUE_CUES = _any_case(
 VALUES_CUES = _any_case(r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*\band\s*[$(]*$")
 """Words before an equation that gives one more input a value: for x = 1 and."""
 
+LISTED_CUES = _any_case(r"\b(?:for|when|if|with|at)\b[^.;:\n]*=(?:[^.;:\n]|\.\d)*,\s*[$(]*$")
+"""Words before an equation that gives one more input a value, where the list goes on: for x = 1, y = 2, z = 3."""
+
+GOES_ON = re.compile(r"[^.;:=\n]{0,15}?(?:,|→|⇒|->|=>)")
+"""What stands behind such an equation."""
+
+EXPANSION_CUES = _any_case(r"\b(?:about|around|near)(?:\s+the\s+(?:point|origin))?\W*$")
+"""Words before a point near which something is said."""
+
 ALTERNATIVE_CUES = _any_case(r"\bor\b\W*$")
 """Words right before an equation that gives an input another value beside the one before."""
 
@@ -149,6 +158,11 @@ _LONG_OPERATORS = re.compile(
     r"(?:[∫∮∏]|\bint\b(?=[^=]*\bd[^\W\d_]\b)|\b(?:integral|limit|product) of(?!\s+[^\W\d]\w*(?:\(\w+\))?\s*=)"
     r"|\bsum of(?=[^=]*\bfrom\b)|\blim(?:\b|_))[^=;]*?(?=[=≈;]|,\s|\.\s*$|$)"
 )
+# The ends of an interval, at which nothing is said to be: between x = 0 and x = 2.
+_END = r"[-−]?[\wπ./√]+"
+_RANGE = re.compile(
+    rf"(?<!∫\s)\b(?:between|from)\s+({_NAME})\s*=\s*{_END}\s+(?:and|to)\s+(?:\1\s*=\s*)?{_END}(?=[\s.,;:)]|$)"
+)
 _INTEGRAL = re.compile(r"(?<!\\)\bint(?=_)")
 _ARROW = re.compile(r"(\blim\s*_?\s*[({]?\s*[^\W\d]\w*\s*)(->|→)")
 _UNIT_NAMES = re.compile(r"[a-z]{3,}(?:\s*/\s*[a-z]+(?:\^?[23]|[²³])?)+")
@@ -208,6 +222,7 @@ def _of_line(line: str, words: Vocabulary, *, numbered: bool, goes_on: bool, fol
     code = without_remarks(code, words, numbered=numbered)
     shown = [" "] * len(line)
     code = _with_signs(code)
+    code = _RANGE.sub(lambda m: ";".ljust(len(m[0])), code)
     rest = _LONG_OPERATORS.sub(lambda m: "_" * len(m[0]), code)
     declared: list[tuple[int, int]] = []
     for match in _DECLARED.finditer(code):

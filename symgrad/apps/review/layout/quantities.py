@@ -24,10 +24,13 @@ _SIGN = r"(?:[ \t]?(?:/|·|⋅|\*|\\cdot)[ \t]?|[ \t]|\\[,;: ]|(?<=\d))"
 _PRODUCT = rf"{_UNIT}(?:{_SIGN}{_UNIT})*"
 _UNITS = rf"(?:1\s?/\s?)?{_UNIT}(?:{_SIGN}(?:{_UNIT}|\({_PRODUCT}\)))*"
 _NUMBER = (
-    r"(?<![\w.^_{])\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+    r"(?<![\w.^_{])(?:10\s?(?:\^|\*\*)\s?[-−]?\d+(?=\s)|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
     r"(?:\s?(?:x|×|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[{(]?[-−]?\d+[)}]?)?"
 )
-_ENDS = r"(?=\s*(?:$|[,;:)\]$=≈\\&]|\.(?![a-zA-Z])|\((?=\d\s?[sd]\.?\s?[fp]|[a-z]+\s)|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
+_ENDS = (
+    r"(?=\s*(?:$|[,;:)\]$=≈→⇒⟹&\\]|[-=]>|"
+    r"\.(?![a-zA-Z])|\((?=\d\s?[sd]\.?\s?[fp]|[a-z]+\s)|\b(?![\d(])[a-z]{2,}\b(?![(_^])))"
+)
 _FACTOR = re.compile(r"(?P<name>[^\W\d_²³]+)(?:\^|\*\*)?(?P<raised>[-−]?\d|⁻?[¹²³⁴])?|(?P<sign>[/()])")
 _PREFIXES = {"n": -9, "p": -12, "µ": -6, "μ": -6, "m": -3, "c": -2, "d": -1, "h": 2, "k": 3, "M": 6, "G": 9}
 _SI = "m s N J W V A F H T Hz Pa Ω C K mol Nm eV rad lm lx Wb"
@@ -65,6 +68,8 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 """A number alone, in any notation."""
+UNIT_BEHIND = re.compile(r"(?P<number>.*\d)\s+(?P<unit>[^\W\d][\w/^*·² ]*?)\s*")
+"""A number, and what may be a unit behind it."""
 _WORD = re.compile(r"[^\W\d_²³]+")
 
 

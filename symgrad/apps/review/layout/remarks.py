@@ -7,12 +7,36 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from symgrad.apps.review.layout.english import is_english
+from symgrad.apps.review.layout.english import is_english, is_operation
 from symgrad.apps.review.layout.quantities import is_unit
+from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _ARTICLES = frozenset({"a", "A", "I"})
+
+
+# A word before the name of a quantity: Period T = ..., bandwidth Δf = ...
+_LABELLED = re.compile(r"\s+[^\W\d_]{1,2}(?:_?\w{1,3})?\s*[=≈](?!=)")
+
+
+_APPLIED = frozenset(
+    ("grad", "curl", "rank", "diag", "trace", "hess", "hbar", "prob", "prox", "proj", "conj", "half")
+)
+"""Words before a name that are operations or names, in no list of functions."""
+
+
+def is_label(word: str) -> bool:
+    """Tell whether a word before the name of a quantity says what that is, in a language or a field.
+
+    Example:
+        >>> [is_label(w) for w in ("Period", "curvature", "lambda", "curl", "cosh", "kT")]
+        [True, True, False, False, False, False]
+    """
+    plain = word.isascii() and word.isalpha() and word[1:].islower() and len(word) > 3
+    return plain and not (
+        word in GREEK or word.lower() in _APPLIED or is_function(word) or is_operation(word)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +63,8 @@ class Vocabulary:
         """
         if word in self.names or behind[:1] in ("(", "[", "'", "_"):
             return False
+        if _LABELLED.match(behind) is not None and is_label(word):
+            return True
         if word in _ARTICLES:
             following = _NAME.match(behind.lstrip())
             return following is not None and is_english(following[0]) and following[0] not in self.names

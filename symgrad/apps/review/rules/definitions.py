@@ -7,20 +7,24 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
-from symgrad.apps.review.decisions.judge import StepVerdict
+from symgrad.apps.review.decisions.step_verdict import StepVerdict
 from symgrad.apps.review.formulas.letter_products import CALLED
 from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.formulas.typed_tokens import program_name
+from symgrad.apps.review.integrals.expansion import without_remainder
 from symgrad.apps.review.layout.prose import (
     ALTERNATIVE_CUES,
     ANEW_CUES,
+    EXPANSION_CUES,
     EXPLAINED_CUES,
     FOLLOWS_CUES,
+    GOES_ON,
+    LISTED_CUES,
     SELF_CUES,
     VALUE_CUES,
     VALUES_CUES,
 )
-from symgrad.apps.review.layout.quantities import NUMBER
+from symgrad.apps.review.layout.quantities import NUMBER, UNIT_BEHIND, is_unit
 from symgrad.apps.review.rules.declarations import DocumentDeclarations
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.frontend.expressions.functions import is_function
@@ -60,8 +64,18 @@ class DefinitionRules(DocumentDeclarations):
             )
             self._unread(equation.left.span, equation.left.text, error)
             return True, self._read(equation.right)
-        if self._is_initial_value(equation) or self._is_one_value(equation) or self._is_description(equation):
+        if any(
+            taken(equation)
+            for taken in (
+                self._is_initial_value,
+                self._is_one_value,
+                self._is_description,
+                self._is_expansion_point,
+            )
+        ):
             return True, None
+        if without_remainder(equation.right) is not None and self._reader.head(equation.left) is None:
+            return False, None
         target = self._reader.target(equation.left)
         if target is None:
             array = self._reader.entries_of(equation.left)
@@ -93,6 +107,20 @@ class DefinitionRules(DocumentDeclarations):
         if not (is_new and self._says_value() and _DIGIT.search(equation.right.text)):
             return False
         return not {*_NAME.findall(equation.right.text)} - _CONSTANTS
+
+    def _is_expansion_point(self, equation: WrittenEquation) -> bool:
+        """Take in a point near which an expansion is: about x = 0. The name has no value there."""
+        target = self._reader.target(equation.left)
+        if (
+            target is None
+            or EXPANSION_CUES.search(self._before) is None
+            or NUMBER.fullmatch(equation.right.text) is None
+        ):
+            return False
+        if target.name not in self.names:
+            self.names.undeclared(target.name, self._line(equation.left.span.start))
+        self._add("condition", equation.right, equation, message="the point that an expansion is about")
+        return True
 
     def _is_initial_value(self, equation: WrittenEquation) -> bool:
         """Take in C(0) = 20 of a name that the document differentiates, and does not define as a function."""
@@ -155,6 +183,7 @@ class DefinitionRules(DocumentDeclarations):
         if is_new and self.names.was_missed(name):
             self.late.append((self.names.first_read[name], self._number))
             self._judge.idle = True
+        self._note_units(equation)
         plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
         if is_new:
@@ -184,7 +213,7 @@ class DefinitionRules(DocumentDeclarations):
         self._ask_for_extremum(symbol)
         if self._is_alternative(symbol):  # x = 2 or x = -2
             self.names.release(symbol)
-        asked, unused = self._asked_of(symbol), self._is_unused(name)
+        asked, unused = self._asked_of(symbol, equation), self._is_unused(name)
         asked = [c for c in asked if not self._has_rates(name, c)]
         try:
             side = self._reader.side(equation.right)
@@ -280,11 +309,19 @@ class DefinitionRules(DocumentDeclarations):
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         said = f"{symbol.name} = {one_line(equation.right)} from here on"
+        self._note_units(equation)
         self.names.fix(symbol, side.expr.node, Assumption(said, self._line(equation.left.span.start)))
         if self._says_value():
             self.names.points[symbol] = self._line(self._point_end(equation.right.span.end))
         else:
             self.names.moving.add(symbol)
+
+    def _note_units(self, equation: WrittenEquation) -> None:
+        """Note the inputs that may be units behind a number: m of r = 0.5 m, where m is a mass."""
+        unit = UNIT_BEHIND.fullmatch(equation.right.text)
+        if unit is not None and is_unit(unit["unit"]):
+            names = [n for n in _NAME.findall(unit["unit"]) if self.names.is_input(n)]
+            self.names.units.update(self.names.values[n] for n in names)
 
     def _says_value(self) -> bool:
         """Tell whether words right before an equation say that it gives an input a value."""
@@ -295,10 +332,13 @@ class DefinitionRules(DocumentDeclarations):
         rest = self._source.text[behind:]
         return behind if _HEADING.match(rest) is None else behind + len(rest.partition("\n\n")[0])
 
-    def _asked_of(self, symbol: Node) -> list[Condition]:
+    def _asked_of(self, symbol: Node, equation: WrittenEquation) -> list[Condition]:
         """Return the equations that a value of an input is to solve; none where it is given in passing."""
         asked = self.names.asked_of(symbol)
-        given = VALUE_CUES.search(self._before) is not None
+        given = VALUE_CUES.search(self._before) is not None or (
+            LISTED_CUES.search(self._before) is not None
+            and GOES_ON.match(self._source.text[equation.right.span.end :]) is not None
+        )
         if given and (symbol in self.names.fixed or not any(symbol in c.unknowns for c in asked)):
             return []
         return asked
@@ -331,7 +371,8 @@ class DefinitionRules(DocumentDeclarations):
 
     def _is_alternative(self, symbol: Node) -> bool:
         """Tell whether words join a value of an input to one that solved the same equations."""
-        return symbol in self.names.solved and ALTERNATIVE_CUES.search(self._before) is not None
+        other = self._lower_sign or ALTERNATIVE_CUES.search(self._before) is not None
+        return symbol in self.names.solved and other
 
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
         answered = [c for c in asked if symbol in c.unknowns] or asked[:1]

@@ -12,12 +12,12 @@ from itertools import product
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.assumptions import Condition
 from symgrad.apps.review.decisions.conditions import solution
-from symgrad.apps.review.decisions.judge import StepVerdict
 from symgrad.apps.review.decisions.rounding import agree_in_floats, number_text, numbers_in
+from symgrad.apps.review.decisions.step_verdict import StepVerdict
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.related_rates import total_derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
-from symgrad.apps.review.layout.quantities import is_unit
+from symgrad.apps.review.layout.quantities import UNIT_BEHIND, is_unit
 from symgrad.apps.review.rules.state import one_line
 from symgrad.apps.review.rules.tangents import TangentRules
 from symgrad.frontend.latex.meaning.inputs import input_of
@@ -41,7 +41,6 @@ _CHANGE = re.compile(
     r"\b(?:doubl|tripl|halv|quadrupl|increas|decreas|rais|reduc|chang)\w*|\b(?:twice|instead)\b",
     re.IGNORECASE,
 )
-_UNIT_BEHIND = re.compile(r"(?P<number>.*\d)\s+(?P<unit>[^\W\d][\w/^*·² ]*?)\s*")
 _CALLED_AT = re.compile(r"\s*(?P<name>[^\W\d]\w*)\((?P<argument>[^()]*)\)\s*")
 _NEAR = 160  # characters around a definition
 _MOST_INPUTS = 3  # inputs that numbers are put in for
@@ -152,7 +151,7 @@ class SecondReadings(TangentRules):
 
     def _without_unit(self, left: ReadSide, right: ReadSide) -> StepVerdict | None:
         """Return that a step is undecided which holds if letters behind its number are a unit: 1 + 2 = 3 m, m = 2."""
-        match = _UNIT_BEHIND.fullmatch(right.text.text)
+        match = UNIT_BEHIND.fullmatch(right.text.text)
         if match is None or not is_unit(match["unit"]):
             return None
         try:

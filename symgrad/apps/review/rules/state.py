@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.decisions.implicit_curves import dependent_names, variables_in
-from symgrad.apps.review.decisions.judge import Judge, StepVerdict
+from symgrad.apps.review.decisions.integral_steps import IntegralJudge
+from symgrad.apps.review.decisions.step_verdict import StepVerdict
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
 from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
 from symgrad.apps.review.formulas.names import DocumentNames
@@ -61,7 +62,7 @@ class ReviewState:
         self.late: list[tuple[int, int]] = []
         self._source = source
         self._reader = SideReader(source, self.names, options)
-        self._judge = Judge(self.names, seconds)
+        self._judge = IntegralJudge(self.names, seconds)
         self._last: ReadSide | SideText | None = None
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
         self._slopes: dict[Node, WrittenDerivative] = {}  # by each name the last derivative of a number
@@ -84,6 +85,7 @@ class ReviewState:
         self._described: set[str] = set()  # names that words describe
         self._doubtful: set[Node] = set()  # those of them that are undecided
         self._open: set[Node] = set()  # inputs of equations that are undecided
+        self._lower_sign = False  # whether the lower one of two signs is read, ±
         self._held = -1  # the last statement that is taken to hold
         self._statement: ChainText | None = None  # the one that is read
         self._point: Sequence[
@@ -126,7 +128,7 @@ class ReviewState:
 
     def _read(self, text: SideText) -> ReadSide | None:
         try:
-            return self._reader.side(text)
+            return self._reader.expanded(text)
         except SymgradError as error:
             self._unread(text.span, text.text, error)
             return None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.decisions.conditions import Sides, is_multiple, solution
-from symgrad.apps.review.decisions.judge import StepVerdict
+from symgrad.apps.review.decisions.step_verdict import StepVerdict
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.layout.prose import FOLLOWS_CUES

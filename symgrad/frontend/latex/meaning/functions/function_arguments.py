@@ -21,6 +21,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, WORDS
+from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.listing import suggest
 from symgrad.support.errors import Cure, UnknownFunctionError
@@ -248,6 +249,12 @@ class ApplicationRules(AppliedRules):
         if isinstance(tree, Scripted) and tree.above is not None and not self.is_mark(tree):
             return
         names = all(isinstance(item, Word | Accent) or base_of(item) is not None for item in bracket.items)
+        own = any(isinstance(t, Word) and t.text == word.text for t in trees_in(bracket.items))
+        if own and not names and len(bracket.items) == 1 and not self.is_known(tree):  # p(1 - p)
+            self.read_as(
+                bracket, f"a product with {self.text_of(tree)}", f"a definition of {self.text_of(tree)}(...)"
+            )
+            return
         what = f"{self.text_of(tree)}{self.text_of(bracket)}"
         if self.is_known(tree):
             if len(bracket.items) > 1:
