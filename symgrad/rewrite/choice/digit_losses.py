@@ -35,8 +35,8 @@ _FEW = 3.0
 _DOUBTFUL, _COMPARED = 6, 40
 """The most points without a value in floats, or without one in extended precision, that are looked at for certain."""
 
-_AGREEING = 44
-"""The bits to which forms agree if one is an approximation."""
+_APART = 9
+"""The last bits of floats in which forms may differ if one is an approximation."""
 
 
 def evaluated(nodes: Sequence[Node], columns: Columns, floats: Floats = FLOAT64) -> list[Any]:
@@ -175,7 +175,9 @@ def _row(value: Ball, moved: Ball) -> tuple[float, float, float]:
     return high, low, 0.0 if moved is None or not math.isfinite(high) else distance(moved, value)
 
 
-def are_equal(target: Node, form: Node, points: Sequence[Mapping[Node, float]]) -> bool:
+def are_equal(
+    target: Node, form: Node, points: Sequence[Mapping[Node, float]], floats: Floats = FLOAT64
+) -> bool:
     """Tell whether two formulas have the same certain values at points, to the last bits of floats."""
     values = CertainValues([target, form])
     met = False
@@ -184,7 +186,9 @@ def are_equal(target: Node, form: Node, points: Sequence[Mapping[Node, float]]) 
         if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
             continue
         # A Taylor polynomial agrees to the last bits of floats.
-        if not may_be_equal(a, b) and not distance(a, b) < 2.0**-_AGREEING * abs(as_floats(a)[0]):
+        if not may_be_equal(a, b) and not distance(a, b) < 2.0 ** (_APART - floats.bits) * abs(
+            as_floats(a)[0]
+        ):
             return False
         met = True
     return met

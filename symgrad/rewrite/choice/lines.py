@@ -133,7 +133,7 @@ class VariableLines:
             completed = True
         count = len(self._loss_points)
         points = [point_of(self._points, i) for i in range(0, count, 1 + count // _MEETINGS)]
-        return completed and are_equal(self._target, form, points)
+        return completed and are_equal(self._target, form, points, self._floats)
 
     def best(self, stages: Iterable[Sequence[Node]]) -> Node:
         """Return the form that loses the fewest digits of those that are equal to the formula.
@@ -154,7 +154,7 @@ class VariableLines:
             for k in sorted(range(len(forms)), key=losses.__getitem__):
                 if losses[k] >= least:
                     break
-                if are_equal(self._target, forms[k], points[:: 1 + len(points) // _MEETINGS]):
+                if are_equal(self._target, forms[k], points[:: 1 + len(points) // _MEETINGS], self._floats):
                     best, least = forms[k], losses[k]
                     break
         return best

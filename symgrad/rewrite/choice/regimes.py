@@ -184,7 +184,7 @@ class OneVariable:
         if form not in self._equal:
             samples = self._samples[:: max(1, len(self._samples) // _MEETINGS)]
             points = [{self._variable: x} for x in samples.tolist()]
-            self._equal[form] = are_equal(self._target, form, points)
+            self._equal[form] = are_equal(self._target, form, points, self._type)
         return self._equal[form]
 
     def _ends(self, regimes: Sequence[Regime]) -> Iterator[tuple[Regime, int]]:
