@@ -273,7 +273,7 @@ class ElementwiseKernel(Kernel):
         if self._quick:
             self._improve()
         return Native(
-            self._code.better_loop(),
+            self._code.loop,
             self._code.cell,
             told=False,
             stopped=0,
@@ -309,7 +309,6 @@ class ElementwiseKernel(Kernel):
             self._code.improve()
         info("kernel", "'%s' has optimised code from now on: enough elements pay for it", self.__name__)
         self._quick = False
-        self._direct = None
         self._settle()
 
     # Direct calls (without the ufunc), calls in several threads, and calls of kernels that have no ufunc
@@ -372,11 +371,10 @@ class ElementwiseKernel(Kernel):
         return None if made is None else made(arrays, *outs)
 
     def _direct_function(self) -> Callable[..., Any] | None:
-        """Return the function for direct calls, stored until better code brings a better loop."""
+        """Return the function for direct calls, made at the first of them."""
         if self._direct is None:
             code, nin = self._code, len(self.inputs)
-            loop = code.loop if self._quick else code.better_loop()
-            self._direct = direct_call(loop, code.cell, self.kinds, nin)
+            self._direct = direct_call(code.loop, code.cell, self.kinds, nin)
             self._settle()
         return self._direct
 

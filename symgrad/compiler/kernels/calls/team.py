@@ -170,7 +170,8 @@ def call_in_team(
         return None
     ours = team()
     share = ours.share(loop, cell, len(kinds), least, threads - 1)
-    call = direct_call(ours.loop, cell, kinds, nin, ctypes.addressof(share))
+    # A call that waits for other threads always releases the GIL.
+    call = direct_call(ours.loop, ctypes.addressof(share), kinds, nin, many=0)
     return None if call is None else partial(_call_in_team, ours, threads - 1, share, call)
 
 
