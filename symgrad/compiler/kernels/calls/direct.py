@@ -25,7 +25,7 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
-_LONG = 500
+LONG = 500
 """Number of elements above which a call releases the GIL, as in NumPy."""
 
 
@@ -47,7 +47,7 @@ def _machinery() -> _Machinery:
 
 
 def direct_call(
-    loop: int, passed: int, kinds: Sequence[Any], nin: int, *, many: int = _LONG
+    loop: int, passed: int, kinds: Sequence[Any], nin: int, *, many: int = LONG
 ) -> Callable[..., Any] | None:
     """Return a function that computes the outputs; None if such calls are not allowed (`refusal`).
 
