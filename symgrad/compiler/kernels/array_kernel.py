@@ -32,7 +32,7 @@ class ArrayKernel(ArrayCalls, Kernel):
         sizes: the names of sizes, in order of appearance.
     """
 
-    __slots__ = (*ArrayCalls.STATE, "_compile", "_indices")
+    __slots__ = (*ArrayCalls._STATE, "_compile", "_indices")
 
     def __init__(
         self,

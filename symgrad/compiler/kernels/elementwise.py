@@ -48,7 +48,7 @@ class ElementwiseKernel(ElementwiseCalls, Kernel):
         measure: how much the program computes.
     """
 
-    __slots__ = (*ElementwiseCalls.STATE, "measure")
+    __slots__ = (*ElementwiseCalls._STATE, "measure")
 
     def __init__(
         self,

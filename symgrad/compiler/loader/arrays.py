@@ -54,7 +54,7 @@ class LoadedArrayKernel(ArrayCalls, Loaded):
         sizes: the names of sizes, in order of appearance.
     """
 
-    __slots__ = ArrayCalls.STATE
+    __slots__ = ArrayCalls._STATE
 
     def __init__(self, code: OwnedCode, note: Mapping[str, Any]) -> None:
         Loaded.__init__(self, code, note)

@@ -40,7 +40,7 @@ class LoadedKernel(ElementwiseCalls, Loaded):
         note: the metadata of the file.
     """
 
-    __slots__ = ElementwiseCalls.STATE
+    __slots__ = ElementwiseCalls._STATE
 
     def __init__(self, code: OwnedCode, note: Mapping[str, Any]) -> None:
         Loaded.__init__(self, code, note)

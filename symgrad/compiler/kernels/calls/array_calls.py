@@ -42,7 +42,7 @@ class ArrayCalls(Called):
 
     __slots__ = ()
 
-    STATE = (
+    _STATE = (
         "_code",
         "_declared",
         "_guards",

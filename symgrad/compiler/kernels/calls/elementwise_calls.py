@@ -57,7 +57,7 @@ class ElementwiseCalls(Called):
 
     __slots__ = ()
 
-    STATE = (
+    _STATE = (
         "_bounded",
         "_called",
         "_code",
