@@ -19,7 +19,7 @@ from symgrad.api.handles.inputs import inputs_of, known_symbols, listings_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.variables import has_end, in_domain
 from symgrad.autodiff.vjp import pull_back
-from symgrad.compiler.kernels.kernel import as_tuple
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.values.inputs import bind

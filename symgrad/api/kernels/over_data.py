@@ -22,7 +22,8 @@ from symgrad.api.handles.formula_arguments import Formula, formula
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.batches import count_from_one
-from symgrad.compiler.kernels.kernel import Kernel, as_tuple
+from symgrad.compiler.kernels.calls.called import as_tuple
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.free_names import free_name

@@ -195,15 +195,16 @@ class _Writer:
         formula = [head, "{", *unread, *statements, "}", ""]
         where = ", ".join([f"in[{k}][j]" for k in range(nin)] + [f"&out[{k}][j]" for k in range(nout)])
         point = ", ".join([f"in[{k}]" for k in range(nin)] + [f"&out[{k}]" for k in range(nout)])
-        parts = {
-            "real": kind,
-            "name": name,
+        same = {"real": kind, "name": name, "void": "" if nin else "    (void)in;\n"}
+        parts = same | {
             "usual": f"{name}_formula({where}{', 0, &rare' if flags else ''});",
             "point": f"{name}_formula({point}{', 1, &rare' if flags else ''});",
-            **({"careful": f"{name}_formula({where}, 1, &rare);"} if flags else {}),
-            "void": "" if nin else "    (void)in;\n",
+            "flag": "    uint64_t rare = 0;\n" if flags else "",
+            "again": f"    if (rare)\n        {name}_rare(m, in, out);\n" if flags else "",
         }
-        return ["\n".join(formula), fill_template(_CAREFULLY if flags else _PLAINLY, parts)]
+        careful = same | {"careful": f"{name}_formula({where}, 1, &rare);"}
+        rare = fill_template(_RARE, careful) if flags else ""
+        return ["\n".join(formula), rare + fill_template(_BLOCKS, parts)]
 
     def _many(self, chunks: Sequence[Sequence[str | Instruction]], names: Mapping[str, str]) -> list[str]:
         """Return one function for each chunk, which computes a block, and the function that calls them in turn."""
@@ -227,22 +228,7 @@ class _Writer:
         return [*functions, fill_template(_PIECES, parts)]
 
 
-_PLAINLY = """
-INLINE void ${name}_block(int m, ${real} (*restrict in)[BLOCK], ${real} (*restrict out)[BLOCK])
-{
-    int j;
-${void}    for (j = 0; j < m; j++) {
-        ${usual}
-    }
-}
-
-INLINE void ${name}_one(${real} *in, ${real} *out)
-{
-${void}    ${point}
-}
-"""
-
-_CAREFULLY = """
+_RARE = """
 static void ${name}_rare(int m, ${real} (*restrict in)[BLOCK], ${real} (*restrict out)[BLOCK])
 {
     uint64_t rare = 0;
@@ -251,22 +237,20 @@ ${void}    for (j = 0; j < m; j++) {
         ${careful}
     }
 }
+"""
 
+_BLOCKS = """
 INLINE void ${name}_block(int m, ${real} (*restrict in)[BLOCK], ${real} (*restrict out)[BLOCK])
 {
-    uint64_t rare = 0;
-    int j;
+${flag}    int j;
 ${void}    for (j = 0; j < m; j++) {
         ${usual}
     }
-    if (rare)
-        ${name}_rare(m, in, out);
-}
+${again}}
 
 INLINE void ${name}_one(${real} *in, ${real} *out)
 {
-    uint64_t rare = 0;
-${void}    ${point}
+${flag}${void}    ${point}
 }
 """
 

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.compiler.kernels.calls.input_dtypes import admitted
+from symgrad.compiler.kernels.calls.called import Called
 from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.calls.threads import cores
 from symgrad.compiler.kernels.points.scalar_calls import AtPoints
 from symgrad.compiler.kernels.signature import Signature
-from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.compiler.llvm.engine.jit import Effort, emit_assembly
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
 from symgrad.report.about import Subject
 from symgrad.report.report import Reported
-from symgrad.support.errors import KernelError
 
 Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
 """A function that writes a kernel to a file. It is passed in, since its module imports more than a kernel needs."""
@@ -64,7 +61,7 @@ class KernelOptions(NamedTuple):
     effort: Effort = "auto"
 
 
-class Kernel(Reported, AtPoints, ABC):
+class Kernel(Reported, Called, AtPoints):
     """Machine code for some outputs, called with arrays; `sg.compile` makes it.
 
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
@@ -95,25 +92,7 @@ class Kernel(Reported, AtPoints, ABC):
 
     told_by: ClassVar[str] = "symgrad.compiler.kernels.report:kernel_report"
 
-    __slots__ = (
-        "__weakref__",
-        "_forms",
-        "_real",
-        "_rebuild",
-        "_save",
-        "_scalar",
-        "_ufunc",
-        "about",
-        "called",
-        "dtype",
-        "effort",
-        "fast",
-        "inputs",
-        "kinds",
-        "name",
-        "symbols",
-        "threads",
-    )
+    __slots__ = ("_forms", "_rebuild", "_save", "about", "called", "effort", "fast")
 
     def __init__(
         self,
@@ -124,15 +103,9 @@ class Kernel(Reported, AtPoints, ABC):
         options: KernelOptions,
         fusable: Collection[Node] = (),
     ) -> None:
-        self.name, self.threads, self._rebuild, self._save, self.fast, self.effort = options
-        self.inputs = tuple(node.name for node in inputs)
+        super().__init__(options.name, inputs, kinds, real, options.threads)
+        _, _, self._rebuild, self._save, self.fast, self.effort = options
         self._forms = outputs if callable(outputs) else (tuple(outputs), frozenset(fusable))
-        self.symbols = tuple(inputs)
-        self.dtype = np.dtype(real.numpy)
-        self.kinds = tuple(np.dtype(kind) for kind in kinds)
-        self._real = real
-        self._scalar = self.dtype.type
-        self._ufunc: np.ufunc | None = None
         self.about: Callable[[Kernel], Subject] | None = None
         self.called: Callable[[], Sequence[str | None]] | None = None
 
@@ -162,33 +135,6 @@ class Kernel(Reported, AtPoints, ABC):
             outputs, fusable = self._forms()
             self._forms = tuple(outputs), frozenset(fusable)
         return self._forms
-
-    @property
-    def ufunc(self) -> np.ufunc:
-        """The NumPy ufunc itself; it stays valid after the Kernel is freed.
-
-        Raises:
-            KernelError: if the kernel has no input, or more arguments than a ufunc can have, or the layout of NumPy's
-                ufuncs is unknown.
-        """
-        if self._ufunc is None:
-            if not ufuncs_are_known(of_arrays=True):
-                raise KernelError(
-                    f"NumPy {np.__version__} has a layout of ufuncs that symgrad does not know",
-                    cure="call the kernel itself, which gives the same",
-                )
-            raise KernelError(
-                f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.kinds) - len(self.inputs)} outputs, "
-                "and so is not a ufunc",
-                expected=f"at least one input, and at most {MAX_ARGS} arguments together (NumPy's limit)",
-                cure="call the kernel itself, which takes any number, or compile fewer outputs",
-            )
-        return self._ufunc
-
-    @property
-    def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
-        """The kernel's name as a function. Hyphens are replaced, because Dask splits names at them."""
-        return self.name.replace("-", "_")
 
     def plan(self, *, rolled: bool = True) -> Schedule | None:
         """Return the order of the scalar equations that the kernel computes; None for loops over arrays.
@@ -276,51 +222,11 @@ class Kernel(Reported, AtPoints, ABC):
         return self._save(self, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
 
     @abstractmethod
-    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
-        """Compute the outputs.
-
-        Args:
-            arrays: the inputs in order: numbers, arrays, or values that NumPy converts to arrays. Inputs of an
-                elementwise program broadcast. Inputs of an array program have the declared shapes, after the axes of a
-                batch. Arrays of other libraries in the memory of the host (DLPack, the array interfaces) are not
-                copied.
-            out: an array for the only output, or a tuple with an array or None for each; may be an input.
-            where: boolean array, for elementwise programs: compute only there. Elsewhere ``out`` keeps its values,
-                and new arrays have NaN (or False).
-            by_name: inputs by their names.
-
-        Returns:
-            The output, or a tuple of the outputs if there are several. As in NumPy, an output is a scalar if all inputs
-            are scalars. If one of the arrays is from torch, JAX or TensorFlow, all outputs are arrays of that library,
-            scalars included.
-
-        Raises:
-            ArrayTypeError: if an input is not numeric, or would lose precision; if it is not in the memory of the
-                host, requires grad, or there are arrays of two libraries.
-            ComplexInputError: if an input is complex.
-            IndexRangeError: if a position is outside its axis.
-            MissingInputError: if an input is missing, or there are too many.
-            NumberTooLargeError: if a bare number is too large for the kernel's dtype.
-            ShapeError: if shapes do not broadcast or are not the declared ones.
-            UnsupportedError: for ``where`` with an array program.
-        """
-
-    @abstractmethod
     def native(self) -> Native:
         """Return the interface for callers without Python; compile optimised code if there is only quick code."""
 
-    def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
-        """Call with arrays of another library, and return the result in a tuple; None if there are no such arrays."""
-        library = library_of((*arrays, *as_tuple(out)))
-        if library is None:
-            return None
-        if library is DASK:
-            return None if out is not None or where is not True else (self._blockwise(arrays),)
-        more = {} if where is True else {"where": np.asarray(as_array("where", where))}
-        return (called_with_arrays(partial(self, **more), library, self.inputs, arrays, out),)
-
-    def _blockwise(self, arrays: Sequence[Any]) -> Any:
-        """Return the Dask arrays of a call with Dask arrays; this kernel computes their blocks.
+    def _blockwise(self, arrays: Sequence[Any]) -> tuple[Any] | None:
+        """Return the Dask arrays of a call with Dask arrays in a tuple; this kernel computes their blocks.
 
         NumPy would pass the ufunc to Dask, and a ufunc cannot be pickled.
         """
@@ -334,24 +240,12 @@ class Kernel(Reported, AtPoints, ABC):
             labelled += [array, (*range(-batch, 0), *((k, axis) for axis in range(core)))]
         _, aligned = da.core.unify_chunks(*labelled)
         types = kinds[0] if len(kinds) == 1 else list(kinds)
-        return da.apply_gufunc(self, self._declared.text, *aligned, output_dtypes=types)
+        return (da.apply_gufunc(self, self._declared.text, *aligned, output_dtypes=types),)
 
-    @property
-    @abstractmethod
-    def _declared(self) -> Signature:
-        """The shapes of all arguments without a batch."""
+    _declared: Signature
+    """The shapes of all arguments without a batch."""
 
-    def _admit(self, k: int, value: Any) -> Any:
-        """Return input k as a value that the ufunc converts without loss; raise an error if there is none."""
-        return admitted(self.symbols[k], self.kinds[k], self._real, value)
-
-    # A Kernel is immutable, so a copy is itself. Machine code cannot be pickled, so a pickle holds the graph.
-
-    def __copy__(self) -> Kernel:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
-        return self
+    # Machine code cannot be pickled, so a pickle holds the graph.
 
     def __reduce__(self) -> tuple[object, ...]:
         graph = flatten([*self.outputs, *self.symbols, *self.fusable])
@@ -359,16 +253,6 @@ class Kernel(Reported, AtPoints, ABC):
         options = {"dtype": self.dtype.name, "name": self.name, "threads": self.threads}
         options |= {"fast": self.fast, "effort": self.effort, "save": self._save}
         return (_load, (self._rebuild, graph, counts, options))
-
-    def __repr__(self) -> str:
-        count = len(self.kinds) - len(self.inputs)
-        outputs = "1 output" if count == 1 else f"{count} outputs"
-        return f"<Kernel {self.name}({', '.join(self.inputs)}) -> {outputs}, {self.dtype}>"
-
-
-def as_tuple(out: Any) -> tuple[Any, ...]:
-    """Return ``out=`` as a tuple with one entry for each output."""
-    return out if isinstance(out, tuple) else (out,)  # pyright: ignore[reportUnknownVariableType]  (of arrays)
 
 
 def _load(

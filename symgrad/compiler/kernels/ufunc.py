@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.llvm.call_stubs.object_layout import (
     UFUNC_FROM_SIGNATURE,
     UFUNC_TYPE,
@@ -27,9 +28,6 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
     write_field,
 )
 from symgrad.support.errors import InternalError
-
-if TYPE_CHECKING:
-    from symgrad.compiler.kernels.signature import Signature
 
 MAX_ARGS = 64
 """The largest number of arguments of a ufunc (NPY_MAXARGS of NumPy 2)."""
@@ -45,16 +43,12 @@ class Core(NamedTuple):
     """The core dimensions of a generalised ufunc.
 
     Args:
-        signature: the signature in NumPy's notation, such as ``(n,5),(5)->(n)``.
-        axes: the index of the core dimension of each axis, for all arguments one after the other.
-        frozen: the size of every core dimension in the signature, or -1.
+        declared: the shapes of its arguments.
         process: address of ``int(PyUFuncObject *, intp *core_dim_sizes)``, which checks sizes, and fills in sizes that
             are -1; 0 for no such function.
     """
 
-    signature: str
-    axes: tuple[int, ...]
-    frozen: tuple[int, ...]
+    declared: Signature
     process: int
 
 
@@ -141,9 +135,9 @@ def ufuncs_are_known(*, of_arrays: bool = False) -> bool:
     python_ufunc = np.frompyfunc(max, 2, 1)  # its field for the function is our field for the buffers
     if _constructor() is None or read_field("ufunc.obj", python_ufunc) != id(max):
         return False
-    core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
-    for part in (None, core) if of_arrays else (None,):
-        signature = part.signature if part else None
+    core = signature_of([("n", "m"), ("m",), ()], [("n",), ()]) if of_arrays else None
+    for part in (None, core) if core else (None,):
+        signature = part.text if part else None
         buffers = _Buffers(0, 0, ["float64"] * 5, signature, name="trial", doc="", code=None)
         trial = buffers.ufunc(3, 2)
         known = {"nin": 3, "nargs": 5, "obj": 0, "process_core_dims_func": 0}
@@ -159,67 +153,43 @@ def ufuncs_are_known(*, of_arrays: bool = False) -> bool:
     return True
 
 
-class _ArrayLoop(Protocol):
-    @property
-    def loop(self) -> int: ...
-    @property
-    def plan(self) -> int: ...
-    @property
-    def process(self) -> int: ...
-
-
-def ufunc_of_arrays(
-    loop: _ArrayLoop, found: Signature, kinds: Sequence[str], name: str, inputs: Sequence[str], code: object
-) -> np.ufunc | None:
-    """Wrap the loop of an array program as a generalised ufunc; None if it exceeds NumPy's limits.
-
-    Args:
-        loop: the addresses of the loop, its data, and the function that checks sizes.
-        found: the signature.
-        kinds: dtype name of every argument, inputs then outputs.
-        name: the ufunc's name.
-        inputs: the names of the inputs.
-        code: the owner of the machine code; the ufunc keeps it alive.
-    """
-    if not inputs or len(kinds) > MAX_ARGS or sum(map(len, found.axes[len(inputs) :])) > _MAX_AXES:
-        return None
-    core = Core(found.text, tuple(chain.from_iterable(found.axes)), found.frozen, loop.process)
-    doc = f"{name}({', '.join(inputs)})"
-    return ufunc_from_loop(loop.loop, loop.plan, kinds, len(inputs), name=name, doc=doc, code=code, core=core)
-
-
-def ufunc_from_loop(
+def make_ufunc(
+    name: str,
+    inputs: Sequence[str],
+    kinds: Sequence[np.dtype[Any]],
     loop: int,
     data: int,
-    kinds: Sequence[str],
-    nin: int,
-    *,
-    name: str,
-    doc: str,
     code: object,
     core: Core | None = None,
 ) -> np.ufunc | None:
     """Wrap an inner loop as a ufunc.
 
     Args:
+        name: the ufunc's name.
+        inputs: the names of the inputs.
+        kinds: dtype of every argument, inputs then outputs.
         loop: address of ``void(char **args, intp *dimensions, intp *steps, void *data)``.
         data: the address that is passed to the loop.
-        kinds: dtype name of every argument, inputs then outputs.
-        nin: number of inputs, at least 1.
-        name: the ufunc's name.
-        doc: its docstring.
         code: the owner of the machine code; the ufunc keeps it alive.
         core: the core dimensions of a generalised ufunc.
 
     Returns:
-        None if the layout of ufuncs is unknown.
+        None if it exceeds NumPy's limits (there must be an input), or the layout of ufuncs is unknown.
     """
-    if not ufuncs_are_known(of_arrays=core is not None):
+    nin, found = len(inputs), core and core.declared
+    axes = sum(map(len, found.axes[nin:])) if found else 0
+    if (
+        not nin
+        or len(kinds) > MAX_ARGS
+        or axes > _MAX_AXES
+        or not ufuncs_are_known(of_arrays=core is not None)
+    ):
         return None
-    signature = core.signature if core else None
-    owner = _Buffers(loop, data, kinds, signature, name=name, doc=doc, code=code)
+    doc = f"{name}({', '.join(inputs)})"
+    names = [kind.name for kind in kinds]
+    owner = _Buffers(loop, data, names, found.text if found else None, name=name, doc=doc, code=code)
     ufunc = owner.ufunc(nin, len(kinds) - nin)
-    if core and not _same_core(ufunc, core):
+    if found and not _same_core(ufunc, found):
         raise InternalError(
             f"NumPy {np.__version__} numbers the axes of a ufunc otherwise than symgrad knows"
         )
@@ -230,13 +200,14 @@ def ufunc_from_loop(
     return ufunc
 
 
-def _same_core(ufunc: np.ufunc, core: Core) -> bool:
+def _same_core(ufunc: np.ufunc, core: Signature) -> bool:
     """Check that NumPy numbered the core dimensions as the loop does, in order of appearance."""
     count, enabled = read_field("ufunc.core_num_dim_ix", ufunc), read_field("ufunc.core_enabled", ufunc)
     if (count, enabled) != (len(core.frozen), bool(core.frozen)):
         return False
     if not core.frozen:
         return True
-    numbered = read_integers(read_field("ufunc.core_dim_ixs", ufunc), len(core.axes), ctypes.c_int)
+    axes = tuple(chain.from_iterable(core.axes))
+    numbered = read_integers(read_field("ufunc.core_dim_ixs", ufunc), len(axes), ctypes.c_int)
     sizes = read_integers(read_field("ufunc.core_dim_sizes", ufunc), len(core.frozen))
-    return numbered == core.axes and sizes == core.frozen
+    return numbered == axes and sizes == core.frozen

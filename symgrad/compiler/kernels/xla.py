@@ -33,7 +33,8 @@ from symgrad.compiler.llvm.engine.binding import locked_cache, synchronized
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.engine.target import host
-from symgrad.compiler.lowering.arrays.index import merged_axes, strides
+from symgrad.compiler.lowering.arrays.index import strides
+from symgrad.compiler.lowering.strides import loop_axes
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.notation.printer import expression_text
@@ -41,8 +42,6 @@ from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.values.inputs import known_end
 
 _TYPES = {"bool": 1, "int64": 5, "float32": 11, "float64": 12}  # XLA_FFI_DataType
-_LONG = 64
-"""If the last axis has at least this many elements, the loop runs along it; otherwise along the longest axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +254,6 @@ class _Walk:
             steps = [0 if n == 1 else step for step, n in zip(steps, lengths, strict=True)]
             lead = [0] * (len(fit.batch) - len(own)) + steps[: len(own)]
             ways.append(lead + [0] * (depth - len(free)) + steps[len(own) : len(own) + len(free)])
-        axes = merged_axes(together, ways)
-        inner = len(axes) - 1
-        if axes and axes[inner][0] < _LONG:
-            inner = max(range(len(axes)), key=lambda k: axes[k][0])
-        self.length, self.steps = axes.pop(inner) if axes else (1, (0,) * len(declared))
+        (self.length, self.steps), axes = loop_axes(together, ways)
         self.lengths = [length for length, _ in axes]
         self.strides = [steps for _, steps in axes]

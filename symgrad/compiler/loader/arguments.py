@@ -48,9 +48,15 @@ class KnownArgument:
         return KnownDomain(self._domain)
 
     @property
-    def has_ends(self) -> bool:
-        """Whether values are compared with the ends of a domain."""
-        return self._domain is not None
+    def op(self) -> Any:
+        """The op of inputs."""
+        from symgrad.ir.graph import SYMBOL  # few kernels check positions, for which calls ask this
+
+        return SYMBOL
+
+    def is_number(self) -> bool:
+        """Return False: an input is no number of the formula."""
+        return False
 
     def __str__(self) -> str:
         return self.text

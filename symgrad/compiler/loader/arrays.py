@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from ctypes import addressof, c_int64
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, NamedTuple, cast, final
 
 from symgrad.compiler.kernels.artefacts.plain_sizes import as_size
-from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position
-from symgrad.compiler.kernels.calls.plain import (
-    call_batch,
-    copy_shared,
-    refuse_masked,
-    refuse_where,
-)
-from symgrad.compiler.kernels.shapes import Shapes
-from symgrad.compiler.kernels.signature import signature_of
-from symgrad.compiler.kernels.ufunc import ufunc_of_arrays
-from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
-from symgrad.compiler.llvm.entries.entry_loop import EntryLoop
-from symgrad.compiler.llvm.text.types import float_type
-from symgrad.compiler.loader.base import Loaded, as_tuple
-from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory
-from symgrad.ir.graph import SYMBOL
-from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.values.inputs import check_domain, check_symmetric
-
-if TYPE_CHECKING:
-    from symgrad.compiler.loader.base import OwnedCode
+from symgrad.compiler.kernels.calls.array_calls import ArrayCalls
+from symgrad.compiler.kernels.calls.guards import Guards, Position
+from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays
+from symgrad.compiler.llvm.arrays.symbol_names import RUN, SCRATCH
+from symgrad.compiler.llvm.entries.entry_code import EntryCode
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.loader.base import Loaded, OwnedCode
 
 
-class _LoadedProgram:
-    """The program that the loop runs; see `RunnableProgram`."""
+class _Functions(NamedTuple):
+    """The functions of a program, by the names that they have in modules; and the owner of their code."""
 
-    def __init__(self, plain: Mapping[str, Any], addresses: tuple[int, int]) -> None:
-        self.names: tuple[str, ...] = tuple(plain["names"])
-        self.run, self.scratch = addresses
-        self.lengths: tuple[Size, ...] = tuple(map(as_size, plain["lengths"]))
-        self.read: tuple[bool, ...] = tuple(plain["read"])
-        self.needs: tuple[str, ...] = ()
+    addresses: Mapping[str, int]
+    owner: OwnedCode
+
+    def address(self, name: str) -> int:
+        return self.addresses[name]
 
 
-class _Index:
-    """An input that is an array of positions, for `check_position`."""
+class _Equations(NamedTuple):
+    """The equations of the entries of small arrays; see `EntryCode`."""
 
-    op = SYMBOL
+    words: Any
+    real: FloatType
+    owner: OwnedCode
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def is_number(self) -> bool:
-        return False
+    @property
+    def cell(self) -> int:
+        return addressof(self.words)
 
 
 @final
-class LoadedArrayKernel(Loaded):
+class LoadedArrayKernel(ArrayCalls, Loaded):
     """A kernel of an array program from a file: an `ArrayKernel` without formulas.
 
     Positions that the program computes are not checked: a position out of range reads NaN.
@@ -68,77 +54,30 @@ class LoadedArrayKernel(Loaded):
         sizes: the names of sizes, in order of appearance.
     """
 
-    __slots__ = (
-        "_arrays",
-        "_cell",
-        "_checks",
-        "_computed_sizes",
-        "_core",
-        "_loop",
-        "_positions",
-        "_shapes",
-        "signature",
-        "sizes",
-    )
+    __slots__ = ArrayCalls._STATE
 
     def __init__(self, code: OwnedCode, note: Mapping[str, Any]) -> None:
-        super().__init__(code, note)
-        plain = note["array"]
-        nodes = (*self.symbols, *self.outputs)
-        nin = len(self.inputs)
-        found = signature_of([n.shape for n in nodes[:nin]], [n.shape for n in nodes[nin:]])
-        program = _LoadedProgram(plain, self._addresses)
-        self.signature, self.sizes, self._core = found.text, program.names, found.sizes
+        Loaded.__init__(self, code, note)
+        plain, checked = note["array"], note["array"]["checked"]
+        arrays = tuple(tuple(map(as_size, shape)) for shape in plain["arrays"])
+        first, second = self._addresses
         if plain["scalar"]:
-            self._cell = (c_int64 * 2)(self._addresses[1], 0)
-            real = float_type(self.dtype)
-            loop = EntryLoop(addressof(self._cell), [n.shape for n in nodes], nin, real, self._cell)
+            equations: Any = _Equations((c_int64 * 2)(second, 0), self._real, code)
+            program = EntryCode(equations, self.symbols, self.outputs, arrays)
         else:
-            loop = ArrayLoop(program, found.sizes, found.axes, [kind.itemsize for kind in self.kinds], nin)
-        self._loop = loop
-        self._shapes = Shapes(self.symbols, self.outputs)
-        self._arrays: tuple[Shape, ...] = tuple(tuple(map(as_size, shape)) for shape in plain["arrays"])
-        self._computed_sizes: tuple[Any, ...] = tuple(map(as_size, plain["computed"]))
-        checked = plain["checked"]
-        self._checks = (
+            facts = ArrayFacts(
+                tuple(plain["names"]),
+                tuple(map(as_size, plain["lengths"])),
+                arrays,
+                tuple(map(as_size, plain["computed"])),
+                tuple(plain["read"]),
+            )
+            functions: Any = _Functions({RUN: first, SCRATCH: second}, code)
+            program = RunnableArrays(self.symbols, self.outputs, facts, functions, (), str)
+        guards = Guards(
             tuple(map(as_size, checked["lengths"])),
             tuple((name, as_size(size)) for name, size in checked["filled"]),
+            tuple(Position(self.symbols[int(k)], as_size(size)) for k, size in checked["positions"]),
             tuple(checked["bounded"]),
         )
-        self._positions: list[tuple[int, Position]] = []
-        for k, size in checked["positions"]:
-            index: Any = _Index(self.inputs[int(k)])
-            self._positions.append((k, Position(index, as_size(size))))
-        kinds = [kind.name for kind in self.kinds]
-        self._ufunc = ufunc_of_arrays(loop, found, kinds, self.name, self.inputs, (loop, code))
-
-    def _computed(self, arrays: Sequence[Any], out: Any, where: Any) -> Any:
-        refuse_where(where)
-        self._check(arrays)
-        if out is not None:
-            arrays = copy_shared(arrays, as_tuple(out))
-        try:
-            if self._ufunc is None:
-                nodes = (*self.symbols, *self.outputs)
-                return call_batch(self._loop, self._shapes, self._core, nodes, self.kinds, arrays, out)
-            return self._ufunc(*arrays) if out is None else self._ufunc(*arrays, out=out)
-        except MemoryError:
-            check_arrays(self._arrays, self._shapes.fit(arrays).sizes)
-            raise out_of_memory(f"a call of kernel '{self.name}'") from None
-
-    def _check(self, arrays: Sequence[Any]) -> None:
-        for name, array in zip(self.inputs, arrays, strict=True):
-            refuse_masked(name, array)
-        fit = self._shapes.fit(arrays)
-        lengths, filled, bounded = self._checks
-        check_lengths(lengths, fit.sizes)
-        check_arrays(self._arrays, fit.sizes)
-        check_products(self._computed_sizes, fit.sizes)
-        check_filled(filled, fit.sizes)
-        for k in bounded:
-            check_domain(self._known[k], arrays[k], fit.sizes)
-        for k, position in self._positions:
-            check_position(position, arrays[k], fit.sizes)
-        for symbol, array in zip(self._known, arrays, strict=True):
-            if symbol.symmetric:
-                check_symmetric(symbol, array)
+        self._prepare(program, (*self.symbols, *cast("Any", self.outputs)), guards, math.inf)

@@ -17,8 +17,9 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.formula_arguments import formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile as compile_exprs
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
-from symgrad.compiler.kernels.kernel import Kernel, as_tuple
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.kernels.shapes import Shapes
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.compiler.kernels.compile import compile_nodes
-from symgrad.compiler.kernels.kernel import Kernel, as_tuple
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.ops.array import linalg
 from symgrad.ops.array.contraction import sum_over
 from tests.compiler.kernels.formulas import EXACT, flag, op, same_bits, u, x

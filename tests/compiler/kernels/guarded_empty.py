@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import symgrad as sg
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.compiler.kernels.calls.threads import cores
-from symgrad.compiler.kernels.kernel import as_tuple
 from symgrad.errors import ArrayTypeError, UnsupportedError
 from symgrad.runtime import load
 from tests.compiler.kernels.guarded import Pages

@@ -65,7 +65,7 @@ D, V, T = np.ones((3, 5)), np.ones(5), np.ones(3)
         ),
         (lambda k: k(D, V, T, out=(None, np.ones(3, int))), ArrayTypeError, "Cannot cast", None),
         (lambda k: k(D, V, T, out=np.ones(3)), ArrayTypeError, "2 arrays|tuple", None),
-        (lambda k: k(D, V, T, out=(None, np.broadcast_to(1.0, 3))), ArrayTypeError, "read-only", None),
+        (lambda k: k(D, V, T, out=(None, np.broadcast_to(1.0, 3))), ArrayTypeError, "may only be read", None),
         (lambda k: k(D * 1j, V, T), ComplexInputError, "input 'X' is complex", None),
         (lambda k: k(D.astype(object), V, T), ArrayTypeError, "input 'X' is not numeric", None),
         (lambda k: k(D.astype("U3"), V, T), ArrayTypeError, "input 'X' is not numeric", None),

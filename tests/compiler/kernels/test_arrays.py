@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
-from symgrad.compiler.kernels.kernel import as_tuple
 from symgrad.compiler.kernels.signature import signature_of
 from symgrad.errors import ArrayTypeError
 from symgrad.ir.graph import symbol

@@ -125,7 +125,7 @@ def test_arrays_of_one_axis_may_have_any_stride(dtype: str, size: int) -> None:
 
 @needs_fast_calls
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_last(dtype: str) -> None:
+def test_elements_after_the_last_whole_vector(dtype: str) -> None:
     kernel: Any = sg.compile([Z, X > U, sg.grad(Z, X)], inputs=[X, U], dtype=dtype)
     kernel(*np.ones((2, 3), dtype))
     sizes = [*range(15, 36), 63, 65, 127, 1000, 1001]
@@ -137,7 +137,7 @@ def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_l
             expected = kernel.ufunc(x, second)
             memory = np.zeros((3, size + 2), dtype)
             flags = np.zeros(size + 2, bool)
-            # In one place with an input, of which the last are computed twice; and nothing is written beside.
+            # In one place with an input; and nothing is written beside.
             memory[0, 1:-1] = x
             outs = (memory[0, 1:-1], flags[1:-1], memory[1, 1:-1])
             assert direct(kernel)((memory[0, 1:-1], second), outs) is outs
@@ -156,26 +156,29 @@ def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_l
 
 @needs_fast_calls
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_better_code_has_a_better_loop_with_the_same_bits(dtype: str) -> None:
+def test_the_direct_call_stays_when_better_code_comes(dtype: str) -> None:
     kernel: Any = sg.compile([X * U + 1, X > U, X / U], inputs=[X, U], dtype=dtype)
     kernel(*np.ones((2, 3), dtype))
     kernel(*np.ones((2, 3), dtype))
     assert kernel.quick
-    quick = kernel._direct
-    assert kernel.ufunc is not None
-    kernel(*np.ones((2, 3), dtype))
-    better = kernel._direct
-    assert better is kernel._settled is not quick
-    for size in (1, 2, 7, 15, 16, 17, 33, 100, 1001):
-        x, u = draw((size, 2), dtype), draw(size, dtype)[::-1] + 1
-        for first in (x[:, 1], x[:, 1].copy(), np.broadcast_to(x[:1, 0], (size,))):
-            found = []
-            for call in (quick, better):
+    call = direct(kernel)
+
+    def computed() -> list[Any]:
+        found = []
+        for size in (1, 2, 7, 15, 16, 17, 33, 100, 1001):
+            x, u = draw((size, 2), dtype), draw(size, dtype)[::-1] + 1
+            for first in (x[:, 1], x[:, 1].copy(), np.broadcast_to(x[:1, 0], (size,))):
                 wide = np.zeros((2, size, 3), dtype)
                 outs = (wide[0, :, 1], np.zeros(size, bool), wide[1, ::-1, 2])
                 assert call((first, u), outs) is outs
-                found.append((wide, outs[1]))
-            same(*found)
+                found += [wide, outs[1]]
+        return found
+
+    quick = computed()
+    assert kernel.ufunc is not None
+    assert not kernel.quick
+    assert direct(kernel) is call
+    same(computed(), quick)
 
 
 @needs_fast_calls
@@ -228,9 +231,8 @@ def test_a_call_holds_its_outputs_while_others_run() -> None:
     x, outs = draw(1001), tuple(np.zeros(1001) for _ in range(3))
     alone = [sys.getrefcount(outs[k]) for k in range(3)]
     assert call((x, x), outs) is outs
-    width = lengths[1]
-    assert lengths == [1001 - 1001 % width, width]
-    assert counts == [[n + 1 for n in alone]] * 2
+    assert lengths == [1001]
+    assert counts == [[n + 1 for n in alone]]
     assert [sys.getrefcount(outs[k]) for k in range(3)] == alone
 
 
@@ -343,43 +345,13 @@ def test_calls_of_kernels_of_several_threads_are_direct(monkeypatch: pytest.Monk
     for module in ("calls.threads", "kernel"):
         monkeypatch.setattr(f"symgrad.compiler.kernels.{module}.cores", lambda: 2)
     kernel, alone = compiled(threads=2), compiled()
-    for size, name in ((10, "_direct"), (30_000, "_cut"), (300_000, "_cut")):
+    call = direct(kernel)
+    for size in (10, 30_000, 300_000):
         x, u = draw(size), draw(size) + 1
-        kernel._called, before = True, getattr(kernel, name)
         same(kernel(x, u), alone(x, u))
-        # Made by the first such call, and used from then on.
-        assert (getattr(kernel, name) is before) == (size == 300_000)
+        outs = tuple(np.empty(size) for _ in range(3))
+        assert call((x, u), outs) is outs
+        same(outs, alone(x, u))
+        assert direct(kernel) is call
         same(kernel(x[::2], u[::2]), alone(x[::2], u[::2]))
         same(kernel(x, 1.5), alone(x, 1.5))
-
-
-@needs_fast_calls
-@pytest.mark.parametrize("batch", [(), (1,), (5,), (40,), (4, 7), (0,)])
-def test_entries_of_core_axes_are_arguments_of_the_loop(batch: tuple[int, ...]) -> None:
-    xs = sg.symbols(" ".join(f"x{k}" for k in range(10)))
-    kernel: Any = sg.compile([*(xs[9] * xs[k] + xs[k * 4 % 9] for k in range(9)), sum(xs)], inputs=xs)
-    code = kernel._code
-    call = direct_call(code.loop, code.cell, ["float64"] * 4, 2, cores=[(3, 3), (), (3, 3), ()])
-    assert call is not None
-    a, b = draw((*batch, 3, 3)), draw(batch)
-
-    def entries(values: Any) -> list[Any]:
-        return [values[..., i, j] for i in range(3) for j in range(3)]
-
-    for matrix, number in [(a, b), (a, 1.25), (draw((3, 3)), b)]:
-        expected = kernel(*entries(np.broadcast_to(matrix, a.shape)), np.broadcast_to(number, batch))
-        outs = (np.empty_like(a), np.empty(batch))
-        found = call((matrix, number), outs)
-        assert found is outs or not b.size  # arrays without elements have no places to compare
-        same([*entries(outs[0]), outs[1]], map(np.asarray, expected))
-    expected, in_place = kernel(*entries(a), b), (a.copy(), np.empty(batch))
-    assert call((in_place[0], b), in_place) is in_place or not b.size
-    same([*entries(in_place[0]), in_place[1]], map(np.asarray, expected))
-    outs = (np.zeros_like(a), np.zeros(batch))
-    assert call((a[..., :2], b), outs) is None
-    assert call((a, b), (outs[0].astype("f4"), outs[1])) is None
-    assert call((a[None], b), outs) is None
-    if b.size > 1:
-        assert call((a.swapaxes(-1, -2), b), outs) is None
-        memory = draw(a.size + 9)
-        assert call((memory[9:].reshape(a.shape), b), (memory[:-9].reshape(a.shape), outs[1])) is None

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.compiler.kernels import elementwise as elementwise_module
+from symgrad.compiler.kernels.calls import elementwise_calls as elementwise_module
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise import code as code_module

@@ -11,8 +11,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.compiler.kernels.compile import compile_nodes
-from symgrad.compiler.kernels.kernel import as_tuple
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import symbols_of, topological

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.kernels.calls.plain import call_elements, loop_call
 from symgrad.compiler.kernels.calls.threads import cores
 from symgrad.errors import ArrayTypeError, KernelError, ShapeError
 from tests.compiler.kernels.c_libraries import library, on_arrays
@@ -160,9 +159,8 @@ def test_two_threads_and_many_outputs() -> None:
 def test_the_loop_by_ctypes_has_the_same_bits() -> None:
     kernel = compiled(300)
     x, u = draw((2, 11))
-    call = loop_call(kernel._code.loop, kernel._code.cell)
     for given in [(x, u), (x[:5, None], u), (1.25, u), (1.25, 0.5)]:
-        same(call_elements(call, kernel.kinds, given), expected(300, *given))
+        same(kernel._call_plainly(*given), expected(300, *given))
 
 
 def test_numbers_keep_their_types_before_and_after_there_is_code_for_one_point() -> None:

@@ -116,21 +116,6 @@ def test_where_an_input_is_of_another_dtype_no_results_are_made_in_vain(
     assert kernel._spares._rounds[0] is before
 
 
-def test_large_results_begin_with_a_cache_line_each_at_another_of_a_page() -> None:
-    spares = OutputPool([np.dtype("float64")] * 30 + [np.dtype("float32"), np.dtype("bool")])
-    for size in (2**14, 2**16, 2**19):
-        arrays = spares.alike((size,), size)
-        places = [a.ctypes.data % 4096 for a in arrays]
-        assert all(place % 64 == 0 for place in places)
-        assert len(set(places)) == len(places)
-        for a, kind in zip(arrays, spares._kinds, strict=True):
-            assert a.dtype == kind
-            assert a.shape == (size,)
-            assert a.flags.carray
-            a[:] = 1
-        assert all((a == 1).all() for a in arrays)
-
-
 @needs_fast_calls
 def test_little_and_much_is_not_kept() -> None:
     spares = OutputPool([np.dtype("float64")])

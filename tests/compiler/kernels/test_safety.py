@@ -20,7 +20,7 @@ import symgrad as sg
 from symgrad.compiler.kernels.calls.direct import direct_call
 from symgrad.compiler.kernels.calls.output_pool import OutputPool
 from symgrad.compiler.kernels.calls.safety import VARIABLE, refusal
-from symgrad.compiler.kernels.calls.team import call_in_team
+from symgrad.compiler.kernels.calls.team import call_directly
 from symgrad.compiler.kernels.ufunc import ufuncs_are_known
 from symgrad.compiler.llvm.call_stubs.object_layout import OBJECT_FIELDS, MethodDef, StructField
 from symgrad.errors import KernelError
@@ -160,7 +160,7 @@ def test_a_wrong_place_turns_the_fast_ways_off(free: pytest.MonkeyPatch, name: s
     shift(free, name, 8)
     refusal.cache_clear()
     assert direct_call(0, 0, [], 0) is None
-    assert call_in_team(0, 0, [], 0, least=1, threads=2) is None
+    assert call_directly(0, 0, [], 0, threads=2, piece=1) is None
     assert OutputPool([np.dtype("float64")]).arrays([(10**6,)]) is None
 
 
@@ -176,7 +176,7 @@ def test_kernels_are_called_as_ever_where_a_place_is_wrong(free: pytest.MonkeyPa
         for _ in range(3):
             for found, expected in zip(kernel(a, 2.0), kernel.ufunc(a, 2.0), strict=True):
                 assert found.tobytes() == expected.tobytes()
-    assert kernel._direct is kernel._cut is None
+    assert kernel._direct is None
     assert not kernel._spares._rounds
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symgrad.compiler.lowering.arrays.index import merged_axes
+from symgrad.compiler.lowering.strides import merged_axes
 
 _THREADS_PER_BLOCK = 256
 """The number of threads of a block."""

@@ -8,16 +8,14 @@ calls are allowed.
 from __future__ import annotations
 
 import ctypes
-import math
 import struct
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import refusal
-from symgrad.compiler.llvm.call_stubs.array_call import CALL, INFO, RECORD, module_text
+from symgrad.compiler.llvm.call_stubs.array_call import CALL, INFO, module_text
 from symgrad.compiler.llvm.call_stubs.object_layout import (
     FASTCALL,
     MethodDef,
@@ -27,7 +25,7 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
 from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
-_LONG = 500
+LONG = 500
 """Number of elements above which a call releases the GIL, as in NumPy."""
 
 
@@ -49,12 +47,7 @@ def _machinery() -> _Machinery:
 
 
 def direct_call(
-    loop: int,
-    cell: int,
-    kinds: Sequence[Any],
-    nin: int,
-    passed: int | None = None,
-    cores: Sequence[tuple[int, ...]] = (),
+    loop: int, passed: int, kinds: Sequence[Any], nin: int, *, many: int = LONG
 ) -> Callable[..., Any] | None:
     """Return a function that computes the outputs; None if such calls are not allowed (`refusal`).
 
@@ -64,17 +57,12 @@ def direct_call(
     output overlaps another argument, unless it is the same array as an input. A third argument, True, says that the
     outputs are new arrays, which overlap nothing.
 
-    Arrays may have core axes of fixed lengths after the axes of that shape. Each entry of the core, in C order, is then
-    an argument of the loop, with a base address of its own; all entries have the stride of the axes before the core.
-    Such arrays are contiguous.
-
     Args:
         loop: address of the inner loop.
-        cell: address of the kernel's cell.
+        passed: address for the last argument of the loop.
         kinds: dtype of every input, then of every output.
         nin: the number of inputs.
-        passed: address for the last argument of the loop; by default that of the cell.
-        cores: the lengths of the core axes of every input and output, at least 1; by default no array has core axes.
+        many: the number of elements from which a call releases the GIL.
     """
     if refusal() is not None:
         return None
@@ -94,17 +82,10 @@ def direct_call(
         "release": api.PyEval_SaveThread,
         "acquire": api.PyEval_RestoreThread,
     }
-    # A call that waits for other threads always releases the GIL.
-    several = {"passed": cell, "many": _LONG} if passed is None else {"passed": passed, "many": 0}
-    info = {"loop": loop, "cell": cell, "inputs": nin, "values": len(kinds), **several}
+    info = {"loop": loop, "passed": passed, "many": many, "inputs": nin, "values": len(kinds)}
     info |= {name: id(x) for name, x in objects.items()}
     info |= {name: function_address(f) for name, f in functions.items()}
-    records: list[int] = []
-    lengths: list[int] = []
-    end = len(INFO) + len(RECORD) * len(kinds)
-    for kind, core in zip(kinds, cores or repeat(()), strict=bool(cores)):
-        # Arrays of a native dtype share one object for it; other dtypes (a byte order, metadata) are not plain.
-        records += [id(np.dtype(kind)), math.prod(core), len(core), end + len(lengths)]
-        lengths += core
-    numbers = [*(info[name] for name, _ in INFO), *records, *lengths]
+    # Arrays of a native dtype share one object for it; other dtypes (a byte order, metadata) are not plain.
+    records = [word for kind in map(np.dtype, kinds) for word in (id(kind), kind.itemsize)]
+    numbers = [*(info[name] for name, _ in INFO), *records]
     return _machinery().function(struct.pack(f"={len(numbers)}q", *numbers))

@@ -28,10 +28,6 @@ _REMEMBERED = 2
 """The number of calls whose results are remembered; it is more than one, since results of one call may be inputs of the
 next."""
 
-_PAGE, _LINE = 4096, 64
-_SPREAD = 2**14
-"""Bytes above which arrays are aligned to distinct cache lines of a page."""
-
 
 class _Memory(np.ndarray):
     """The memory of a result.
@@ -40,19 +36,9 @@ class _Memory(np.ndarray):
     """
 
 
-def new_result(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
-    """Return a new contiguous array, uninitialised, for output k of a call.
-
-    Outputs begin at cache lines, each at another line of a page. The system places all large arrays at the same offset
-    of a page; then a loop that writes two dozen of them uses one set of the first-level cache, which has eight to
-    twelve ways, and takes up to twice as long.
-    """
-    size = math.prod(shape) * kind.itemsize
-    if size < _SPREAD:
-        return np.ndarray(shape, kind, _Memory(max(size, 1), np.uint8))
-    memory = _Memory(size + _PAGE, np.uint8)
-    start = (_LINE * 5 * (k + 1) - memory.__array_interface__["data"][0]) % _PAGE
-    return np.ndarray(shape, kind, memory, start)
+def new_result(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+    """Return a new contiguous array, uninitialised."""
+    return np.ndarray(shape, kind, _Memory(max(math.prod(shape) * kind.itemsize, 1), np.uint8))
 
 
 def _references(arrays: list[Any]) -> list[int]:
@@ -68,7 +54,7 @@ def _with_memory(results: list[np.ndarray]) -> list[Any]:
 @cache
 def _free_counts() -> tuple[int, int]:
     """Return the reference counts of a result and of its memory without references from outside the pool."""
-    result, memory = _references(_with_memory([new_result((1,), np.dtype(np.uint8), 0)]))
+    result, memory = _references(_with_memory([new_result((1,), np.dtype(np.uint8))]))
     return result, memory
 
 
@@ -99,10 +85,8 @@ class OutputPool:
             size: the number of elements.
         """
         amount = size * self._width
-        if amount < _LEAST:
+        if not _LEAST <= amount <= _LARGEST or refusal() is not None:
             return tuple(map(np.empty, repeat(shape), self._kinds))
-        if amount > _LARGEST or refusal() is not None:
-            return tuple([new_result(shape, kind, k) for k, kind in enumerate(self._kinds)])
         return self._take(shape, (shape,) * len(self._kinds))
 
     def arrays(self, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...] | None:
@@ -157,7 +141,7 @@ class OutputPool:
             elif oldest is not None:
                 self._rounds.append(oldest[0])
             found = _with_memory(
-                [new_result(shapes[k], self._kinds[k], k) if r is None else r for k, r in enumerate(results)]
+                [new_result(shapes[k], self._kinds[k]) if r is None else r for k, r in enumerate(results)]
             )
         elif oldest is not None:
             self._rounds.append(oldest[0])

@@ -1,30 +1,21 @@
 """Check the arguments of kernels, and call kernels without a ufunc.
 
-Such calls may have any number of arguments. They run on copies of the inputs, and write to new arrays.
+Such calls may have any number of arguments, and write to new arrays.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from operator import mul
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from operator import add, mul
+from typing import Any, cast
 
 import numpy as np
 
-from symgrad.compiler.kernels.calls.threads import common_shape
+from symgrad.compiler.lowering.strides import loop_axes
 from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
-if TYPE_CHECKING:
-    from symgrad.compiler.kernels.shapes import Shapes
-    from symgrad.ir.graph import Node
-    from symgrad.ir.sizes import Size
-
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
-
-
-class _Loop(Protocol):
-    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None: ...
 
 
 def fresh_outputs(kinds: Sequence[Any], arrays: Sequence[Any], where: Any) -> tuple[np.ndarray, ...]:
@@ -33,88 +24,67 @@ def fresh_outputs(kinds: Sequence[Any], arrays: Sequence[Any], where: Any) -> tu
     return tuple(np.full(shape, np.nan if k.kind == "f" else False, k) for k in kinds[len(arrays) :])
 
 
-def loop_call(loop: int, data: int) -> Callable[..., Any]:
-    """Return a function like `direct_call` that calls an inner loop through ctypes, for outputs that are new arrays.
-
-    Args:
-        loop: address of the inner loop.
-        data: the last argument of the loop.
-    """
-
-    def call(inputs: Sequence[Any], outputs: Sequence[Any], new: bool) -> None:
-        assert new
-        everything = (*inputs, *outputs)
-        count = len(everything)
-        _LOOP_TYPE(loop)(
-            (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
-            (ctypes.c_ssize_t * 1)(outputs[0].size),
-            (ctypes.c_ssize_t * count)(*(a.itemsize if a.ndim else 0 for a in everything)),
-            data,
-        )
-
-    return call
+def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape to which arrays broadcast, with a fast path for equal shapes and numbers."""
+    shapes = {np.shape(a) for a in arrays}
+    shapes.discard(())
+    if len(shapes) > 1:
+        return np.broadcast_shapes(*shapes)
+    return shapes.pop() if shapes else ()
 
 
-def call_elements(
-    call: Callable[..., Any], kinds: Sequence[Any], arrays: Sequence[Any], out: Any = None, where: Any = True
-) -> Any:
-    """Call an elementwise kernel like its ufunc.
-
-    Args:
-        call: a function as `direct_call` returns it.
-        kinds: dtype of every argument, inputs then outputs.
-        arrays: the inputs, as for the ufunc.
-        out: as for the ufunc.
-        where: as for the ufunc.
-    """
-    shape = common_shape(arrays)
-    inputs: list[np.ndarray] = []
-    for array, kind in zip(arrays, kinds, strict=False):
-        same = np.size(array) == 1 or np.shape(array) == shape
-        copy = np.array(array if same else np.broadcast_to(array, shape), kind, order="C")
-        inputs.append(copy.reshape(()) if copy.size == 1 else copy)
-    results = [np.empty(shape, kind) for kind in kinds[len(inputs) :]]
-    call(tuple(inputs), tuple(results), True)
-    return _return_results(results, out, where)
+def loop_function(address: int) -> Callable[..., Any]:
+    """Return an inner loop without an error code as a function, for `call_plainly`."""
+    return _LOOP_TYPE(address)
 
 
-def call_batch(
-    loop: _Loop,
-    shapes: Shapes,
-    core: Sequence[Size],
-    nodes: Sequence[Node],
+def call_plainly(
+    once: Callable[..., int | None],
+    data: int,
     kinds: Sequence[Any],
     arrays: Sequence[Any],
+    batch: tuple[int, ...],
+    cores: Sequence[tuple[int, ...]] = (),
+    dimensions: Sequence[int] = (),
+    *,
     out: Any = None,
+    where: Any = True,
+    refusal: str = "",
 ) -> Any:
-    """Call the kernel of an array program like its generalised ufunc, but for one entry of the batch after the other.
+    """Call a kernel like its ufunc, but through ctypes: its inner loop along one axis, for each index of the others.
 
     Args:
-        loop: runs the code once.
-        shapes: the shapes of the program.
-        core: the core dimensions of the program.
-        nodes: inputs, then outputs.
-        kinds: their dtypes.
+        once: the inner loop, which returns 1 if memory is exhausted, and 2 if an axis would have a negative length.
+        data: the last argument of the loop.
+        kinds: dtype of every argument, inputs then outputs.
         arrays: the inputs, as for the ufunc.
+        batch: the shape to which they broadcast, without core axes.
+        cores: the core axes of every argument; by default none.
+        dimensions: the lengths of the core dimensions.
         out: as for the ufunc.
-    """
-    from symgrad.ir.sizes import evaluate_size  # for start-up time
+        where: as for the ufunc.
+        refusal: the message about a negative length.
 
+    Raises:
+        MemoryError: if memory is exhausted.
+        ValueError: if a computed length of an axis is negative.
+    """
+    cores = cores or [()] * len(kinds)
     inputs = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, kinds, strict=False)]
-    fit = shapes.fit(inputs)
-    batch, sizes = fit.batch, fit.sizes
-    cores = [tuple(evaluate_size(s, sizes) for s in node.shape) for node in nodes]
-    nin = len(inputs)
-    results = [np.empty(batch + c, kind) for c, kind in zip(cores[nin:], kinds[nin:], strict=True)]
-    everything = [np.broadcast_to(a, batch + c) for a, c in zip(inputs, cores, strict=False)] + results
-    depth = len(batch)
-    core_sizes = [evaluate_size(s, sizes) for s in core]
-    strides = [step for a in everything for step in a.strides[depth:]]
+    new = [np.empty(batch + core, kind) for core, kind in zip(cores, kinds, strict=True)][len(inputs) :]
+    everything = [np.broadcast_to(a, batch + core) for a, core in zip(inputs, cores, strict=False)] + new
+    (length, steps), outer = loop_axes(batch, [a.strides[: len(batch)] for a in everything])
+    strides = [*steps, *(step for a in everything for step in a.strides[len(batch) :])]
     addresses = [a.ctypes.data for a in everything]
-    for place in np.ndindex(batch):
-        shifts = [sum(map(mul, place, a.strides)) for a in everything]
-        loop.call([a + s for a, s in zip(addresses, shifts, strict=True)], core_sizes, strides)
-    return _return_results(results, out, True)
+    lengths = (ctypes.c_int64 * (1 + len(dimensions)))(length, *dimensions)
+    table = (ctypes.c_int64 * len(strides))(*strides)
+    for place in np.ndindex(tuple(n for n, _ in outer) if length else (0,)):
+        shifts = [sum(map(mul, place, way)) for way in zip(*(way for _, way in outer), strict=True)]
+        places = list(map(add, addresses, shifts)) if shifts else addresses
+        failed = once((ctypes.c_void_p * len(places))(*places), lengths, table, data)
+        if failed:
+            raise ValueError(refusal) if failed == 2 else MemoryError
+    return _return_results(new, out, where)
 
 
 def refuse_masked(name: str, value: Any) -> Any:

@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
+import numpy as np
+
 from symgrad.compiler.kernels.calls import threads as processors
-from symgrad.compiler.kernels.calls.direct import direct_call
+from symgrad.compiler.kernels.calls.direct import LONG, direct_call
 from symgrad.compiler.kernels.calls.safety import refusal
 from symgrad.compiler.llvm.call_stubs.object_layout import function_address
 from symgrad.compiler.llvm.call_stubs.thread_team import (
@@ -153,28 +154,31 @@ def team() -> Team:
     return new
 
 
-def call_in_team(
-    loop: int, cell: int, kinds: Sequence[Any], nin: int, *, least: int, threads: int
+def call_directly(
+    loop: int, passed: int, kinds: Sequence[Any], nin: int, *, threads: int = 1, piece: float = 0
 ) -> Callable[..., Any] | None:
-    """Return a function like `direct_call` that cuts calls into pieces for several threads.
+    """Return the function of `direct_call`; with several threads it cuts large calls into pieces for a team.
 
     Args:
         loop: address of the inner loop.
-        cell: address of the kernel's cell.
+        passed: address for the last argument of the loop.
         kinds: dtype of every argument, inputs then outputs.
         nin: the number of inputs.
-        least: the smallest number of elements of a piece.
         threads: the number of threads of a call.
+        piece: the smallest number of elements of a piece.
     """
-    if refusal() is not None:
-        return None
-    ours = team()
-    share = ours.share(loop, cell, len(kinds), least, threads - 1)
-    call = direct_call(ours.loop, cell, kinds, nin, ctypes.addressof(share))
-    return None if call is None else partial(_call_in_team, ours, threads - 1, share, call)
+    if threads == 1 or refusal() is not None:
+        return direct_call(loop, passed, kinds, nin)
+    ours, least, helpers = team(), int(piece), threads - 1
+    share = ours.share(loop, passed, len(kinds), least, helpers)
+    # A call that waits for other threads always releases the GIL.
+    many = min(LONG, 2 * least)
+    call = direct_call(ours.loop, ctypes.addressof(share), kinds, nin, many=many)
 
+    def cut(inputs: tuple[Any, ...], *outputs: Any, _owner: object = share) -> Any:
+        size = next((array.size for array in inputs if type(array) is np.ndarray), 0)
+        if size >= 2 * least:
+            ours.prepare(helpers)
+        return None if call is None else call(inputs, *outputs)
 
-def _call_in_team(ours: Team, helpers: int, _share: Any, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Start missing workers, and call. The returned function keeps the record for the loop alive."""
-    ours.prepare(helpers)
-    return call(*arguments)
+    return cut

@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from symgrad.compiler.lowering.cost import own_cost
-from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological
+from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,9 +31,6 @@ ten times the overhead of a piece and of cutting an argument."""
 _PIECE = 15_000.0
 """Nanoseconds of work of the smallest piece of a team. Passing a piece on takes half a microsecond. The estimate below
 is for results in memory; it is up to six times the real time of light kernels whose results are in the caches."""
-
-_OPERATION, _ARGUMENT = 0.02, 0.3
-"""Nanoseconds for one element of large arrays: a low estimate, so that a call is cut only if that saves time."""
 
 
 def cores() -> int:
@@ -71,25 +66,40 @@ def piece(work: float) -> int:
     return math.ceil(_PIECE / work)
 
 
-def work_of(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> float:
-    """Return a low estimate of the nanoseconds of one element.
+def in_threads(
+    call: Any,
+    arrays: Sequence[Any],
+    out: Any,
+    batch: tuple[int, ...],
+    kinds: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+    threads: int,
+    *,
+    ranks: Sequence[int] = (),
+    where: Any = True,
+) -> Any:
+    """Call a ufunc on pieces of its arguments; return its result, or None if the call cannot be cut.
 
     Args:
-        outputs: the outputs.
-        inputs: the inputs.
-        order: the result of `topological` for the outputs, if available.
+        call: a ufunc or gufunc.
+        arrays: its inputs.
+        out: as for the ufunc.
+        batch: the shape to which the inputs broadcast, without core dimensions; not of size 0.
+        kinds: the dtypes of the inputs, then of the outputs.
+        shapes: the shapes of the outputs.
+        threads: the number of pieces.
+        ranks: the number of core dimensions of every argument; by default none.
+        where: as for the ufunc; cut like an input without core dimensions.
     """
-    operations = sum(map(own_cost, topological(outputs) if order is None else order))
-    return _OPERATION * operations + _ARGUMENT * (len(outputs) + len(inputs))
-
-
-def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Return the shape to which arrays broadcast, with a fast path for equal shapes and numbers."""
-    shapes = {np.shape(a) for a in arrays}
-    shapes.discard(())
-    if len(shapes) > 1:
-        return np.broadcast_shapes(*shapes)
-    return shapes.pop() if shapes else ()
+    kinds = kinds[len(arrays) :]
+    outs = (None,) * len(kinds) if out is None else as_tuple(out)
+    large = [] if ranks else [a for a in arrays if np.ndim(a) > 1]
+    order = "F" if large and all(np.asarray(a).flags.fnc for a in large) else "C"
+    made = targets((*arrays, where), outs, shapes, kinds, order=order, new=where is True)
+    if made is None:
+        return None
+    in_pieces(call, arrays, made, batch, ranks or [0] * (len(arrays) + len(kinds)), threads, where)
+    return made[0] if len(made) == 1 else made
 
 
 def in_pieces(
@@ -101,17 +111,7 @@ def in_pieces(
     threads: int,
     where: Any = True,
 ) -> None:
-    """Call a ufunc on pieces of its arguments, one for each thread.
-
-    Args:
-        call: a ufunc or gufunc.
-        arrays: its inputs.
-        outs: its outputs, which are arrays of the full shape.
-        shape: the shape to which the inputs broadcast, without core dimensions; not of size 0.
-        cores_of: the number of core dimensions of every argument: inputs, then outputs.
-        threads: the number of pieces.
-        where: as for the ufunc; cut like an input without core dimensions.
-    """
+    """Call a ufunc on pieces of its arguments, one for each thread; see `in_threads`."""
     axis = max(range(len(shape)), key=lambda k: shape[k])
     from_end = axis - len(shape)
     pieces = min(threads, shape[axis])
@@ -176,22 +176,13 @@ def targets(
     shapes: Sequence[tuple[int, ...]],
     kinds: Sequence[Any],
     *,
-    order: Literal["C", "F"] = "C",
-    new: bool = True,
+    order: Literal["C", "F"],
+    new: bool,
 ) -> tuple[Any, ...] | None:
-    """Return arrays for the results of pieces: the arrays of ``out=``, or new ones.
+    """Return arrays for the results of pieces: the arrays of ``out=``, or new ones if ``new`` allows it.
 
-    Args:
-        arrays: the inputs.
-        outs: the arrays of ``out=``, or None for each.
-        shapes: the shapes of the outputs.
-        kinds: the dtypes of the outputs.
-        order: the memory order of new arrays.
-        new: whether new arrays are allowed.
-
-    Returns:
-        None if the call cannot be cut: other array types, ``out=`` for some outputs only, casts, or memory that is not
-        read and written element by element.
+    Return None if the call cannot be cut: other array types, ``out=`` for some outputs only, casts, or memory that is
+    not read and written element by element.
     """
     if len(outs) != len(kinds) or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
         return None

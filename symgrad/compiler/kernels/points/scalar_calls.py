@@ -118,7 +118,7 @@ class AtPoints:
 
     @abstractmethod
     def __call__(self, /, *arrays: Any, **by_name: Any) -> Any:
-        """Compute the outputs; implemented by `Kernel`."""
+        """Compute the outputs; implemented by `Called`."""
 
     def _point(self) -> PointFunctions | None:
         """Return the machine code for one point; None if there is none."""

@@ -69,6 +69,8 @@ class ArrayLoop:
     Attributes:
         loop: the address of the inner loop.
         batch: the address of the same loop for callers without Python, which returns an error code.
+        once: this loop as a function of ctypes.
+        refusal: the message for the error code 2.
         stopped: the address of the function that returns whether Ctrl-C ended the loop; 0 if it never checks.
         plan: the address of the plan, the last argument of the loop.
         process: the address of the hook that fills in computed core dimensions, or 0.
@@ -81,12 +83,13 @@ class ArrayLoop:
         "_code",
         "_drop",
         "_hook",
-        "_once",
         "_refusal",
         "batch",
         "loop",
+        "once",
         "plan",
         "process",
+        "refusal",
         "stopped",
     )
 
@@ -115,7 +118,8 @@ class ArrayLoop:
         buffer = (ctypes.c_int64 * (head + sum(map(len, tables.values()))))()
         start = ctypes.addressof(buffer)
         lengths = " or ".join(map(str, code.lengths))
-        self._refusal = ctypes.create_string_buffer(f"an axis of length {lengths} would be negative".encode())
+        self.refusal = f"an axis of length {lengths} would be negative"
+        self._refusal = ctypes.create_string_buffer(self.refusal.encode())
         plan = {
             "nargs": len(axes),
             "nin": nin,
@@ -143,32 +147,10 @@ class ArrayLoop:
         self.plan = start
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
         # PYFUNCTYPE: called with the GIL, which the function releases meanwhile, and checked for exceptions afterwards.
-        self._once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
+        self.once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
         text = core_sizes_module(sizes)
         self._hook = Engine(text) if text else None
         self.process = self._hook.address("array.process") if self._hook else 0
-
-    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None:
-        """Run the code once, as the loop does.
-
-        Args:
-            addresses: the address of the first element of every argument.
-            sizes: the length of every core dimension.
-            strides: the strides of all axes of all arguments, in bytes.
-
-        Raises:
-            MemoryError: if memory is exhausted.
-            ValueError: if a computed length of an axis is negative.
-        """
-        nargs = len(addresses)
-        failed = self._once(
-            (ctypes.c_void_p * nargs)(*addresses),
-            (ctypes.c_int64 * (1 + len(sizes)))(1, *sizes),
-            (ctypes.c_int64 * (nargs + len(strides)))(*[0] * nargs, *strides),
-            self.plan,
-        )
-        if failed:
-            raise ValueError(self._refusal.value.decode()) if failed == 2 else MemoryError
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         drop = getattr(self, "_drop", None)

@@ -7,7 +7,6 @@ does. It declines calls with an unusual argument; the caller then uses the ufunc
 
 from __future__ import annotations
 
-from symgrad.compiler.llvm.call_stubs.array_run import MAX_SAVED_BYTES, RUN
 from symgrad.compiler.llvm.call_stubs.object_layout import (
     ALIGNED,
     C_CONTIGUOUS,
@@ -16,24 +15,18 @@ from symgrad.compiler.llvm.call_stubs.object_layout import (
     WRITEABLE,
 )
 from symgrad.compiler.llvm.call_stubs.overlap_check import OVERLAP, SPAN
-from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.scratch_memory import SCRATCH, SCRATCH_DECLARATIONS
 from symgrad.compiler.llvm.text.templates import fill_template, load_fields, store_fields
 
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
-`INFO`, followed by the `RECORD` of every value, and by the lengths of their core axes. The arguments are a tuple of all
-inputs, and a tuple of all outputs (or the only output); a third argument says that the outputs are new arrays, which
-overlap nothing. The function returns a new reference to the outputs, or None if it declines.
-
-A value is an input or an output: an array whose last axes are its core axes, which have fixed lengths. Each entry of
-the core, in C order, is an argument of the loop, whose stride is that of the batch: of the axes before. A value without
-core axes is one argument. A value without a batch has the stride 0."""
+`INFO`, followed by the `RECORD` of every value: inputs, then outputs. The arguments are a tuple of all inputs, and a
+tuple of all outputs (or the only output); a third argument says that the outputs are new arrays, which overlap nothing.
+The function returns a new reference to the outputs, or None if it declines."""
 
 INFO = (
     ("loop", "ptr"),
-    ("cell", "ptr"),  # of the kernel: the address of its plan
     ("passed", "ptr"),  # the last argument of the loop
     ("array", "ptr"),  # the type of arrays
     ("float", "ptr"),  # Python's
@@ -51,13 +44,8 @@ INFO = (
     ("values", "i64"),
 )
 
-RECORD = (
-    ("descr.wanted", "ptr"),  # the dtype
-    ("entries", "i64"),  # number of entries of the core, at least 1
-    ("rank", "i64"),  # number of core axes
-    ("lengths", "i64"),  # where their lengths are: the index of a word of `self`
-)
-
+RECORD = (("descr.wanted", "ptr"), ("size", "i64"))
+"""The dtype of a value, and the bytes of an element."""
 
 _OBJECT_FIELDS = (
     "type",
@@ -81,8 +69,6 @@ entry:
   %info = getelementptr i8, ptr %self, i64 ${bytes}
 ${fields}
   %records = getelementptr i64, ptr %info, i64 ${records}
-  %plan = load atomic ptr, ptr %cell acquire, align 8
-${plan}
   %new = icmp eq i64 %count, 3
   %two = icmp eq i64 %count, 2
   %counted.args = or i1 %two, %new
@@ -118,13 +104,12 @@ counted:
   br i1 %all, label %tables, label %decline
 tables:
   %dimension = alloca i64
-  %table = mul i64 %nargs, 8
-  %tables.size = mul i64 %nargs, 24
+  %table = mul i64 %values, 8
+  %tables.size = mul i64 %values, 16
   %spans.size = mul i64 %values, 40
   %scratch.size = add i64 %tables.size, %spans.size
 ${scratch}  %places = getelementptr i8, ptr %scratch, i64 0
   %steps = getelementptr i8, ptr %places, i64 %table
-  %lasts = getelementptr i8, ptr %steps, i64 %table
   %spans = getelementptr i8, ptr %scratch, i64 %tables.size
   %order = getelementptr { i64, i64, i64, i64 }, ptr %spans, i64 %values
   %minus.inputs = sub i64 0, %inputs
@@ -132,21 +117,19 @@ ${scratch}  %places = getelementptr i8, ptr %scratch, i64 0
   br label %value
 """
 
-# Without core axes an array of one axis may have any stride. An output for which NumPy warns about writes is declined.
+# An array of one axis may have any stride. An output for which NumPy warns about writes is declined.
 # Usually an output is above or below all inputs and earlier outputs in memory; then it overlaps nothing (`clear`).
 _VALUE = """
 value:
-  %v = phi i64 [ 0, %scratch.ready ], [ %v.next, %placed ]
-  %k = phi i64 [ 0, %scratch.ready ], [ %k.next, %placed ]
-  %first = phi ptr [ null, %scratch.ready ], [ %first.next, %placed ]
-  %first.batch = phi i64 [ 0, %scratch.ready ], [ %first.batch.next, %placed ]
-  %n = phi i64 [ 0, %scratch.ready ], [ %n.next, %placed ]
-  %vectors = phi i1 [ true, %scratch.ready ], [ %vectors.next, %placed ]
-  %clear = phi i1 [ true, %scratch.ready ], [ %clear.next, %placed ]
-  %in.low = phi i64 [ -1, %scratch.ready ], [ %in.low.next, %placed ]
-  %in.high = phi i64 [ 0, %scratch.ready ], [ %in.high.next, %placed ]
-  %out.low = phi i64 [ -1, %scratch.ready ], [ %out.low.next, %placed ]
-  %out.high = phi i64 [ 0, %scratch.ready ], [ %out.high.next, %placed ]
+  %v = phi i64 [ 0, %scratch.ready ], [ %v.next, %taken ]
+  %first = phi ptr [ null, %scratch.ready ], [ %first.next, %taken ]
+  %first.nd = phi i64 [ 0, %scratch.ready ], [ %first.nd.next, %taken ]
+  %n = phi i64 [ 0, %scratch.ready ], [ %n.next, %taken ]
+  %clear = phi i1 [ true, %scratch.ready ], [ %clear.next, %taken ]
+  %in.low = phi i64 [ -1, %scratch.ready ], [ %in.low.next, %taken ]
+  %in.high = phi i64 [ 0, %scratch.ready ], [ %in.high.next, %taken ]
+  %out.low = phi i64 [ -1, %scratch.ready ], [ %out.low.next, %taken ]
+  %out.high = phi i64 [ 0, %scratch.ready ], [ %out.high.next, %taken ]
   %input = icmp slt i64 %v, %inputs
   %items = select i1 %input, ptr %in.items, ptr %items.of.outputs
   %object.at = getelementptr ptr, ptr %items, i64 %v
@@ -165,9 +148,7 @@ scalar:
   %is.number = or i1 %is.float, %is.double
   %of.doubles = icmp eq ptr %descr.wanted, %float64
   %readable = and i1 %is.number, %of.doubles
-  %no.core = icmp eq i64 %rank, 0
-  %given.number = and i1 %no.core, %input
-  %number = and i1 %readable, %given.number
+  %number = and i1 %readable, %input
   %value.shift = select i1 %is.float, i64 ${float}, i64 ${double}
   %number.at = getelementptr i8, ptr %object, i64 %value.shift
   br i1 %number, label %taken, label %leave
@@ -184,49 +165,27 @@ fields:
   %descr = load ptr, ptr %descr.place
   %flags.at = getelementptr i8, ptr %object, i64 ${flags}
   %flags = load i32, ptr %flags.at
-  %size.at = getelementptr i64, ptr %sizes, i64 %k
-  %size = load i64, ptr %size.at
-  %unit = mul i64 %size, %entries
   %wanted = select i1 %input, i32 ${to.read}, i32 ${to.write}
   %had = and i32 %flags, %wanted
   %plain = icmp eq i32 %had, %wanted
   %same.descr = icmp eq ptr %descr, %descr.wanted
-  %batch = sub i64 %nd, %rank
-  %deep = icmp sge i64 %batch, 0
   %one.axis = icmp eq i64 %nd, 1
-  %coreless = icmp eq i64 %rank, 0
-  %line = and i1 %one.axis, %coreless
   %dense.flag = and i32 %flags, ${contiguous}
   %dense = icmp ne i32 %dense.flag, 0
-  %regular = or i1 %dense, %line
+  %regular = or i1 %dense, %one.axis
   %ready = and i1 %plain, %regular
   %ok = and i1 %ready, %same.descr
   %warned = and i32 %flags, ${warns}
   %silent = icmp eq i32 %warned, 0
   %quiet = or i1 %input, %silent
   %usual = and i1 %ok, %quiet
-  %fine = and i1 %usual, %deep
-  br i1 %fine, label %core, label %leave
-core:
-  %c = phi i64 [ 0, %fields ], [ %c.next, %core.axis ]
-  %c.more = icmp slt i64 %c, %rank
-  br i1 %c.more, label %core.axis, label %stride
-core.axis:
-  %c.axis = add i64 %batch, %c
-  %c.length.at = getelementptr i64, ptr %shape, i64 %c.axis
-  %c.length = load i64, ptr %c.length.at
-  %c.word = add i64 %lengths, %c
-  %c.wanted.at = getelementptr i64, ptr %info, i64 %c.word
-  %c.wanted = load i64, ptr %c.wanted.at, align 1
-  %c.next = add i64 %c, 1
-  %c.same = icmp eq i64 %c.length, %c.wanted
-  br i1 %c.same, label %core, label %leave
+  br i1 %usual, label %stride, label %leave
 stride:
-  %unbatched = icmp eq i64 %batch, 0
-  %still.input = and i1 %unbatched, %input
+  %single = icmp eq i64 %nd, 0
+  %still.input = and i1 %single, %input
   br i1 %still.input, label %interval, label %stride.known
 stride.known:
-  %stride.dense = select i1 %unbatched, i64 0, i64 %unit
+  %stride.dense = select i1 %single, i64 0, i64 %size
   br i1 %dense, label %compare, label %stride.read
 stride.read:
   %strides.at = getelementptr i8, ptr %object, i64 ${strides}
@@ -239,13 +198,13 @@ stride.read:
   %separate = or i1 %input, %apart.all
   br i1 %separate, label %compare, label %leave
 compare:
-  %stride.batch = phi i64 [ %stride.dense, %stride.known ], [ %stride.given, %stride.read ]
+  %stride.own = phi i64 [ %stride.dense, %stride.known ], [ %stride.given, %stride.read ]
   %is.first = icmp eq ptr %first, null
   br i1 %is.first, label %multiply, label %ranks
 multiply:
   %m = phi i64 [ 0, %compare ], [ %m.next, %multiply.axis ]
   %product = phi i64 [ 1, %compare ], [ %product.next, %multiply.axis ]
-  %m.more = icmp slt i64 %m, %batch
+  %m.more = icmp slt i64 %m, %nd
   br i1 %m.more, label %multiply.axis, label %interval
 multiply.axis:
   %l.at = getelementptr i64, ptr %shape, i64 %m
@@ -256,11 +215,11 @@ multiply.axis:
 ranks:
   %first.shape.at = getelementptr i8, ptr %first, i64 ${shape}
   %first.shape = load ptr, ptr %first.shape.at
-  %same.rank = icmp eq i64 %batch, %first.batch
+  %same.rank = icmp eq i64 %nd, %first.nd
   br i1 %same.rank, label %axis, label %leave
 axis:
   %d = phi i64 [ 0, %ranks ], [ %d.next, %axis.lengths ]
-  %d.more = icmp slt i64 %d, %batch
+  %d.more = icmp slt i64 %d, %nd
   br i1 %d.more, label %axis.lengths, label %interval
 axis.lengths:
   %length.at = getelementptr i64, ptr %shape, i64 %d
@@ -274,19 +233,15 @@ axis.lengths:
 interval:
   %n.here = phi i64 [ %n, %stride ], [ %product, %multiply ], [ %n, %axis ]
   %first.here = phi ptr [ %first, %stride ], [ %object, %multiply ], [ %first, %axis ]
-  %batch.here = phi i64 [ %first.batch, %stride ], [ %batch, %multiply ], [ %first.batch, %axis ]
-  %stride.taken = phi i64 [ 0, %stride ], [ %stride.batch, %multiply ], [ %stride.batch, %axis ]
-  %still = icmp eq i64 %stride.taken, 0
-  %in.line = icmp eq i64 %stride.taken, %size
-  %loads = or i1 %in.line, %still
-  %vectors.here = and i1 %vectors, %loads
+  %nd.here = phi i64 [ %first.nd, %stride ], [ %nd, %multiply ], [ %first.nd, %axis ]
+  %stride.taken = phi i64 [ 0, %stride ], [ %stride.own, %multiply ], [ %stride.own, %axis ]
   %begin.word = ptrtoint ptr %data to i64
   %less.one = sub i64 %n.here, 1
   %reach = mul i64 %stride.taken, %less.one
   %last = add i64 %begin.word, %reach
   %begin.here = call i64 @llvm.umin.i64(i64 %begin.word, i64 %last)
   %highest = call i64 @llvm.umax.i64(i64 %begin.word, i64 %last)
-  %end.here = add i64 %highest, %unit
+  %end.here = add i64 %highest, %size
   br i1 %input, label %taken.input, label %taken.output
 taken.input:
   %in.lower = call i64 @llvm.umin.i64(i64 %in.low, i64 %begin.here)
@@ -309,34 +264,21 @@ taken.output:
 taken:
   %base = phi ptr [ %number.at, %scalar ], [ %data, %taken.input ], [ %data, %taken.output ]
   %step = phi i64 [ 0, %scalar ], [ %stride.taken, %taken.input ], [ %stride.taken, %taken.output ]
-  %item.bytes = phi i64 [ 0, %scalar ], [ %size, %taken.input ], [ %size, %taken.output ]
   %begin = phi i64 [ 0, %scalar ], [ %begin.here, %taken.input ], [ %begin.here, %taken.output ]
   %end = phi i64 [ 0, %scalar ], [ %end.here, %taken.input ], [ %end.here, %taken.output ]
   %first.next = phi ptr [ %first, %scalar ], [ %first.here, %taken.input ], [ %first.here, %taken.output ]
-  %first.batch.next = phi i64 [ %first.batch, %scalar ], [ %batch.here, %taken.input ], [ %batch.here, %taken.output ]
+  %first.nd.next = phi i64 [ %first.nd, %scalar ], [ %nd.here, %taken.input ], [ %nd.here, %taken.output ]
   %n.next = phi i64 [ %n, %scalar ], [ %n.here, %taken.input ], [ %n.here, %taken.output ]
-  %vectors.next = phi i1 [ %vectors, %scalar ], [ %vectors.here, %taken.input ], [ %vectors.here, %taken.output ]
   %clear.next = phi i1 [ %clear, %scalar ], [ %clear, %taken.input ], [ %clear.here, %taken.output ]
   %in.low.next = phi i64 [ %in.low, %scalar ], [ %in.lower, %taken.input ], [ %in.low, %taken.output ]
   %in.high.next = phi i64 [ %in.high, %scalar ], [ %in.higher, %taken.input ], [ %in.high, %taken.output ]
   %out.low.next = phi i64 [ %out.low, %scalar ], [ %out.low, %taken.input ], [ %out.lower, %taken.output ]
   %out.high.next = phi i64 [ %out.high, %scalar ], [ %out.high, %taken.input ], [ %out.higher, %taken.output ]
 ${span}
-  br label %entry.of.core
-entry.of.core:
-  %e = phi i64 [ 0, %taken ], [ %e.next, %entry.of.core ]
-  %k.here = phi i64 [ %k, %taken ], [ %k.next, %entry.of.core ]
-  %shift = mul i64 %e, %item.bytes
-  %place = getelementptr i8, ptr %base, i64 %shift
-  %place.at = getelementptr ptr, ptr %places, i64 %k.here
-  store ptr %place, ptr %place.at
-  %step.at = getelementptr i64, ptr %steps, i64 %k.here
+  %place.at = getelementptr ptr, ptr %places, i64 %v
+  store ptr %base, ptr %place.at
+  %step.at = getelementptr i64, ptr %steps, i64 %v
   store i64 %step, ptr %step.at
-  %k.next = add i64 %k.here, 1
-  %e.next = add i64 %e, 1
-  %e.more = icmp slt i64 %e.next, %entries
-  br i1 %e.more, label %entry.of.core, label %placed
-placed:
   %v.next = add i64 %v, 1
   %v.more = icmp slt i64 %v.next, %values
   br i1 %v.more, label %value, label %counted.elements
@@ -350,6 +292,58 @@ closely:
   br i1 %lapped, label %leave, label %run
 """
 
+_RUN = """
+run:
+  store i64 %n.next, ptr %dimension
+  %long = icmp sge i64 %n.next, %many
+  br i1 %long, label %unlock, label %compute
+unlock:
+  br i1 %out.tupled, label %hold, label %unlocked
+hold:
+  %list.held = call ptr %list(ptr %out)
+  %held.any = icmp ne ptr %list.held, null
+  br i1 %held.any, label %unlocked, label %freed
+unlocked:
+  %held = phi ptr [ null, %unlock ], [ %list.held, %hold ]
+  %thread = call ptr %release()
+  br label %compute
+compute:
+  %state = phi ptr [ null, %run ], [ %thread, %unlocked ]
+  %holding = phi ptr [ null, %run ], [ %held, %unlocked ]
+  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %passed)
+  br i1 %long, label %lock, label %finish
+lock:
+  call void %acquire(ptr %state)
+  call void %drop(ptr %holding)
+  br label %finish
+finish:
+  %one.output = icmp eq i64 %outputs, 1
+  br i1 %one.output, label %only, label %returned
+only:
+  %the.output = load ptr, ptr %out.items
+  br label %returned
+returned:
+  %result = phi ptr [ %out, %finish ], [ %the.output, %only ]
+  call void %keep(ptr %result)
+  br label %freed
+freed:
+  %answer = phi ptr [ null, %hold ], [ %result, %returned ]
+  call void @free(ptr %heap)
+  ret ptr %answer
+leave:
+  call void @free(ptr %heap)
+  br label %decline
+exhausted:
+  br label %decline
+decline:
+  call void %keep(ptr %none)
+  ret ptr %none
+}
+
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+"""
+
 
 def module_text() -> str:
     """Return the module, for the layout of objects in `object_layout.py`."""
@@ -360,12 +354,10 @@ def module_text() -> str:
         "record.words": len(RECORD),
         "span": store_fields("%span", SPAN),
         "scratch": SCRATCH,
-        "plan": load_fields("%plan", FIELDS, {"nargs", "nin", "width", "sizes"}),
         **{name: OBJECT_FIELDS[name].at for name in _OBJECT_FIELDS},
         "contiguous": C_CONTIGUOUS,
         "to.read": ALIGNED,
         "to.write": ALIGNED | WRITEABLE,
         "warns": WARN_ON_WRITE,
-        "saved": MAX_SAVED_BYTES,
     }
-    return fill_template(_ENTRY + _VALUE + RUN, parts) + OVERLAP + SCRATCH_DECLARATIONS + ATTRIBUTES
+    return fill_template(_ENTRY + _VALUE + _RUN, parts) + OVERLAP + SCRATCH_DECLARATIONS + ATTRIBUTES

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.elementwise.emit import Emitted, emit
 from symgrad.compiler.llvm.engine import scipy_functions
-from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.jit import Effort, Engine, ObjectCode, object_code
-from symgrad.compiler.llvm.engine.shared_functions import address, load_or_compile, register_functions
+from symgrad.compiler.llvm.engine.shared_functions import address, register_functions
 from symgrad.compiler.llvm.engine.target import Target, host
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.limits import better_pays_from
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
     from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
 
 _Words = ctypes.c_int64 * 2  # kept here, since ctypes frees an unreferenced type and creates it again
-
-
-@locked_cache
-def _better_loop(sizes: frozenset[int]) -> Engine:
-    return load_or_compile(loop.driver(sizes))
 
 
 class ElementwiseCode:
@@ -158,13 +152,6 @@ class ElementwiseCode:
     def left(self) -> float:
         """The number of elements still to be computed until better code pays; infinite once the code is better code."""
         return self._pays_from - self._words[1]
-
-    def better_loop(self) -> int:
-        """Return the address of an inner loop that LLVM optimised.
-
-        It is faster for few elements of many arrays, and for strides.
-        """
-        return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
 
     def point(self) -> PointFunctions:
         """Return the code for one point, compiled on first use."""

@@ -36,13 +36,14 @@ class EntryLoop:
         code: the owner of the machine code; the loop keeps it alive.
 
     Attributes:
-        loop, batch, plan, stopped, process: as in `ArrayLoop`.
+        loop, batch, once, refusal, plan, stopped, process: as in `ArrayLoop`.
     """
 
-    __slots__ = ("__weakref__", "_code", "_record", "_tables", "batch", "loop", "plan")
+    __slots__ = ("__weakref__", "_code", "_record", "_tables", "batch", "loop", "once", "plan")
 
     stopped = 0
     process = 0
+    refusal = ""
 
     def __init__(self, cell: int, shapes: Sequence[Shape], nin: int, real: FloatType, code: object) -> None:
         self._code = code
@@ -59,12 +60,4 @@ class EntryLoop:
         shared = _driver(real)
         self.loop = shared.address("entries.loop")
         self.batch = shared.address("entries.batch")
-
-    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None:
-        """Run the code once: see `ArrayLoop.call`."""
-        del sizes  # they are known
-        count = len(addresses)
-        steps = (ctypes.c_int64 * (count + len(strides)))(*[0] * count, *strides)
-        table = (ctypes.c_void_p * count)(*addresses)
-        if _BATCH(self.batch)(table, (ctypes.c_int64 * 1)(1), steps, self.plan):
-            raise MemoryError
+        self.once = _BATCH(self.batch)

@@ -85,25 +85,3 @@ def strides(shape: Shape) -> list[Size]:
 def flat(place: Sequence[Index], shape: Shape) -> Index:
     """Return the memory position of a place in a contiguous array."""
     return total(zip(place, strides(shape), strict=True))
-
-
-def merged_axes(lengths: Sequence[int], ways: Sequence[Sequence[int]]) -> list[tuple[int, tuple[int, ...]]]:
-    """Merge adjacent axes if in every array a single stride steps through both; leave out axes of length 1.
-
-    Args:
-        lengths: the lengths of the axes that the arrays share.
-        ways: the strides of every array.
-
-    Returns:
-        The length of each axis, and the stride of every array.
-    """
-    axes: list[tuple[int, tuple[int, ...]]] = []
-    for k, n in enumerate(lengths):
-        if n == 1:
-            continue
-        own = tuple(way[k] for way in ways)
-        if axes and all(a == b * n for a, b in zip(axes[-1][1], own, strict=True)):
-            axes[-1] = axes[-1][0] * n, own
-        else:
-            axes.append((n, own))
-    return axes

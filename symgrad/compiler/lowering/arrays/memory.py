@@ -12,6 +12,7 @@ from typing import Literal
 
 from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.index import flat
+from symgrad.compiler.lowering.arrays.liveness import find_liveness
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, Member, Nest
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, stored_nodes
 from symgrad.compiler.lowering.arrays.passes import Passes, last_reads
@@ -67,6 +68,10 @@ class Memory:
     def array(self, node: Node) -> int:
         """Return the number of the array of a node."""
         return self.of[node]
+
+    def in_slot(self, node: Node) -> bool:
+        """Tell whether a node has a slot: it is stored, and no argument."""
+        return node in self.of and self.arrays[self.of[node]].slot >= 0
 
     def output(self, k: int) -> int:
         """Return the number of the array of an output."""
@@ -130,30 +135,22 @@ def plan_memory(
     memory = Memory(arguments, len(inputs))
     memory.of.update({node: i for i, node in enumerate(inputs)})
     memory.of.update({node: len(inputs) + k for node, k in selection.bound.items()})
-    private = frozenset[Node]().union(*(t.private for t in turns))
-    of_turns = {step: t for t in turns for step in t.steps}
-    last: dict[Node, int] = {}
-    for position, step in enumerate(steps):
-        for node in (*step.needs, *stored_nodes(step)):
-            last[node] = position
-    ends: dict[int, list[Node]] = {}
-    for node, position in last.items():
-        ends.setdefault(position, []).append(node)
-    for position, step in enumerate(steps):
+    live = find_liveness(steps, turns)
+    private = live.private
+    for step, dying in zip(steps, live.dying, strict=True):
         # An operand can share the output's memory if the output is computed from it entry by entry and nothing reads it
         # later.
-        dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
-        if step in of_turns:
+        dying = {n for n in dying if n not in memory.of and n not in private}
+        if step in live.turns:
             # This is not done if another step of the same fused loop reads the operand: it would read an overwritten
-            # value # in its next turn.
-            dying -= {n for s in of_turns[step].steps if s is not step for n in s.needs}
+            # value in its next turn.
+            dying -= {n for s in live.turns[step].steps if s is not step for n in s.needs}
         if isinstance(step, Nest) and dying:
             for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():
                 memory.of[operand] = memory.of[output]
-    for position, step in enumerate(steps):
-        dying = {n for n in step.needs if last[n] == position and n in memory.of}
-        dying = {n for n in dying if memory.arrays[memory.of[n]].slot >= 0}
-        here = of_turns.get(step)
+    for step, dying, ended in zip(steps, live.dying, live.ended, strict=True):
+        dying = {n for n in dying if memory.in_slot(n)}
+        here = live.turns.get(step)
         if here is not None:
             # Arrays that outlive a turn get their places first: every turn overwrites the private arrays, so no place
             # is shared.
@@ -165,27 +162,16 @@ def plan_memory(
         reused = (
             _reused(step, passes[step], selection, dying, fresh) if isinstance(step, Nest) and dying else {}
         )
-        for node in stored_nodes(step):
-            if node in memory.of:
-                continue
+        for node in fresh:
             count = size_product(node.shape[1:] if node in private else node.shape)
             if node in reused:
                 memory.of[node] = memory.share(node.dtype, count, memory.of[reused[node]])
             else:
                 memory.of[node] = memory.new(node.dtype, count)
-        temporary = _rows(step, passes, memory) if isinstance(step, Nest) else []
-        for k in temporary:
-            memory.release(k)
-        if here is not None and step is not here.steps[-1]:
-            ended = [n for n in ends.get(position, ()) if n in here.private]
-        else:
-            begun = position + 1 - (len(here.steps) if here else 1)
-            ended = [n for end in range(begun, position + 1) for n in ends.get(end, ())]
-            ended = [n for n in ended if n not in private or last[n] == position]
         over = set(reused.values())
-        for node in ended:
-            if node in memory.of and memory.arrays[memory.of[node]].slot >= 0 and node not in over:
-                memory.release(memory.of[node])
+        rows = _rows(step, passes, memory) if isinstance(step, Nest) else []
+        for k in [*rows, *(memory.of[n] for n in ended if memory.in_slot(n) and n not in over)]:
+            memory.release(k)
     return memory
 
 
