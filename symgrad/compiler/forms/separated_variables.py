@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from symgrad.autodiff.products import UNIT, Product, factors_of, scaled
-from symgrad.ir.graph import Node, number
+from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.scalar.arith import add, div, mul, pow
 from symgrad.rewrite.pipeline import canonical
@@ -107,7 +107,7 @@ class _TermReader:
 
     def __init__(self, base: Node, solved: Term) -> None:
         self._base = base
-        self._terms: dict[Node, _Terms] = {base: [solved]}
+        self._terms: dict[Node, _Terms] = {base: [solved]}  # none of a condition on other inputs
 
     def terms(self, node: Node) -> _Terms:
         for n in topological([node], until=self._terms):
@@ -124,6 +124,8 @@ class _TermReader:
         """Return an operation on terms as terms; None if it is none."""
         args = [self._terms[a] for a in n.args]
         name = n.op.name
+        if not all(args):
+            return None
         if name == "neg":
             return [Term(_scaled(t.product, -1), t.function) for t in args[0]]
         if name == "add":
@@ -134,14 +136,20 @@ class _TermReader:
             return [s.times(args[1][0], -1) for s in args[0]] if len(args[1]) == 1 else None
         if name == "pow" and n.args[1].is_number() and Fraction(n.args[1].value).denominator == 1:
             return _raised(args[0], int(n.args[1].value))
-        if not n.op.pointwise or n.dtype != "real" or not all(len(a) == 1 and a[0].is_function for a in args):
+        if not n.op.pointwise or not all(len(a) == 1 and a[0].is_function for a in args):
             return None
-        return [Term(UNIT, with_args(n, [scaled(t.product.coefficient, t.function) for (t,) in args]))]
+        functions = [
+            t.function if t.function.dtype == "bool" else scaled(t.product.coefficient, t.function)
+            for (t,) in args
+        ]
+        return [Term(UNIT, with_args(n, functions))]
 
 
 def _as_input(n: Node) -> _Terms:
     """Return a node as an input, or as the product that it is."""
-    return [Term(factors_of(n) if n.dtype != "bool" and not n.is_number(0) else UNIT, _ONE)]
+    if n.dtype == "bool" or n.is_number(0):
+        return [Term(UNIT, n)] if not n.args and n.op is NUMBER else []
+    return [Term(factors_of(n), _ONE)]
 
 
 def _scaled(product: Product, by: Fraction | int) -> Product:

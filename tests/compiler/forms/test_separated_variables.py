@@ -102,3 +102,25 @@ def test_what_is_no_function_of_the_product_counts_as_an_input() -> None:
 def test_formulas_without_such_a_product_stay(formula: str, variable: str) -> None:
     p = sg.parse(f"a : positive\nt : positive\ny = {formula}\nv = {variable}")
     assert separated(p["y"].node, p["v"].node, symbol(Declaration("u"))) is None
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "where(a*t > 2, a*exp(a*t), 0)",
+        "where(a > 2, a*exp(a*t), t)",
+        "where(exp(a*t) > 3 and t > 1/4, a, a*t)*sin(a*t)",
+        "maximum(a*t, 2)/t + 0*a",
+    ],
+)
+def test_choices_are_functions_of_the_product_or_inputs(formula: str) -> None:
+    p = sg.parse(f"a : positive\nt : positive\ny = {formula}\nu = a*t")
+    u = symbol(Declaration("u"))
+    terms = separated(p["y"].node, p["u"].node, u) or ()
+    made = [product_node(t.product) * t.function for t in terms] or [p["y"].node]
+    (whole,) = substitute([sum(made[1:], made[0])], {u: p["u"].node})
+    for a in (1.25, 3.5):
+        for time in (0.125, 1.5):
+            at = {p["a"].node: a, p["t"].node: time}
+            found, expected = CertainValues([whole, p["y"].node]).at(at)
+            assert distance(found, expected) <= 1e-50
