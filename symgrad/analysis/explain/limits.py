@@ -134,8 +134,5 @@ WITNESS_INPUTS_TOLD = 6
 WITNESS_ENTRIES_TOLD = 4
 """Entries of an array in a sentence, along each axis."""
 
-WIDEST_VALUE = 1e250
-"""The largest value: for larger ones, mpmath would need as many digits as the exponent has."""
-
 RULE_CHARACTERS = 240
 """Characters of a formula in a derivation by hand: three lines of a page."""

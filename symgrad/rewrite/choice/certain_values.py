@@ -1,4 +1,4 @@
-"""Certain values of scalar formulas: ball arithmetic, with more bits until enough of them are right.
+"""Certain values of formulas: ball arithmetic; for scalars with more bits until enough of them are right.
 
 The functions are those of the checker of proofs, so a function that the checker knows is known here.
 """
@@ -11,12 +11,17 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
+from symgrad.checker.balls.array_ops import ARRAY_OPS
+from symgrad.checker.balls.entries import box, elementwise, is_array, unbox
 from symgrad.checker.balls.gamma import polygamma
 from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
 from symgrad.checker.balls.scalar_ops import CONSTANTS, number
 from symgrad.checker.numbers import arb, context, fmpq, rational
-from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
+from symgrad.ir.sizes import evaluate_size, resolve
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import sizes_of
+from symgrad.ops.user_ops import without_definitions
 
 Point: TypeAlias = "Mapping[Node, float | Fraction]"
 Ball: TypeAlias = Any
@@ -125,6 +130,65 @@ class BallTable:
         return values[node]
 
 
+def ball_values(
+    nodes: Sequence[Node], given: Mapping[Node, Ball], bits: int, sizes: Mapping[str, int] | None = None
+) -> dict[Node, Ball]:
+    """Return the values of nodes of any shape, and of the nodes that they read, with balls of so many bits.
+
+    Args:
+        nodes: the nodes.
+        given: balls for every symbol, and for other nodes that are not to be computed; see `exact_ball`.
+        bits: the precision.
+        sizes: sizes by name, for sizes that no symbol has in its shape.
+
+    Raises:
+        SymgradError: if a symbol has no value, or the arrays do not fit together.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> values = ball_values([1/x], {x: exact_ball(Fraction(1, 3))}, 64)
+        >>> values[1/x]
+        3
+    """
+    order = topological(nodes, until=given)
+    known = sizes_of(order, given, sizes)
+    values = dict(given)
+    with context.workprec(bits):
+        for n in order:
+            if n not in values:
+                values[n] = _value_of_any_shape(n, values, known)
+    return values
+
+
+def exact_ball(value: Any) -> Ball:
+    """Return an exact number, float or truth value as a ball without a radius; of an array, every entry."""
+    return elementwise(_exact, value) if is_array(value) else _exact(value)
+
+
+def _value_of_any_shape(n: Node, values: Mapping[Node, Ball], sizes: Mapping[str, int]) -> Ball:
+    if n.op is SIZE:
+        return fmpq(evaluate_size(n.params[0], sizes))
+    args = [values[a] for a in n.args]
+    if n.op.pointwise:
+        function = _function(n)
+        (plain,) = (n,) if function is not None or not args else without_definitions([n])
+        if plain is not n:  # an op of the user with a definition
+            return ball_values([plain], values, context.prec)[plain]
+        if function is None or not any(map(is_array, args)):
+            return _value(n, function, {}, values)
+        return elementwise(function, *args)
+    function = ARRAY_OPS.get(n.op.name)
+    if function is None or any(v is None and a.shape for v, a in zip(args, n.args, strict=True)):
+        return None
+    numbers = (
+        elementwise(number, v) if a.dtype == "bool" != n.dtype else box(v)
+        for v, a in zip(args, n.args, strict=True)
+    )
+    return unbox(function(*resolve(n.params, sizes), *numbers))
+
+
 def _value(n: Node, function: Callable[..., Ball] | None, point: Point, values: Mapping[Node, Ball]) -> Ball:
     if n in point:
         return _exact(point[n])
@@ -188,11 +252,11 @@ def _function(n: Node) -> Callable[..., Ball] | None:
     return with_numbers
 
 
-def _exact(value: float | Fraction) -> Ball:
+def _exact(value: Any) -> Ball:
     """Return a number as the checker writes it: a rational if it is short, otherwise a ball without a radius."""
     if isinstance(value, bool):
         return value
-    if isinstance(value, Fraction):
+    if isinstance(value, int | Fraction):
         return rational(value)
     if abs(value) < 2.0**53 and value == math.floor(value):
         return fmpq(int(value))

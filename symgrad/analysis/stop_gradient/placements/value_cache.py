@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from symgrad.analysis.explain.noise.dependence import readers
-from symgrad.analysis.explain.noise.precision import PrecisionPair
-from symgrad.analysis.explain.noise.sample_points import converted
 from symgrad.ir.graph import Node
-from symgrad.ir.values.evaluate import evaluate_mp, exact_number
+from symgrad.rewrite.choice.certain_values import ball_values, exact_ball
 
 Row = dict[Node, Any]
-"""Values of nodes at one precision."""
+"""Values of nodes."""
 
 _RECENT = 4  # number of points with the same inputs in the cache
 
@@ -32,40 +29,37 @@ class Computed:
     def __init__(self) -> None:
         self.cancels = False
         """Whether a derivative cancelled so far that the lower precision is useless."""
-        self._values: dict[tuple[int, int], PointValues] = {}
+        self._values: dict[int, PointValues] = {}
 
-    def to(self, digits: tuple[int, int]) -> PointValues:
-        """Return the values at a pair of precisions, given in digits."""
-        return self._values.setdefault(digits, PointValues(digits))
+    def to(self, bits: int) -> PointValues:
+        """Return the values in balls of so many bits."""
+        return self._values.setdefault(bits, PointValues(bits))
 
 
 @dataclass(frozen=True, slots=True)
-class _PointRows:
+class _PointRow:
     at: Mapping[Node, Any]
     sizes: Mapping[str, int]
-    rows: tuple[Row, Row]
+    row: Row
 
 
 class PointValues:
-    """Values of nodes at exact points, at two precisions.
-
-    Args:
-        digits: the digits of the two precisions.
+    """Values of nodes at exact points, in balls.
 
     Attributes:
-        level: the two precisions.
+        bits: the precision.
         references: a cache of reference derivatives, by path graph and `frozen_point`.
     """
 
-    def __init__(self, digits: tuple[int, int]) -> None:
-        self.level = PrecisionPair(digits)
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
         self.references: dict[Hashable, Any] = {}
-        self._known: defaultdict[int, deque[_PointRows]] = defaultdict(lambda: deque(maxlen=_RECENT))
+        self._known: defaultdict[int, deque[_PointRow]] = defaultdict(lambda: deque(maxlen=_RECENT))
 
-    def rows(
+    def row(
         self, order: Sequence[Node], at: Mapping[Node, Any], sizes: Mapping[str, int], number: int
-    ) -> tuple[Row, Row]:
-        """Return the values of nodes at both precisions.
+    ) -> Row:
+        """Return the values of nodes.
 
         Args:
             order: the nodes, arguments first.
@@ -73,17 +67,14 @@ class PointValues:
             sizes: the values of named sizes.
             number: the number of the choice of inputs; points with the same number share values.
         """
-        known: tuple[Row, Row] = ({}, {})
+        known = {s: exact_ball(v) for s, v in at.items()}
         for earlier in self._known[number]:
             if earlier.sizes == sizes:
                 stale = _stale(order, at, earlier.at)
-                for row, old in zip(known, earlier.rows, strict=True):
-                    row.update((n, old[n]) for n in order if n in old and n not in stale and n not in row)
-        for mp, row in zip(self.level.contexts, known, strict=True):
-            given = {s: converted(v, partial(exact_number, mp)) for s, v in at.items()}
-            row |= {s: converted(v, int) if s.dtype == "int" else v for s, v in given.items()}
-            row |= zip(order, evaluate_mp(mp, order, row), strict=True)
-        self._known[number].append(_PointRows(at, sizes, known))
+                old = earlier.row
+                known.update((n, old[n]) for n in order if n in old and n not in stale and n not in known)
+        known = ball_values(order, known, self.bits)
+        self._known[number].append(_PointRow(at, sizes, known))
         return known
 
 
