@@ -104,17 +104,8 @@ JUMPS = 12
 JUMP_SECONDS = 0.5
 """Seconds to decide whether a choice is a jump."""
 
-STRADDLED_INPUTS = 4
-"""Inputs that are moved to a tie."""
-
-STRADDLED_ENTRIES = 16
-"""Entries of an array that are compared."""
-
-STRADDLED_KINKS = 60
-"""The number of compared entries in all."""
-
-STRADDLE_POINTS = 5
-"""Points per input."""
+STRADDLE_POINTS = 20
+"""Points at ties between two draws, for each choice of the inputs."""
 
 SIMPLIFIED_EQUATIONS = 5_000
 """Equations of a gradient that is simplified to prove that noise does not enter."""

@@ -45,7 +45,7 @@ _ARRAY_POINTS = 6
 _SMALL = 3
 """Further points, with entries an eighth as large: larger entries saturate a network of several layers."""
 
-_STRADDLED = 2
+_ARRAY_BASES = 2
 _ARRAY_PAIRS = ((0, 1), (2, 3))
 
 _Proposal: TypeAlias = "tuple[dict[Node, Any], tuple[Any, Any], int]"
@@ -74,7 +74,7 @@ def find_evidence(
         proposals = _array_proposals(order, source, straddle)
     else:
         order = topological([*read, *extra, *requirements([*read, *extra])])
-        proposals = _straddled_proposals(order, source) if straddle else _proposals(order, read, source)
+        proposals = _kink_proposals(order, source) if straddle else _proposals(order, read, source)
     for point, pair, bits in proposals:
         try:
             for there in straddling(order, source, pair, point) if straddle else (point,):
@@ -95,11 +95,11 @@ def _other_inputs(order: Sequence[Node], source: Node) -> list[Node]:
     return [s for s in symbols_of([*order, source]) if s is not source]
 
 
-def _landmarks(order: Sequence[Node]) -> list[Number]:
+def _numbers_of(order: Sequence[Node]) -> list[Number]:
     return list(dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)))
 
 
-def _straddled_proposals(order: Sequence[Node], source: Node) -> Iterator[_Proposal]:
+def _kink_proposals(order: Sequence[Node], source: Node) -> Iterator[_Proposal]:
     """Yield points of scalars around which to search for kinks between two draws."""
     inputs = _other_inputs(order, source)
     candidates = sorted(draws(source, ()), key=float)
@@ -107,7 +107,7 @@ def _straddled_proposals(order: Sequence[Node], source: Node) -> Iterator[_Propo
         return
     # Draws in the middle half are more likely; outer draws are further apart.
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
-    beside = [v + side for v in _landmarks(order)[:_BASES] for side in (1, -1)]
+    beside = [v + side for v in _numbers_of(order)[:_BASES] for side in (1, -1)]
     bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
     bases += [{s: v if inside(domain_of(s), v) else value_at(s, 0) for s in inputs} for v in beside]
     for point in bases:
@@ -118,7 +118,7 @@ def _straddled_proposals(order: Sequence[Node], source: Node) -> Iterator[_Propo
 def _proposals(order: Sequence[Node], read: Sequence[Node], source: Node) -> Iterator[_Proposal]:
     """Yield points of scalars with two draws: first those with a difference in float64, then those without."""
     inputs = _other_inputs(order, source)
-    candidates = draws(source, _landmarks(order))
+    candidates = draws(source, _numbers_of(order))
     seen, unseen = _in_floats(order, read, source, inputs, candidates)
     most = max(1, min(WITNESS_PAIRS, WITNESS_WORK // len(order)))
     attempts = [(_BITS, seen[:most]), (_BITS, unseen[: (most + 1) // 2])]
@@ -182,8 +182,8 @@ def _array_proposals(order: Sequence[Node], source: Node, straddle: bool) -> Ite
         *((n.shape, n.params if n.op is SIZE else ()) for n in (*inputs, source, *order)),
         *(s.declaration.values.sizes for s in (*inputs, source)),
     )
-    landmarks = _landmarks(order)
-    for index in range(_STRADDLED if straddle else _ARRAY_POINTS + _SMALL):
+    landmarks = _numbers_of(order)
+    for index in range(_ARRAY_BASES if straddle else _ARRAY_POINTS + _SMALL):
         size = Fraction(1, 8) if index >= _ARRAY_POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         every = draws(source, landmarks, sizes)

@@ -45,13 +45,13 @@ def are_precise(graph: PathGraph, at: ExactSums, margin: float) -> bool:
     """Tell whether the errors of all local derivatives are within a margin of the sizes of their tangents."""
     for k, edge in enumerate(graph.edges):
         if edge.node is not None:
-            errors = _sizes(converted(at.matrices[k], _radius), at.scales[edge.target])
+            errors = _sizes(converted(at.matrices[k], _error), at.scales[edge.target])
             if not np.all(errors <= at.scales[edge.node] * margin):
                 return False
     return True
 
 
-def _radius(x: Any) -> Any:
+def _error(x: Any) -> Any:
     return ball(x).rad()
 
 

@@ -38,7 +38,7 @@ _BITS, _DEEP = 384, 1792
 """The precisions: first the usual one, then one for a derivative that cancels to less than 1e-30 of its summands."""
 
 _CANCELLED = 30
-_MOST = arb(10**6)  # the largest derivative, in units of the summands
+_LARGEST_SHARE = arb(10**6)  # the largest derivative, in units of the summands
 _GRID = 3  # number of choices of inputs, and of draws for each choice
 _LONG = 400  # in a program with more equations, there is one choice of inputs with two draws
 _TRIED = 4  # number of attempts for each choice of inputs, because some are outside a domain
@@ -286,7 +286,7 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, precision:
     ends = {w: numbers(t / at.scales[w]) for w, t in at.ends.items()}
     seed = numbers(at.seed * at.scales[graph.y] / at.unit).T
     share = wanted / at.unit
-    target = numbers(max(min(share, _MOST), -_MOST))[0, 0]
+    target = numbers(max(min(share, _LARGEST_SHARE), -_LARGEST_SHARE))[0, 0]
     # Tangents and the sums of their absolute summands are at most 1, so rounding errors add up without growing.
     steps = 8 * (
         sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8

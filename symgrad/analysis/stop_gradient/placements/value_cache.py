@@ -37,7 +37,7 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
-class _PointRow:
+class _ValuesAt:
     at: Mapping[Node, Any]
     sizes: Mapping[str, int]
     row: Row
@@ -54,7 +54,7 @@ class PointValues:
     def __init__(self, bits: int) -> None:
         self.bits = bits
         self.references: dict[Hashable, Any] = {}
-        self._known: defaultdict[int, deque[_PointRow]] = defaultdict(lambda: deque(maxlen=_RECENT))
+        self._known: defaultdict[int, deque[_ValuesAt]] = defaultdict(lambda: deque(maxlen=_RECENT))
 
     def row(
         self, order: Sequence[Node], at: Mapping[Node, Any], sizes: Mapping[str, int], number: int
@@ -74,7 +74,7 @@ class PointValues:
                 old = earlier.row
                 known.update((n, old[n]) for n in order if n in old and n not in stale and n not in known)
         known = ball_values(order, known, self.bits)
-        self._known[number].append(_PointRow(at, sizes, known))
+        self._known[number].append(_ValuesAt(at, sizes, known))
         return known
 
 
