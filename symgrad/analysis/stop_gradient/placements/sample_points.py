@@ -25,13 +25,13 @@ from symgrad.analysis.stop_gradient.placements.edge_values import (
     tangents_of,
 )
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
-from symgrad.analysis.stop_gradient.placements.value_cache import Computed, PointValues, Row, frozen_point
 from symgrad.autodiff.trace import placeholder
 from symgrad.checker.numbers import arb, context
 from symgrad.checker.witness import disjoint
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.rewrite.choice.certain_values import ball_values, exact_ball
 from symgrad.support.errors import SymgradError
 
 _BITS, _DEEP = 384, 1792
@@ -144,33 +144,21 @@ class Scaled:
         return product if self.kind == "float" else product >> self.bits
 
 
-def points_of(problem: CutProblem, computed: Computed) -> list[Point]:
-    """Return exact points, with several draws for each choice of inputs; none if the program is too large.
-
-    Args:
-        problem: the program and the reference.
-        computed: the cache that searches with the same noise and reference share.
-    """
-    plain, deep = computed.to(_BITS), computed.to(_DEEP)
-    if not computed.cancels:
-        found: list[Point] = []
-        for p in _points(problem, plain):
-            if abs(derivative(problem.graph, p.exact)) * 10**_CANCELLED < p.unit:
-                computed.cancels = True
-                break
-            found.append(p)
-        else:
-            return found
-    return list(_points(problem, deep)) or list(_points(problem, plain))
+def points_of(problem: CutProblem) -> list[Point]:
+    """Return exact points, with several draws for each choice of inputs; none if the program is too large."""
+    found: list[Point] = []
+    for p in _points(problem, _BITS):
+        if abs(derivative(problem.graph, p.exact)) * 10**_CANCELLED < p.unit:
+            return list(_points(problem, _DEEP)) or list(_points(problem, _BITS))
+        found.append(p)
+    return found
 
 
-def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
+def _points(problem: CutProblem, bits: int) -> Iterator[Point]:
     g, c = problem.graph, problem.calm
     held = {*problem.held}
     order = topological([g.y, c.y, *g.wrt, *_coefficients(g), *_coefficients(c)], until=held)
     inputs = [n for n in order if n.op is SYMBOL or n in held]
-    read = topological([c.y, *_coefficients(c)], until=held)
-    of_calm = [n for n in read if n.op is SYMBOL or n in held]
     sources = [s for s in problem.sources if s in {*inputs}]
     names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in order))
     grid = 2 if len(order) > _LONG else _GRID
@@ -196,12 +184,9 @@ def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
                         at[s] = candidates[
                             (draw + (0 if draw < 2 else hash_of(s.name, draw))) % len(candidates)
                         ]
-                row = computed.row(order, at, sizes, number)
-                key = (c, frozen_point(of_calm, at, sizes))
-                with context.workprec(computed.bits):
-                    if key not in computed.references:
-                        computed.references[key] = _reference(c, row, computed.bits)
-                    point = _point(g, row, computed.references[key], number, computed.bits)
+                values = ball_values(order, {s: exact_ball(v) for s, v in at.items()}, bits)
+                with context.workprec(bits):
+                    point = _point(problem, values, number, bits)
                 if point is not None:
                     seen += 1
                     yield point
@@ -228,31 +213,15 @@ def _work(problem: CutProblem, sizes: Mapping[str, int]) -> int:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reference:
-    """The reference derivative, its tangents by node, and the size of its summands."""
-
-    wanted: Any
-    tangents: Mapping[Node, Any]
-    unit: Any
-
-
-def _reference(calm: PathGraph, row: Row, bits: int) -> _Reference | None:
-    at = exact_sums(calm, row, bits)
-    if at is None:
-        return None
-    tangents = tangents_of(calm, at)
-    return _Reference(derivative(calm, at, tangents=tangents), tangents, at.unit)
-
-
-def _point(graph: PathGraph, row: Row, reference: _Reference | None, number: int, bits: int) -> Point | None:
-    at = exact_sums(graph, row, bits)
+def _point(problem: CutProblem, values: Mapping[Node, Any], number: int, bits: int) -> Point | None:
+    at, reference = (exact_sums(g, values, bits) for g in (problem.graph, problem.calm))
     if at is None or reference is None:
         return None
-    unit, margin = at.unit + reference.unit, _margin(bits)
-    if not reference.wanted.rad() <= unit * margin or not are_precise(graph, at, margin):
+    calm, unit, margin = tangents_of(problem.calm, reference), at.unit + reference.unit, _margin(bits)
+    wanted = derivative(problem.calm, reference, tangents=calm)
+    if not wanted.rad() <= unit * margin or not are_precise(problem.graph, at, margin):
         return None
-    return Point(number, at, reference.wanted, reference.tangents, unit, bits)
+    return Point(number, at, wanted, calm, unit, bits)
 
 
 def _margin(bits: int) -> float:
