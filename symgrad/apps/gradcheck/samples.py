@@ -69,14 +69,8 @@ def _scaled(
             k += 1
             point = base[k % len(base)]
             value = _typed(np.asarray(point[name]) * factor, dtypes.get(name))
-            if _in_domain(inputs[name], value):
+            if np.all(inputs[name].node.declaration.values.contains(value)):
                 yield {**point, name: value}
-
-
-def _in_domain(e: Expr, value: Any) -> bool:
-    low, high = e.node.declaration.values.span
-    above = low is None or bool(np.all(value > float(low)))
-    return above and (high is None or bool(np.all(value < float(high))))
 
 
 def _floats(
@@ -90,7 +84,9 @@ def _floats(
         except (OverflowError, ValueError):
             return None
         value = _typed(array, dtypes.get(name))
-        if e.dtype == "real" and not (np.all(np.isfinite(value)) and _in_domain(e, value)):
+        if e.dtype == "real" and not (
+            np.all(np.isfinite(value)) and np.all(e.node.declaration.values.contains(value))
+        ):
             return None
         found[name] = value
     return found

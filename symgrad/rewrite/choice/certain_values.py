@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from symgrad.checker.balls.array_ops import ARRAY_OPS
 from symgrad.checker.balls.entries import box, elementwise, is_array, unbox
 from symgrad.checker.balls.gamma import polygamma
@@ -63,8 +65,8 @@ class CertainValues:
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
-        self._steps = [(n, _function(n)) for n in topological(nodes)]
+        self._nodes = without_definitions(nodes)
+        self._steps = [(n, _function(n)) for n in topological(self._nodes)]
 
     def at(self, point: Point) -> list[Ball]:
         """Return the values of the formulas at a point, which has a number for every symbol."""
@@ -254,8 +256,8 @@ def _function(n: Node) -> Callable[..., Ball] | None:
 
 def _exact(value: Any) -> Ball:
     """Return a number as the checker writes it: a rational if it is short, otherwise a ball without a radius."""
-    if isinstance(value, bool):
-        return value
+    if isinstance(value, bool) or type(value) is np.bool_:
+        return bool(value)
     if isinstance(value, int | Fraction):
         return rational(value)
     if abs(value) < 2.0**53 and value == math.floor(value):

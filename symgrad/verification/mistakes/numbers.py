@@ -145,18 +145,12 @@ def _as_large(
     samples: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
 ) -> Array:
     """Return values of about the size of those at a point, within the domain."""
-    low, high = s.declaration.values.span
     if s.name not in first or s.dtype != "real":
         return samples
     # The spread is narrow: exp(-157800/T) must keep its order of magnitude.
     values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(samples)))
     values[0] = float(first[s.name])
-    inside: Array = np.ones(len(samples), dtype=bool)
-    if low is not None:
-        inside &= values > float(low)
-    if high is not None:
-        inside &= values < float(high)
-    return np.where(inside, values, samples)
+    return np.where(s.declaration.values.contains(values), values, samples)
 
 
 def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from symgrad.analysis.explain.limits import CANCELLED_SECONDS, PROVABLE_EQUATIONS
 from symgrad.analysis.explain.noise.evidence import NoiseWitness, decimals
-from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
 from symgrad.checker.numbers import fmpq
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
@@ -93,7 +93,7 @@ def are_same(a: Node, b: Node) -> bool:
 def _plain_values(source: Node) -> Iterator[Any]:
     """Yield values of a random input; those that simplify a formula most come first."""
     domain = domain_of(source)
-    yield from (v for v in (0, 1) if domain.kind != "bool" and inside(domain, v))
+    yield from (v for v in (0, 1) if domain.kind != "bool" and domain.contains(v))
     yield from (place_in(domain, t) for t in _PLACES)
 
 

@@ -21,6 +21,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import number_text
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Number, decimal_text
+from symgrad.ir.values.evaluate import mp_context
 from symgrad.rewrite.choice.certain_values import ball_values, exact_ball
 from symgrad.rewrite.facts.distribution_params import conditions_on
 
@@ -159,10 +160,7 @@ def decimals(value: Any, digits: int = DIGITS) -> str:
         >>> decimals(fmpq(1, 3)), decimals(arb(1.5)), decimals(arb(0, 1))
         ('0.33333333333333333333', '1.5', '0')
     """
-    import mpmath  # a late import: only programs with random inputs need it
-
-    mp: Any = mpmath.MPContext()
-    mp.dps = _MOST_DIGITS + DIGITS
+    mp = mp_context(_MOST_DIGITS + DIGITS)
     if type(value) is fmpq:
         return str(mp.nstr(mp.mpf(int(value.p)) / int(value.q), digits))
     if not value.is_exact() and value.contains(0):

@@ -16,7 +16,7 @@ import numpy as np
 
 from symgrad.analysis.explain.limits import STRADDLE_POINTS
 from symgrad.analysis.explain.noise.dependence import readers
-from symgrad.analysis.explain.noise.sample_points import domain_of, inside
+from symgrad.analysis.explain.noise.sample_points import domain_of
 from symgrad.checker.balls.programs import infer_sizes
 from symgrad.checker.program.steps import resolve_ends
 from symgrad.ir.graph import Node
@@ -59,5 +59,5 @@ def straddling(
                 continue
             # A number near the tie will do if it is between the draws.
             short = (Fraction(value).limit_denominator(most) for most in _SHORT)
-            numbers = dict.fromkeys([*(n for n in short if inside(domain_of(s), n)), value])
+            numbers = dict.fromkeys([*(n for n in short if domain_of(s).contains(n)), value])
             yield from ({**point, s: number} for number in numbers)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.sample_points import domain_of, hash_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, hash_of, place_in
 from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
@@ -221,7 +221,7 @@ def _takes(s: Node, value: Any) -> bool:
     """Tell whether a value lies in the domain of an input."""
     domain = domain_of(s)
     ends = domain.span
-    return inside(domain, value) or (domain.closed and value in ends)
+    return domain.contains(value) or (domain.closed and value in ends)
 
 
 def real_variables(args: Sequence[Node]) -> list[Node]:

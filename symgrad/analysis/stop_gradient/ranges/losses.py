@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.sample_points import converted, domain_of, entries, inside
+from symgrad.analysis.explain.noise.sample_points import converted, domain_of, entries
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch
@@ -298,7 +298,7 @@ def _limit(query: LintQuery, point: Batch) -> Any:
         return None
     sides: list[Any] = []
     for sign in (1, -1):
-        if not inside(domain_of(zero[0]), Fraction(sign, 10**30)):
+        if not domain_of(zero[0]).contains(Fraction(sign, 10**30)):
             continue
         steps = [Fraction(sign, 10**power) for power in _BESIDE]
         exact = [exact_values([query.y], point, step) for step in steps]
