@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import chain, islice, zip_longest
 from typing import Any
 
@@ -80,7 +79,7 @@ def _floats(
     found: dict[str, Any] = {}
     for name, e in inputs.items():
         try:
-            array = np.array(_plain(values[name]), dtype=DTYPES[e.dtype])
+            array = np.array(values[name], dtype=object).astype(DTYPES[e.dtype])
         except (OverflowError, ValueError):
             return None
         value = _typed(array, dtypes.get(name))
@@ -90,14 +89,6 @@ def _floats(
             return None
         found[name] = value
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
-    if isinstance(value, bool):
-        return value
-    return int(value) if Fraction(value).denominator == 1 else float(Fraction(value))
 
 
 def _typed(value: Any, dtype: Any) -> Any:

@@ -92,14 +92,6 @@ class TrialPoints:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), self.count).ravel()
 
 
-def reads_arrays(nodes: Sequence[Node]) -> bool:
-    """Tell whether a program has arrays, or ops that are not elementwise."""
-    order = topological(nodes)
-    return any(s.shape for s in symbols_of(nodes, order)) or not all(
-        n.op.pointwise or not n.args for n in order
-    )
-
-
 def sampled_lanes(
     nodes: Sequence[Node], first: Mapping[str, Any] | None = None, *, around: bool = False
 ) -> TrialPoints:

@@ -28,7 +28,7 @@ from symgrad.analysis.explain.noise.sample_points import (
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import reads_arrays, symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import NumberTooLargeError, SymgradError
@@ -69,7 +69,7 @@ def find_evidence(
     """
     read = [y, *gradients]
     order = topological([*read, *requirements([*read, source])])
-    if has_arrays(topological([*order, source])):
+    if reads_arrays([*order, source]):
         proposals = _array_proposals(order, source, straddle)
     else:
         order = topological([*read, *extra, *requirements([*read, *extra])])
@@ -83,11 +83,6 @@ def find_evidence(
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
             continue  # the point is outside the domain of an op, or of an axis
     return None
-
-
-def has_arrays(order: Sequence[Node]) -> bool:
-    """Tell whether some node is an array, a reduction or a size."""
-    return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
 
 
 def _other_inputs(order: Sequence[Node], source: Node) -> list[Node]:

@@ -18,7 +18,7 @@ from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import reads_arrays, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
@@ -58,7 +58,7 @@ class Points:
     def __init__(self, y: Node, end: float) -> None:
         self._order = topological([y])
         self.symbols = symbols_of([y])
-        self.vector = all(n.op.pointwise and not n.shape and n.op is not SIZE for n in self._order)
+        self.vector = not reads_arrays([y])
         """Whether all points form one batch."""
         names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in self._order))
         self._sizes = {name: 3 + i % 3 for i, name in enumerate(names)}
