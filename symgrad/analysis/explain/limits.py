@@ -75,7 +75,7 @@ NAMED_PARTS = 40
 """Names for parts that a reader can follow."""
 
 PRECISE_WORK = 30_000
-"""The number of multiplications, and of entries, at high precision: mpmath needs a second or two."""
+"""The number of multiplications, and of entries, at high precision: balls need a fraction of a second."""
 
 CURE_EQUATIONS = 2_000
 """The number of equations, and of steps of the backward pass, of a program for which cures are searched for."""

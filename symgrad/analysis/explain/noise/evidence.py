@@ -157,6 +157,7 @@ def decimals(value: Any, digits: int = DIGITS) -> str:
     """Return a rational number, or the middle of a ball, as a decimal.
 
     Example:
+        >>> from symgrad.checker.numbers import arb
         >>> decimals(fmpq(1, 3)), decimals(arb(1.5)), decimals(arb(0, 1))
         ('0.33333333333333333333', '1.5', '0')
     """
