@@ -85,11 +85,11 @@ class Domain:
             high = None if least is None else -least
         return low, high
 
-    def contains(self, value: Any) -> Any:
+    def admits(self, value: Any) -> Any:
         """Tell whether numbers are in the interior, or in a closed domain of integers; for an array, entry by entry.
 
         Example:
-            >>> REAL.contains(0), POSITIVE.contains(0), Domain("int", "int", 0, 3, closed=True).contains(0)
+            >>> REAL.admits(0), POSITIVE.admits(0), Domain("int", "int", 0, 3, closed=True).admits(0)
             (True, False, True)
         """
         low, high = self.span

@@ -68,7 +68,7 @@ def _scaled(
             k += 1
             point = base[k % len(base)]
             value = _typed(np.asarray(point[name]) * factor, dtypes.get(name))
-            if np.all(inputs[name].node.declaration.values.contains(value)):
+            if np.all(inputs[name].node.declaration.values.admits(value)):
                 yield {**point, name: value}
 
 
@@ -84,7 +84,7 @@ def _floats(
             return None
         value = _typed(array, dtypes.get(name))
         if e.dtype == "real" and not (
-            np.all(np.isfinite(value)) and np.all(e.node.declaration.values.contains(value))
+            np.all(np.isfinite(value)) and np.all(e.node.declaration.values.admits(value))
         ):
             return None
         found[name] = value

@@ -119,7 +119,7 @@ def accuracy_figure(
         return None
     sizes = np.logspace(-_DECADES, _DECADES, _TRIED)
     points = np.concatenate([-sizes[::-1], sizes]).astype(dtype)
-    points = points[np.broadcast_to(x.declaration.values.contains(points), points.shape)]
+    points = points[np.broadcast_to(x.declaration.values.admits(points), points.shape)]
     values = CertainValues([exact])
     truth = [ball(values.at({x: float(p)})[0]) for p in points]
     if not any(t is not None for t in truth):

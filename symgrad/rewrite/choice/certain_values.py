@@ -22,8 +22,8 @@ from symgrad.checker.numbers import arb, context, fmpq, rational
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
 from symgrad.ir.sizes import evaluate_size, resolve
 from symgrad.ir.traverse import topological
-from symgrad.ir.values.evaluate import sizes_of
-from symgrad.ops.user_ops import without_definitions
+from symgrad.ir.values.evaluate import mp_context, sizes_of
+from symgrad.ops.user_ops import OWN, without_definitions
 
 Point: TypeAlias = "Mapping[Node, float | Fraction]"
 Ball: TypeAlias = Any
@@ -178,6 +178,8 @@ def _value_of_any_shape(n: Node, values: Mapping[Node, Ball], sizes: Mapping[str
         (plain,) = (n,) if function is not None or not args else without_definitions([n])
         if plain is not n:  # an op of the user with a definition
             return ball_values([plain], values, context.prec)[plain]
+        if function is None and args and n.op.name in OWN and OWN[n.op.name].exact:
+            function = partial(_by_reference, n)
         if function is None or not any(map(is_array, args)):
             return _value(n, function, {}, values)
         return elementwise(function, *args)
@@ -189,6 +191,28 @@ def _value_of_any_shape(n: Node, values: Mapping[Node, Ball], sizes: Mapping[str
         for v, a in zip(args, n.args, strict=True)
     )
     return unbox(function(*resolve(n.params, sizes), *numbers))
+
+
+def _by_reference(n: Node, *args: Ball) -> Ball:
+    """Return the value of an op of the user that only mpmath knows, with the change within the balls as the error."""
+    mp = mp_context(context.dps)
+    ends: list[Any] = []
+    for side in (0, 1, -1):
+        numbers: list[Any] = []
+        for x in args:
+            if x is None:
+                return None
+            mantissa, exponent = (arb(x).mid() + side * arb(x).rad()).mid().man_exp()
+            numbers.append(mp.ldexp(mp.mpf(int(mantissa)), int(exponent)))
+        found = n.op.reference(mp, *n.params, *numbers)
+        if not isinstance(found, mp.mpf) or not mp.isfinite(found):
+            return None
+        mantissa, exponent = found.man_exp
+        size = arb(int(mantissa)) * arb(2) ** int(exponent)
+        ends.append(-size if found < 0 else size)
+    value, *others = ends
+    error = abs(value) * arb(2) ** (16 - context.prec) + sum(abs(value - y) for y in others)
+    return value + arb(0, error.upper())
 
 
 def _value(n: Node, function: Callable[..., Ball] | None, point: Point, values: Mapping[Node, Ball]) -> Ball:

@@ -142,7 +142,7 @@ def _as_large(
     # The spread is narrow: exp(-157800/T) must keep its order of magnitude.
     values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(samples)))
     values[0] = float(first[s.name])
-    return np.where(s.declaration.values.contains(values), values, samples)
+    return np.where(s.declaration.values.admits(values), values, samples)
 
 
 def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:

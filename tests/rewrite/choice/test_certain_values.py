@@ -53,3 +53,19 @@ def test_an_op_with_a_definition() -> None:
         assert (float(value), float(found)) == (-0.5, -0.5)
     finally:
         drop_own(OWN["twice_in_balls"])  # other tests go through all ops that there are
+
+
+def test_an_op_with_a_reference_alone() -> None:
+    cube = sg.register_op(
+        "cube_in_mpmath", "x", reference=lambda mp, x: mp.sin(x) ** 3, partials=["3*sin(x)**2*cos(x)"]
+    )
+    try:
+        x = sg.symbols("x")
+        program = (cube(-sg.sqrt(x)) / sg.sin(sg.sqrt(x)) ** 3).node
+        found = ball_values([program], {x.node: exact_ball(Fraction(2))}, 256)[program]
+        assert found.overlaps(found * 0 - 1)
+        assert found.rad() < 1e-60
+        away = ball_values([program], {x.node: exact_ball(Fraction(-2))}, 256)[program]
+        assert away is None
+    finally:
+        drop_own(OWN["cube_in_mpmath"])

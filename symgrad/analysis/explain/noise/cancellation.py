@@ -93,7 +93,7 @@ def are_same(a: Node, b: Node) -> bool:
 def _plain_values(source: Node) -> Iterator[Any]:
     """Yield values of a random input; those that simplify a formula most come first."""
     domain = domain_of(source)
-    yield from (v for v in (0, 1) if domain.kind != "bool" and domain.contains(v))
+    yield from (v for v in (0, 1) if domain.kind != "bool" and domain.admits(v))
     yield from (place_in(domain, t) for t in _PLACES)
 
 

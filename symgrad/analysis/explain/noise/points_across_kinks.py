@@ -59,5 +59,5 @@ def straddling(
                 continue
             # A number near the tie will do if it is between the draws.
             short = (Fraction(value).limit_denominator(most) for most in _SHORT)
-            numbers = dict.fromkeys([*(n for n in short if domain_of(s).contains(n)), value])
+            numbers = dict.fromkeys([*(n for n in short if domain_of(s).admits(n)), value])
             yield from ({**point, s: number} for number in numbers)

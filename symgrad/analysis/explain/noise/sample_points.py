@@ -73,10 +73,10 @@ def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = 
     found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
     if domain.kind == "int":
         landmarks = [*(end for end in domain.span if end is not None), *map(int, landmarks)]
-    for landmark in [v for v in dict.fromkeys(landmarks) if domain.contains(v)][:LANDMARKS]:
+    for landmark in [v for v in dict.fromkeys(landmarks) if domain.admits(v)][:LANDMARKS]:
         room = [abs(end - landmark) for end in domain.span if end is not None]
         step = 1 if domain.kind == "int" else min([Fraction(1, 1000), *(Fraction(r) / 2 for r in room)])
-        found.update((v, None) for v in (landmark + step, landmark - step, landmark) if domain.contains(v))
+        found.update((v, None) for v in (landmark + step, landmark - step, landmark) if domain.admits(v))
     return list(found)
 
 
@@ -98,7 +98,7 @@ def place_in(domain: Domain, t: Fraction) -> Number | bool:
         # Zero would hide too much (0*x, x**0).
         return round(value) or 1
     rounded = Fraction(round(value * 100), 100)
-    return rounded if rounded != 0 and domain.contains(rounded) else value or Fraction(1, 8)
+    return rounded if rounded != 0 and domain.admits(rounded) else value or Fraction(1, 8)
 
 
 def filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], number: int) -> Any:

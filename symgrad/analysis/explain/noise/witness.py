@@ -103,7 +103,7 @@ def _kink_proposals(order: Sequence[Node], source: Node) -> Iterator[_Proposal]:
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
     beside = [v + side for v in _numbers_of(order)[:_BASES] for side in (1, -1)]
     bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
-    bases += [{s: v if domain_of(s).contains(v) else value_at(s, 0) for s in inputs} for v in beside]
+    bases += [{s: v if domain_of(s).admits(v) else value_at(s, 0) for s in inputs} for v in beside]
     for point in bases:
         for pair in pairs:
             yield point, pair, _BITS

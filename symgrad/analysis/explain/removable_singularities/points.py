@@ -77,7 +77,7 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
     for k in range(4 * POINTS if others else 1):
         point: Point = {s: exact_number(mp, value_at(s, k)) for s in others}
         (value,) = evaluate_mp(mp, [at], point)
-        if is_real(mp, value) and domain_of(v).contains(Fraction(float(value))):
+        if is_real(mp, value) and domain_of(v).admits(Fraction(float(value))):
             found.append((point, value))
         if len(found) == POINTS:
             break

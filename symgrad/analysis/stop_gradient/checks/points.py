@@ -221,7 +221,7 @@ def _takes(s: Node, value: Any) -> bool:
     """Tell whether a value lies in the domain of an input."""
     domain = domain_of(s)
     ends = domain.span
-    return domain.contains(value) or (domain.closed and value in ends)
+    return domain.admits(value) or (domain.closed and value in ends)
 
 
 def real_variables(args: Sequence[Node]) -> list[Node]:

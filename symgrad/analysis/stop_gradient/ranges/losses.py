@@ -298,7 +298,7 @@ def _limit(query: LintQuery, point: Batch) -> Any:
         return None
     sides: list[Any] = []
     for sign in (1, -1):
-        if not domain_of(zero[0]).contains(Fraction(sign, 10**30)):
+        if not domain_of(zero[0]).admits(Fraction(sign, 10**30)):
             continue
         steps = [Fraction(sign, 10**power) for power in _BESIDE]
         exact = [exact_values([query.y], point, step) for step in steps]

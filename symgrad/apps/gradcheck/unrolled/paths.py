@@ -164,6 +164,6 @@ def choose(position: Expr, length: int) -> int:
     if node.op is not SYMBOL:
         raise UnsupportedError("it picks an entry by what is computed")
     for k in (*range(length), *range(-1, -length - 1, -1)):
-        if node.declaration.values.contains(k) and _is_number(node, k, path):
+        if node.declaration.values.admits(k) and _is_number(node, k, path):
             return k
     raise OutsideError
