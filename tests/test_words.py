@@ -230,7 +230,7 @@ NO_NAMES = frozenset(("MOST", "MAX", "LIMIT", "MAXIMUM"))
 _BESIDE = "of one law for arrays, beside it"
 KEPT = {
     "symgrad.api.claims.shape_matching._LARGEST": "no number: the largest size that is tried, by how many there are",
-    "symgrad.analysis.explain.noise.precision._MOST_DIGITS": "precision, with the two beside it",
+    "symgrad.analysis.explain.noise.evidence._MOST_DIGITS": "precision, with the two beside it",
     "symgrad.verification.agreement.TOO_FEW": "precision: fewer digits say nothing",
     "symgrad.verification.opaque_ops._ENOUGH_POINTS": "of a sequence of its own, read once",
     "symgrad.verification.search.steps._MANY": "one line of three numbers, a test of how long factoring takes",

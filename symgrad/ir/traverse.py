@@ -44,6 +44,18 @@ EXACT: Mapping[str, Callable[..., Any]] = {  # pyright: ignore[reportUnknownVari
 """The operators of nodes, which fold exact numbers, under the names of the ops."""
 
 
+def reads_arrays(nodes: Iterable[Node]) -> bool:
+    """Tell whether some value of a graph is an array, a reduction of one, or a size.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> reads_arrays([symbol(Declaration("x"))]), reads_arrays([symbol(Declaration("v", shape=(2,)))])
+        (False, True)
+    """
+    return any(n.shape or not n.op.pointwise or n.op is SIZE for n in topological(nodes))
+
+
 def is_elementwise(nodes: Iterable[Node]) -> bool:
     """Tell whether outputs are computed entry by entry, so that they also accept arrays of further shapes.
 

@@ -85,6 +85,18 @@ class Domain:
             high = None if least is None else -least
         return low, high
 
+    def admits(self, value: Any) -> Any:
+        """Tell whether numbers are in the interior, or in a closed domain of integers; for an array, entry by entry.
+
+        Example:
+            >>> REAL.admits(0), POSITIVE.admits(0), Domain("int", "int", 0, 3, closed=True).admits(0)
+            (True, False, True)
+        """
+        low, high = self.span
+        if self.kind == "int" and self.closed:
+            return (low is None or value >= low) & (high is None or value <= high)
+        return (low is None or value > low) & (high is None or value < high)
+
     @property
     def sizes(self) -> tuple[str, ...]:
         """The names of sizes in the ends of the interval."""

@@ -18,7 +18,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, OPS, Node, Op, Partial
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import fold, topological, with_args
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp, mp_context
 from symgrad.ops.record import function_latex, pointwise
 from symgrad.support.errors import UnsupportedError, UsageError
 
@@ -149,10 +149,7 @@ def _of_reference(reference: Callable[..., Any] | None) -> Callable[..., Any]:
     assert reference is not None  # the caller has a value, a definition or a reference
 
     def value(*arrays: Any) -> Any:
-        import mpmath  # for start-up time
-
-        mp: Any = mpmath.MPContext()
-        mp.dps = 20
+        mp = mp_context(20)
 
         def one(*numbers: Any) -> float:
             found = reference(mp, *(mp.mpf(float(x)) for x in numbers))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-import mpmath as typed_mpmath
 import numpy as np
 
 from symgrad.autodiff.vjp import pull_back
@@ -14,14 +14,12 @@ from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import fold, symbols_of, topological, with_args
-from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.ir.values.evaluate import evaluate_mp, exact_number, mp_context
 from symgrad.ops.user_ops import OWN, OwnOp, without_definitions
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Verdict, names_text
-
-mpmath: Any = typed_mpmath  # the function has no annotations
 
 _TRIED_POINTS, _ENOUGH_POINTS = (
     400,
@@ -70,8 +68,7 @@ def decide_by_numbers(
     why = f"{names} {'is' if len(opaque) == 1 else 'are'} known by values alone"
     exact = all(o.exact for o in opaque)
     symbols = {s.name: s for s in symbols_of([a, b])}
-    mp: Any = mpmath.MPContext()
-    mp.dps = _DIGITS
+    mp = mp_context(_DIGITS)
     agreed, digits = 0, _DIGITS
     cost = _EQUATION * len(topological([a, b]))
     stand_ins = _without_calls([a, b])
@@ -90,7 +87,7 @@ def decide_by_numbers(
                 "refuted",
                 f"the two sides differ in numbers; {why}, so that nothing replays this",
                 witness=dict(point.values),
-                values=(mpmath.nstr(left, _SHOWN), mpmath.nstr(right, _SHOWN)),
+                values=(mp.nstr(left, _SHOWN), mp.nstr(right, _SHOWN)),
                 seconds=took(),
             )
         same = _DIGITS if not gap else int(-mp.log10(gap))
@@ -135,10 +132,7 @@ def _generic(values: Mapping[str, Any]) -> bool:
 
 def _distance(mp: Any, a: Node, b: Node, values: Mapping[Node, Any]) -> tuple[Any, Any, Any] | None:
     """Return the largest relative distance of two entries, and the two entries; None if a value is missing."""
-
-    def number(x: Any) -> Any:
-        return x if isinstance(x, bool) else mp.mpf(Fraction(x).numerator) / Fraction(x).denominator
-
+    number = partial(exact_number, mp)
     inputs: dict[Node, Any] = {}
     for node, x in values.items():
         inputs[node] = np.frompyfunc(number, 1, 1)(np.array(x, dtype=object)) if node.shape else number(x)

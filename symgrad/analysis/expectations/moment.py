@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import mpmath
 import numpy as np
 
+from symgrad.analysis.explain.noise.sample_points import converted
+from symgrad.checker.balls.scalar_ops import ball
+from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import expression_text
-from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.rewrite.choice.certain_values import ball_values, exact_ball
 
 How = Literal["closed form", "quadrature", "monte carlo", "none"]
 NONE: How = "none"
 
-_DIGITS = (30, 60, 120, 240)
+_BITS = (100, 200, 400, 800)
 _ENTRIES = 500  # number of entries of the largest array that is computed with more digits
 
 
@@ -118,22 +119,18 @@ def _nothing(reason: str) -> Estimate:
 def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> tuple[Any, Any]:
     """Return the value of a formula and a bound on its error; more digits are used until cancellation does no harm."""
     rough = evaluate([node], {s: _rounded(v) for s, v in values.items()}, sizes)[0]
-    small = np.size(rough) <= _ENTRIES and all(
-        np.size(values[s]) <= _ENTRIES for s in symbols_of([node]) if s in values
-    )
-    if sizes or not small or any(n.op.name == "size" for n in topological([node])):
+    if max(map(np.size, (rough, *values.values()))) > _ENTRIES:
         return rough, 1e-9 * np.abs(rough)
-    before: Any = math.inf
-    value, error = rough, math.inf
-    for digits in _DIGITS:
-        mp: Any = mpmath.MPContext()
-        mp.dps = digits
-        found = evaluate_mp(mp, [node], {s: _exact(mp, v) for s, v in values.items()})[0]
+    value, error = rough, 1e-9 * np.abs(rough)
+    given = {s: exact_ball(np.asarray(v, dtype=object) if np.ndim(v) else v) for s, v in values.items()}
+    for bits in _BITS:
+        found = converted(ball_values([node], given, bits, sizes)[node], ball)
+        if not all_certain([found]):
+            continue
         value = np.asarray(found, dtype=float)[()]
-        error = np.abs(np.asarray(found - before, dtype=float))[()] + 2.0**-52 * np.abs(value)
+        error = np.asarray(converted(found, lambda x: x.rad()), dtype=float)[()] + 2.0**-52 * np.abs(value)
         if np.all(error <= 1e-14 * np.abs(value)):
             break
-        before = found
     return value, error
 
 
@@ -141,15 +138,3 @@ def _rounded(value: Any) -> Any:
     """Convert numbers to floats; truth values stay as they are."""
     array = np.asarray(value)
     return array if array.dtype == bool else array.astype(float)[()]
-
-
-def _exact(mp: Any, value: Any) -> Any:
-    def one(x: Any) -> Any:
-        if isinstance(x, bool) or type(x) is np.bool_:
-            return bool(x)
-        numerator, denominator = getattr(x, "numerator", None), getattr(x, "denominator", None)
-        if isinstance(numerator, int) and isinstance(denominator, int):
-            return mp.mpf(numerator) / denominator
-        return mp.mpf(float(x))
-
-    return np.frompyfunc(one, 1, 1)(np.asarray(value, dtype=object)) if np.ndim(value) else one(value)

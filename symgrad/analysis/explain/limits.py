@@ -75,7 +75,7 @@ NAMED_PARTS = 40
 """Names for parts that a reader can follow."""
 
 PRECISE_WORK = 30_000
-"""The number of multiplications, and of entries, at high precision: mpmath needs a second or two."""
+"""The number of multiplications, and of entries, at high precision: balls need a fraction of a second."""
 
 CURE_EQUATIONS = 2_000
 """The number of equations, and of steps of the backward pass, of a program for which cures are searched for."""
@@ -104,17 +104,8 @@ JUMPS = 12
 JUMP_SECONDS = 0.5
 """Seconds to decide whether a choice is a jump."""
 
-STRADDLED_INPUTS = 4
-"""Inputs that are moved to a tie."""
-
-STRADDLED_ENTRIES = 16
-"""Entries of an array that are compared."""
-
-STRADDLED_KINKS = 60
-"""The number of compared entries in all."""
-
-STRADDLE_POINTS = 5
-"""Points per input."""
+STRADDLE_POINTS = 20
+"""Points at ties between two draws, for each choice of the inputs."""
 
 SIMPLIFIED_EQUATIONS = 5_000
 """Equations of a gradient that is simplified to prove that noise does not enter."""
@@ -133,9 +124,6 @@ WITNESS_INPUTS_TOLD = 6
 
 WITNESS_ENTRIES_TOLD = 4
 """Entries of an array in a sentence, along each axis."""
-
-WIDEST_VALUE = 1e250
-"""The largest value: for larger ones, mpmath would need as many digits as the exponent has."""
 
 RULE_CHARACTERS = 240
 """Characters of a formula in a derivation by hand: three lines of a page."""

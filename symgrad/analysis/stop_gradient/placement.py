@@ -18,7 +18,6 @@ from symgrad.analysis.stop_gradient.placements.impossible import CutRegion, Refu
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph, ValueEdge
 from symgrad.analysis.stop_gradient.placements.rewriting import outer_forms, replaced, stopped, with_fixed
 from symgrad.analysis.stop_gradient.placements.sample_points import CutProblem, points_of
-from symgrad.analysis.stop_gradient.placements.value_cache import Computed
 from symgrad.analysis.stop_gradient.placements.verdicts import same_gradient, why_none
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
@@ -128,7 +127,6 @@ class _Search:
         deadline: on the clock of `symgrad.checker.clock`.
         reference: the paths of the program with fixed noise, if another search has found them. That program may have
             other stop_gradients.
-        computed: the values from an earlier search with this reference.
         seconds: the seconds that remain for all searches, in a list that the searches share.
     """
 
@@ -140,7 +138,6 @@ class _Search:
         naming: Naming,
         deadline: float,
         reference: PathGraph | None = None,
-        computed: Computed | None = None,
         seconds: list[float] | None = None,
     ) -> None:
         self.seconds = [_TOGETHER] if seconds is None else seconds
@@ -159,8 +156,7 @@ class _Search:
         self.noisy = [
             e.step is not None and any(reads(e.step.coefficient, u) for u in fixed) for e in graph.edges
         ]
-        self.computed = Computed() if computed is None else computed
-        self.points = points_of(self.problem, self.computed)
+        self.points = points_of(self.problem)
         self.cut_filter = CutFilter(graph, self.points)
         self.doubtful = False
         """Whether a size had more unrefuted sets than the engine examined."""
@@ -347,7 +343,6 @@ class _Search:
             replace(self.naming, names={**self.naming.names, **names}),
             self.deadline,
             self.problem.calm,
-            self.computed,
             self.seconds,
         )
 

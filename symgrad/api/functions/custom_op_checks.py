@@ -13,7 +13,7 @@ from symgrad.ir.composite import CompositeFunction
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Kink
 from symgrad.ir.values.differences import Rounding, slope_of
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp, mp_context
 from symgrad.ops.user_ops import OwnOp
 from symgrad.support.errors import UnsupportedError, UsageError
 
@@ -66,8 +66,7 @@ def check_partials(
     Raises:
         UsageError: if values differ (the message has the point and both numbers), or if too few points have a value.
     """
-    mp: Any = mpmath.MPContext()
-    mp.dps = _DIGITS
+    mp = mp_context(_DIGITS)
     values: list[str] = []
     rounding, checked = Rounding(), 0
     for point in points:
@@ -226,7 +225,7 @@ def check_kinks(
     Raises:
         UsageError: if they differ.
     """
-    mp: Any = mpmath.MPContext()
+    mp = mp_context(15)
     for kink in kinks:
         at = [mp.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in kink.point]
         for partial_of, declared in zip(partials, kink.partials, strict=True):

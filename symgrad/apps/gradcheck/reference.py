@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import mpmath as typed_mpmath
 import numpy as np
 
 from symgrad.api.handles.expr import Expr
@@ -15,11 +14,9 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.differences import Rounding, slope_of
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp, mp_context
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.support.errors import SymgradError
-
-mpmath: Any = typed_mpmath  # without annotations of its own
 
 Values: TypeAlias = Mapping[str, Any]
 """Arrays and numbers of NumPy, by name."""
@@ -38,8 +35,7 @@ class ExactDerivative:
     """
 
     def __init__(self, loss: Expr, inputs: Mapping[str, Expr], wrt: Sequence[str]) -> None:
-        self._mp: Any = mpmath.MPContext()
-        self._mp.dps = DIGITS
+        self._mp = mp_context(DIGITS)
         self.inputs = {n: e.node for n, e in inputs.items()}
         self.shapes = {n: inputs[n].shape for n in wrt}
         found = pull_back([loss.node], [as_node(1)], [inputs[n].node for n in wrt]).gradients

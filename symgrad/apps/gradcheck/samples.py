@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import chain, islice, zip_longest
 from typing import Any
 
@@ -69,14 +68,8 @@ def _scaled(
             k += 1
             point = base[k % len(base)]
             value = _typed(np.asarray(point[name]) * factor, dtypes.get(name))
-            if _in_domain(inputs[name], value):
+            if np.all(inputs[name].node.declaration.values.admits(value)):
                 yield {**point, name: value}
-
-
-def _in_domain(e: Expr, value: Any) -> bool:
-    low, high = e.node.declaration.values.span
-    above = low is None or bool(np.all(value > float(low)))
-    return above and (high is None or bool(np.all(value < float(high))))
 
 
 def _floats(
@@ -86,22 +79,16 @@ def _floats(
     found: dict[str, Any] = {}
     for name, e in inputs.items():
         try:
-            array = np.array(_plain(values[name]), dtype=DTYPES[e.dtype])
+            array = np.array(values[name], dtype=object).astype(DTYPES[e.dtype])
         except (OverflowError, ValueError):
             return None
         value = _typed(array, dtypes.get(name))
-        if e.dtype == "real" and not (np.all(np.isfinite(value)) and _in_domain(e, value)):
+        if e.dtype == "real" and not (
+            np.all(np.isfinite(value)) and np.all(e.node.declaration.values.admits(value))
+        ):
             return None
         found[name] = value
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
-    if isinstance(value, bool):
-        return value
-    return int(value) if Fraction(value).denominator == 1 else float(Fraction(value))
 
 
 def _typed(value: Any, dtype: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -230,6 +230,15 @@ def _float(value: int | Fraction | bool) -> Any:
     return np.bool_(value) if isinstance(value, bool) else np.float64(float_of(value))
 
 
+def mp_context(digits: int) -> Any:
+    """Return an mpmath context of its own, with so many digits."""
+    import mpmath  # for start-up time
+
+    mp: Any = mpmath.MPContext()
+    mp.dps = digits
+    return mp
+
+
 def exact_number(mp: Any, value: int | Fraction | bool) -> Any:
     """Return an exact number in an mpmath context; a truth value is unchanged."""
     return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
@@ -246,7 +255,6 @@ def evaluate_mp(
     mp: Any,
     outputs: Sequence[Node],
     values: Mapping[Node, Any],
-    rounded: Callable[[Node, Any], Any] | None = None,
 ) -> list[Any]:
     """Evaluate nodes with mpmath at the precision of the context.
 
@@ -255,7 +263,6 @@ def evaluate_mp(
         outputs: the nodes.
         values: an mpf, an int, another number that is not a Fraction, or a bool for every symbol of the outputs; for a
             symbol with a shape, an array of such numbers (of dtype object).
-        rounded: a function that changes the result of each op, if any.
 
     Returns:
         For each output a value or an array, with NaN where mpmath finds no value. An argument beyond 2**100000 counts
@@ -275,8 +282,7 @@ def evaluate_mp(
                 f"'{node.name}' has no value", cure=f"pass a value for {node.declaration}"
             )
         else:
-            result = _exact(mp, node, sizes, [results[a] for a in node.args])
-            results[node] = result if rounded is None else rounded(node, result)
+            results[node] = _exact(mp, node, sizes, [results[a] for a in node.args])
     return [results[o] for o in outputs]
 
 

@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import mpmath
 import numpy as np
 
+from symgrad.checker.balls.scalar_ops import ball
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.printing.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Figure
+from symgrad.rewrite.choice.certain_values import CertainValues
 from symgrad.support.errors import SymgradError
 
 _EQUATIONS = 300  # number of equations of the largest formula that is drawn: errors are computed in 60 digits
@@ -21,7 +22,6 @@ _POINTS, _DOTS, _TRIED = 201, 25, 121
 _SPAN = 3.0
 _SPACINGS = 16  # least distance of the two points of a difference, in spacings of floats
 _DECADES = 12  # powers of ten on each side of 1 at which errors are computed
-_EXACT = 53 + 7  # number of digits of the reference
 
 
 def sole_variable(nodes: Sequence[Node]) -> Node | None:
@@ -117,15 +117,12 @@ def accuracy_figure(
     x = sole_variable([exact])
     if x is None:
         return None
-    low, high = x.declaration.values.span
     sizes = np.logspace(-_DECADES, _DECADES, _TRIED)
     points = np.concatenate([-sizes[::-1], sizes]).astype(dtype)
-    points = points[
-        (points > (-math.inf if low is None else float(low)))
-        & (points < (math.inf if high is None else float(high)))
-    ]
-    truth = _exactly(exact, x, points)
-    if truth is None or not any(t is not None for t in truth):
+    points = points[np.broadcast_to(x.declaration.values.admits(points), points.shape)]
+    values = CertainValues([exact])
+    truth = [ball(values.at({x: float(p)})[0]) for p in points]
+    if not any(t is not None for t in truth):
         return None
     places = [_place(float(p)) for p in points]
     curves: list[Curve] = []
@@ -152,25 +149,10 @@ def _place(x: float) -> float:
     return math.copysign(0.1 + (math.log10(abs(x)) + _DECADES) / _DECADES, x)
 
 
-def _exactly(node: Node, x: Node, points: Any) -> list[Any] | None:
-    mp: Any = mpmath.MPContext()
-    mp.dps = _EXACT
-    found: list[Any] = []
-    for p in points:
-        try:
-            value = evaluate_mp(mp, [node], {x: mp.mpf(float(p))})[0]
-        except (SymgradError, ArithmeticError, ValueError, TypeError):
-            value = None
-        real = (
-            value is not None and not isinstance(value, complex) and not mp.im(value) and mp.isfinite(value)
-        )
-        found.append(value if real else None)
-    return found
-
-
 def _bits(value: float, truth: Any, dtype: Any) -> float:
     """Return log2(1 + error in units in the last place); NaN if no float is near the truth."""
-    if truth is None or abs(truth) > np.finfo(dtype).max or abs(truth) < np.finfo(dtype).tiny:
+    least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    if truth is None or not least <= abs(truth) <= most:
         return math.nan
     if not math.isfinite(value):
         return float(np.finfo(dtype).nmant + 1)

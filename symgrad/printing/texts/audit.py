@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import mpmath
-
 from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.ir.graph import SIZE, SYMBOL, Node, apply, as_node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import topological
-from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.ir.values.evaluate import evaluate_mp, mp_context
 from symgrad.printing.texts.derivation import path_text, title_text
 from symgrad.rewrite.pipeline import canonical
 
@@ -122,8 +120,7 @@ def _in_decimals(order: Sequence[Node], free: set[Node]) -> Node:
         order: the graph of the node, arguments first.
         free: the nodes in it that are constant.
     """
-    mp: Any = mpmath.MPContext()
-    mp.dps = 30
+    mp = mp_context(30)
     numbers = [n for n in order if (n in free and n.dtype == "real") or n.is_number()]
     values = dict(zip(numbers, evaluate_mp(mp, numbers, {}), strict=True))
     factored: dict[Node, tuple[Any, Node | None]] = {}  # a number, and the factor that it multiplies

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.analysis.explain.noise.evidence import ExactValue, NoiseWitness
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
-from symgrad.analysis.explain.noise.witness import ExactValue, NoiseWitness
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import number_text
 from symgrad.ir.notation.printer import str_text

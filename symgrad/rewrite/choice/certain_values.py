@@ -1,4 +1,4 @@
-"""Certain values of scalar formulas: ball arithmetic, with more bits until enough of them are right.
+"""Certain values of formulas: ball arithmetic; for scalars with more bits until enough of them are right.
 
 The functions are those of the checker of proofs, so a function that the checker knows is known here.
 """
@@ -11,9 +11,14 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from symgrad.checker.numbers import arb, context, fmpq, rational
-from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
+from symgrad.ir.sizes import evaluate_size, resolve
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import mp_context, sizes_of
+from symgrad.ops.user_ops import OWN, without_definitions
 
 Point: TypeAlias = "Mapping[Node, float | Fraction]"
 Ball: TypeAlias = Any
@@ -55,7 +60,7 @@ class CertainValues:
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
+        self._nodes = without_definitions(nodes)
 
     @cached_property
     def _steps(self) -> list[tuple[Node, Callable[..., Ball] | None]]:
@@ -123,6 +128,95 @@ class BallTable:
                         self._functions[n] = _function(n)
                     values[n] = _value(n, self._functions[n], at, values)
         return values[node]
+
+
+def ball_values(
+    nodes: Sequence[Node], given: Mapping[Node, Ball], bits: int, sizes: Mapping[str, int] | None = None
+) -> dict[Node, Ball]:
+    """Return the values of nodes of any shape, and of the nodes that they read, with balls of so many bits.
+
+    Args:
+        nodes: the nodes.
+        given: balls for every symbol, and for other nodes that are not to be computed; see `exact_ball`.
+        bits: the precision.
+        sizes: sizes by name, for sizes that no symbol has in its shape.
+
+    Raises:
+        SymgradError: if a symbol has no value, or the arrays do not fit together.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> values = ball_values([1/x], {x: exact_ball(Fraction(1, 3))}, 64)
+        >>> values[1/x]
+        3
+    """
+    order = topological(nodes, until=given)
+    known = sizes_of(order, given, sizes)
+    values = dict(given)
+    with context.workprec(bits):
+        for n in order:
+            if n not in values:
+                values[n] = _value_of_any_shape(n, values, known)
+    return values
+
+
+def exact_ball(value: Any) -> Ball:
+    """Return an exact number, float or truth value as a ball without a radius; of an array, every entry."""
+    from symgrad.checker.balls.entries import elementwise, is_array  # a late import, as in `_function`
+
+    return elementwise(_exact, value) if is_array(value) else _exact(value)
+
+
+def _value_of_any_shape(n: Node, values: Mapping[Node, Ball], sizes: Mapping[str, int]) -> Ball:
+    from symgrad.checker.balls.array_ops import ARRAY_OPS  # late imports, as in `_function`
+    from symgrad.checker.balls.entries import box, elementwise, is_array, unbox
+    from symgrad.checker.balls.scalar_ops import number
+
+    if n.op is SIZE:
+        return fmpq(evaluate_size(n.params[0], sizes))
+    args = [values[a] for a in n.args]
+    if n.op.pointwise:
+        function = _function(n)
+        (plain,) = (n,) if function is not None or not args else without_definitions([n])
+        if plain is not n:  # an op of the user with a definition
+            return ball_values([plain], values, context.prec)[plain]
+        if function is None and args and n.op.name in OWN and OWN[n.op.name].exact:
+            function = partial(_by_reference, n)
+        if function is None or not any(map(is_array, args)):
+            return _value(n, function, {}, values)
+        return elementwise(function, *args)
+    function = ARRAY_OPS.get(n.op.name)
+    if function is None or any(v is None and a.shape for v, a in zip(args, n.args, strict=True)):
+        return None
+    numbers = (
+        elementwise(number, v) if a.dtype == "bool" != n.dtype else box(v)
+        for v, a in zip(args, n.args, strict=True)
+    )
+    return unbox(function(*resolve(n.params, sizes), *numbers))
+
+
+def _by_reference(n: Node, *args: Ball) -> Ball:
+    """Return the value of an op of the user that only mpmath knows, with the change within the balls as the error."""
+    mp = mp_context(context.dps)
+    ends: list[Any] = []
+    for side in (0, 1, -1):
+        numbers: list[Any] = []
+        for x in args:
+            if x is None:
+                return None
+            mantissa, exponent = (arb(x).mid() + side * arb(x).rad()).mid().man_exp()
+            numbers.append(mp.ldexp(mp.mpf(int(mantissa)), int(exponent)))
+        found = n.op.reference(mp, *n.params, *numbers)
+        if not isinstance(found, mp.mpf) or not mp.isfinite(found):
+            return None
+        mantissa, exponent = found.man_exp
+        size = arb(int(mantissa)) * arb(2) ** int(exponent)
+        ends.append(-size if found < 0 else size)
+    value, *others = ends
+    error = abs(value) * arb(2) ** (16 - context.prec) + sum(abs(value - y) for y in others)
+    return value + arb(0, error.upper())
 
 
 def _value(n: Node, function: Callable[..., Ball] | None, point: Point, values: Mapping[Node, Ball]) -> Ball:
@@ -194,11 +288,11 @@ def _function(n: Node) -> Callable[..., Ball] | None:
     return with_numbers
 
 
-def _exact(value: float | Fraction) -> Ball:
+def _exact(value: Any) -> Ball:
     """Return a number as the checker writes it: a rational if it is short, otherwise a ball without a radius."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, Fraction):
+    if isinstance(value, bool) or type(value) is np.bool_:
+        return bool(value)
+    if isinstance(value, int | Fraction):
         return rational(value)
     if abs(value) < 2.0**53 and value == math.floor(value):
         return fmpq(int(value))

@@ -92,14 +92,6 @@ class TrialPoints:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), self.count).ravel()
 
 
-def reads_arrays(nodes: Sequence[Node]) -> bool:
-    """Tell whether a program has arrays, or ops that are not elementwise."""
-    order = topological(nodes)
-    return any(s.shape for s in symbols_of(nodes, order)) or not all(
-        n.op.pointwise or not n.args for n in order
-    )
-
-
 def sampled_lanes(
     nodes: Sequence[Node], first: Mapping[str, Any] | None = None, *, around: bool = False
 ) -> TrialPoints:
@@ -145,18 +137,12 @@ def _as_large(
     samples: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
 ) -> Array:
     """Return values of about the size of those at a point, within the domain."""
-    low, high = s.declaration.values.span
     if s.name not in first or s.dtype != "real":
         return samples
     # The spread is narrow: exp(-157800/T) must keep its order of magnitude.
     values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(samples)))
     values[0] = float(first[s.name])
-    inside: Array = np.ones(len(samples), dtype=bool)
-    if low is not None:
-        inside &= values > float(low)
-    if high is not None:
-        inside &= values < float(high)
-    return np.where(inside, values, samples)
+    return np.where(s.declaration.values.admits(values), values, samples)
 
 
 def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:

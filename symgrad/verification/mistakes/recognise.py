@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import reads_arrays, symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.candidate import Mistake, confirmed
@@ -31,7 +31,6 @@ from symgrad.verification.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PA
 from symgrad.verification.mistakes.numbers import (
     Array,
     lengths,
-    reads_arrays,
     sampled_arrays,
     sampled_lanes,
     telling,

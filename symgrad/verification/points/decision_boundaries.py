@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.checker.balls.entries import box
-from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.balls.programs import evaluate, in_interval
 from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
 from symgrad.checker.clock import Budget, tick
 from symgrad.checker.extension_field.generators import to_fraction
@@ -29,7 +29,7 @@ from symgrad.support.errors import UsageError
 from symgrad.support.traversal import walk
 from symgrad.verification.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES, SWITCHES
 from symgrad.verification.points.roots import root_between
-from symgrad.verification.points.values import admits, clamp_to_domain
+from symgrad.verification.points.values import clamp_to_domain
 
 fmpq: Any = flint.fmpq
 
@@ -150,7 +150,7 @@ class _Aims:
                 continue
             if type(g) is fmpq and type(h) is fmpq and g != h:
                 root = here - to_fraction(g) * (there - here) / (to_fraction(h) - to_fraction(g))
-                if root in exact or (admits(symbol, root) and at(root)[k] == 0):
+                if root in exact or (in_interval(symbol, root) and at(root)[k] == 0):
                     exact.setdefault(root)
                     continue
             curved.append(k)
@@ -161,7 +161,7 @@ class _Aims:
         # There may be a root next to a pole.
         poles = [c for c, row in zip(grid, rows, strict=True) if any(row[k] is None for k in curved)][:POLES]
         nearby = {c + s * _BESIDE[0] for c in poles for s in (1, -1)}
-        known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in nearby if admits(symbol, c)}
+        known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in nearby if in_interval(symbol, c)}
         grid = sorted(known)
         rows = [known[c] for c in grid]
         brackets = [
@@ -177,7 +177,7 @@ class _Aims:
             )
             root = Fraction(found)
             simple = dict.fromkeys(root.limit_denominator(d) for d in _SIMPLE)
-            ties = [c for c in simple if admits(symbol, c) and at(c)[k] == 0]
+            ties = [c for c in simple if in_interval(symbol, c) and at(c)[k] == 0]
             exact.update(dict.fromkeys(ties[:1]))
             close.setdefault(root)
         return list(exact), list(close)
@@ -226,7 +226,7 @@ def _around(symbol: Symbol, exact: list[Fraction], close: list[Fraction]) -> Ite
         size = abs(c) or Fraction(1)
         found += [c + s * size * d for d in _BESIDE for s in (1, -1)]
     is_integer = symbol.kind == "int"
-    yield from (c for n in found if admits(symbol, c := Fraction(round(n)) if is_integer else n))
+    yield from (c for n in found if in_interval(symbol, c := Fraction(round(n)) if is_integer else n))
 
 
 def _switches(program: ProofProgram) -> list[_Switch]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from symgrad.checker.balls.programs import in_interval
 from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.verification.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
@@ -138,7 +139,7 @@ def shorter(
         plain = set(short.values())
         if len(plain) < len(distinct) or (0 in plain) > (0 in distinct):
             continue
-        if not all(admits(s, short[n]) for s in symbols for n in numbers[s.name].flat):
+        if not all(in_interval(s, short[n]) for s in symbols for n in numbers[s.name].flat):
             continue
         if (left := left - 1) < 0:
             return
@@ -185,13 +186,6 @@ def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | Non
 
 def _real_symbols(program: ProofProgram, fixed: str | None) -> list[Symbol]:
     return [s for s in program.symbols if s.kind == "real" and s.name != fixed]
-
-
-def admits(symbol: Symbol, number: Fraction) -> bool:
-    """Tell whether a number is in the domain of a variable."""
-    if symbol.kind == "int" and number.denominator != 1:
-        return False
-    return (symbol.low is None or number > symbol.low) and (symbol.high is None or number < symbol.high)
 
 
 def draw_value(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,8 @@ import pytest
 
 from symgrad.analysis.explain.derivation import DerivationRecord, explain
 from symgrad.analysis.explain.naming import Naming
-from symgrad.analysis.explain.noise import array_witness
-from symgrad.analysis.explain.noise.precision import PrecisionPair
 from symgrad.frontend.text import parse_program
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.printing.reports.steps import derivation_report
 from symgrad.printing.texts.derivation import derivation_latex, derivation_svg, derivation_text
@@ -166,55 +163,6 @@ def test_a_near_tie_is_no_witness() -> None:
         "x : real[3]\nu ~ Normal(0, 1)\ny = max(stack((x[0] + u - u, x[0] + 2*u - 2*u)))*sum(x*0)", "y", "x"
     )
     assert d.noise["u"].enters is not True
-
-
-@pytest.mark.parametrize("axis", [None, 0, 1, 2])
-def test_positions_that_rounding_may_decide(axis: int | None) -> None:
-    """A largest or smallest entry is alone if, without the noise that is added here, no other one is as large."""
-    rng = np.random.default_rng(0)
-    level = PrecisionPair((50, 90))
-    found: list[bool] = []
-    for _ in range(200):
-        whole = rng.integers(-4, 5, tuple(rng.integers(1, 4, 3)))
-        x = np.empty(whole.shape, dtype=object)
-        for place in np.ndindex(*whole.shape):
-            x[place] = level.contexts[0].mpf(int(whole[place])) * (
-                1 + int(rng.integers(-3, 4)) * level.margin / 99
-            )
-        rows = (
-            whole.reshape(1, -1)
-            if axis is None
-            else np.moveaxis(whole, axis, -1).reshape(-1, whole.shape[axis])
-        )
-        expected = all((row == end(row)).sum() == 1 for row in rows for end in (np.max, np.min))
-        assert array_witness._is_unique(x, level.doubt(x, x), axis) == expected
-        found.append(expected)
-    assert 20 < sum(found) < 180
-
-
-def test_an_extreme_that_rounding_may_decide() -> None:
-    """Of the entries that equal an extreme exactly one may be near it."""
-    text = "x : real[{n}, {m}]\ny = sum(where(x == {f}(x, axis=1)[:, None], x, 0))"
-    rng = np.random.default_rng(0)
-    level = PrecisionPair((50, 90))
-    found: list[bool] = []
-    for k in range(80):
-        f, (n, m) = ("max", "min")[k % 2], rng.integers(1, 4, 2)
-        listing = parse_program(text.format(n=n, m=m, f=f))
-        node = next(v for v in topological([listing["y"]]) if v.op.name == "eq")
-        whole = rng.integers(0, 5, (n, m))
-        x = np.empty((n, m), dtype=object)
-        for place in np.ndindex(n, m):
-            x[place] = level.contexts[0].mpf(int(whole[place])) * (
-                1 + int(rng.integers(-3, 4)) * level.margin / 99
-            )
-        extremes = np.array([[getattr(builtins, f)(row)] for row in x], dtype=object)
-        values = {v: extremes if v is not listing.symbols["x"] else x for v in topological([node])}
-        expected = all((row == getattr(np, f)(row)).sum() == 1 for row in whole)
-        doubts = [np.zeros_like(x), level.doubt(extremes, extremes)]
-        assert array_witness._sure(level, node, values | {node: x == extremes}, doubts) == expected
-        found.append(expected)
-    assert 20 < sum(found) < 70
 
 
 @pytest.mark.parametrize(

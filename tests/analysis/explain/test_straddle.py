@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.analysis.explain.noise.precision import PrecisionPair
-from symgrad.analysis.explain.noise.sample_points import domain_of, draws, inside, only_value
+from symgrad.analysis.explain.noise.evidence import distinct_decimals
+from symgrad.analysis.explain.noise.sample_points import domain_of, draws, only_value
+from symgrad.checker.numbers import arb, context
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration, Distribution
 from symgrad.ir.values.evaluate import evaluate_mp
@@ -66,7 +67,7 @@ def test_two_draws_on_different_sides(head: str, formula: str) -> None:
     with mpmath.workdps(60):
         for draw, shown in zip(witness.draws, witness.gradients, strict=True):
             point = {name: cast("Fraction", v) for name, v in {**witness.values, "u": draw}.items()}
-            assert all(inside(domain_of(symbols[name]), value) for name, value in point.items())
+            assert all(domain_of(symbols[name]).admits(value) for name, value in point.items())
             at = {symbols[n]: mpmath.mpf(v.numerator) / v.denominator for n, v in point.items()}
             (value,) = evaluate_mp(mpmath.mp, [gradient], at)
             values.append(value)
@@ -132,9 +133,8 @@ def test_a_variable_with_one_value_is_no_noise(p: int, value: int) -> None:
 
 @pytest.mark.parametrize("places", [1, 19, 21, 30, 60, 100, 130])
 def test_what_is_shown_tells_two_values_apart(places: int) -> None:
-    level = PrecisionPair((300, 400))
-    coarse, fine = ([mp.mpf(1), 1 + mp.mpf(10) ** -places] for mp in level.contexts)
-    one, other = level.texts(coarse, fine)
+    with context.workprec(1000):
+        one, other = distinct_decimals(arb(1), 1 + arb(10) ** -places)
     assert one != other
     if other.startswith("the first + "):
         assert places > 100

@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symgrad.analysis.explain.limits import CANCELLED_SECONDS, PROVABLE_EQUATIONS
-from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
-from symgrad.analysis.explain.noise.witness import NoiseWitness
+from symgrad.analysis.explain.noise.evidence import NoiseWitness, decimals
+from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
+from symgrad.checker.numbers import fmpq
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 _PLACES = tuple(Fraction(n, 12) for n in (6, 4, 9))
 """Fractions of the support at which a random input is fixed if neither 0 nor 1 will do."""
-
-_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def are_same(a: Node, b: Node) -> bool:
 def _plain_values(source: Node) -> Iterator[Any]:
     """Yield values of a random input; those that simplify a formula most come first."""
     domain = domain_of(source)
-    yield from (v for v in (0, 1) if domain.kind != "bool" and inside(domain, v))
+    yield from (v for v in (0, 1) if domain.kind != "bool" and domain.admits(v))
     yield from (place_in(domain, t) for t in _PLACES)
 
 
@@ -133,13 +132,7 @@ def _witness(verdict: Verdict, wrt: int, name: str, other: str) -> NoiseWitness 
 
 def _decimal(text: str) -> str:
     """Convert a fraction, or the midpoint of a ball, to decimals; return other texts unchanged."""
-    import mpmath  # a late import: only programs with random inputs need it
-
     if text.startswith("["):
         return text[1:].split(" ")[0]
     top, sign, bottom = text.partition("/")
-    if not sign:
-        return text
-    mp: Any = mpmath.MPContext()
-    mp.dps = _DIGITS
-    return str(mp.nstr(mp.mpf(top) / int(bottom), _DIGITS))
+    return decimals(fmpq(int(top), int(bottom))) if sign else text

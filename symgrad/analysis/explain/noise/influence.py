@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from symgrad.analysis.explain.limits import REPLAYED_PULLBACKS
-from symgrad.analysis.explain.noise.sample_points import entries
-from symgrad.analysis.explain.noise.witness import Evidence
+from symgrad.analysis.explain.noise.evidence import Evidence, differ
 from symgrad.autodiff.trace import BackwardTrace, Pullback, placeholder
+from symgrad.checker.balls.entries import box, elementwise, reduce_axes, unbox
+from symgrad.checker.balls.scalar_ops import add, mul, neg, number
+from symgrad.checker.numbers import context, fmpq
 from symgrad.ir.graph import Node
-from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.rewrite.choice.certain_values import ball_values
+
+_ZERO, _ONE = fmpq(0), fmpq(1)
 
 
 def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
@@ -30,8 +35,9 @@ def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidenc
         return _of_numbers(trace, reading, evidence)
     if len(trace.steps) * (len(reading) + 1) > REPLAYED_PULLBACKS:
         return {}
-    usual = _replayed(trace, evidence, None)
-    return {i: _differ(evidence, usual, _replayed(trace, evidence, i)) for i in reading}
+    with context.workprec(evidence.bits):
+        usual = _replayed(trace, evidence, None)
+        return {i: differ(usual, _replayed(trace, evidence, i)) for i in reading}
 
 
 def _is_array(step: Pullback) -> bool:
@@ -44,51 +50,49 @@ def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence
     A zero coefficient passes nothing on, not even to an infinite factor: guards are strong zeros.
     """
     first = evidence.first
-    pulled: dict[Node, Any] = {o: first.get(seed, 1) for o, seed in trace.outputs}
-    for step in trace.steps:
-        coefficient = first[step.coefficient]
-        if coefficient != 0 and step.node in pulled:
-            pulled[step.target] = pulled.get(step.target, 0) + pulled[step.node] * coefficient
-    pushed: dict[Node, Any] = {trace.wrt[evidence.witness.wrt]: 1}
-    for step in reversed(trace.steps):
-        coefficient = first[step.coefficient]
-        if coefficient != 0 and step.target in pushed:
-            pushed[step.node] = pushed.get(step.node, 0) + pushed[step.target] * coefficient
-    changes: dict[int, bool] = {}
-    for i in reading:
-        step = trace.steps[i]
-        if not evidence.differs(step.coefficient):
-            changes[i] = False
-            continue
-        delta = evidence.second[step.coefficient] - first[step.coefficient]
-        changes[i] = pulled.get(step.node, 0) * delta * pushed.get(step.target, 0) != 0
+    with context.workprec(evidence.bits):
+        pulled: dict[Node, Any] = {o: number(first.get(seed, _ONE)) for o, seed in trace.outputs}
+        for step in trace.steps:
+            if step.node in pulled:
+                passed = _passed(pulled[step.node], first[step.coefficient])
+                pulled[step.target] = add(pulled.get(step.target, _ZERO), passed)
+        pushed: dict[Node, Any] = {trace.wrt[evidence.witness.wrt]: _ONE}
+        for step in reversed(trace.steps):
+            if step.target in pushed:
+                passed = _passed(pushed[step.target], first[step.coefficient])
+                pushed[step.node] = add(pushed.get(step.node, _ZERO), passed)
+        changes: dict[int, bool] = {}
+        for i in reading:
+            step = trace.steps[i]
+            delta = add(evidence.second[step.coefficient], neg(first[step.coefficient]))
+            around = mul(pulled.get(step.node, _ZERO), pushed.get(step.target, _ZERO))
+            changes[i] = differ(mul(around, delta), _ZERO)
     return changes
+
+
+def _passed(cotangent: Any, coefficient: Any) -> Any:
+    return _ZERO if 0 in (cotangent, coefficient) else mul(cotangent, number(coefficient))
 
 
 def _replayed(trace: BackwardTrace, evidence: Evidence, changed: int | None) -> Any:
     """Return the gradient for the first draw, except that one step has its coefficient for the second draw."""
-    pulled: dict[Node, Any] = {o: evidence.first.get(seed, 1) for o, seed in trace.outputs}
+    pulled: dict[Node, Any] = {o: evidence.first.get(seed, _ONE) for o, seed in trace.outputs}
     for i, step in enumerate(trace.steps):
         if step.node in pulled:
             values = evidence.second if i == changed else evidence.first
-            contribution = _pulled(step, pulled[step.node], values, evidence.level.contexts[0])
-            pulled[step.target] = pulled.get(step.target, 0) + contribution
-    return pulled.get(trace.wrt[evidence.witness.wrt], 0)
+            contribution = _pulled(step, pulled[step.node], values, evidence.bits)
+            pulled[step.target] = elementwise(add, pulled.get(step.target, _ZERO), contribution)
+    return pulled.get(trace.wrt[evidence.witness.wrt], _ZERO)
 
 
-def _pulled(step: Pullback, cotangent: Any, values: Mapping[Node, Any], mp: Any) -> Any:
+def _pulled(step: Pullback, cotangent: Any, values: Mapping[Node, Any], bits: int) -> Any:
     shape = np.shape(values[step.target])
-    whole = np.broadcast_to(np.asarray(cotangent, dtype=object), np.shape(values[step.node]))
+    whole = np.broadcast_to(box(cotangent), np.shape(values[step.node]))
+    given = values if step.node.op.pointwise else {**values, placeholder(step.node): unbox(whole)}
+    coefficient = ball_values([step.coefficient], given, bits)[step.coefficient]
     if not step.node.op.pointwise:
-        given = {**values, placeholder(step.node): whole if step.node.shape else whole[()]}
-        return np.broadcast_to(np.asarray(evaluate_mp(mp, [step.coefficient], given)[0], dtype=object), shape)
-    coefficient = np.asarray(evaluate_mp(mp, [step.coefficient], values)[0], dtype=object)
-    product = np.asarray(np.where(coefficient == 0, 0, whole * coefficient), dtype=object)
+        return np.broadcast_to(box(coefficient), shape)
+    product = elementwise(_passed, whole, coefficient)
     lead = product.ndim - len(shape)
     axes = [i for i in range(product.ndim) if i < lead or (shape[i - lead] == 1 and product.shape[i] != 1)]
-    return np.reshape(np.sum(product, axis=tuple(axes)), shape)
-
-
-def _differ(evidence: Evidence, one: Any, other: Any) -> bool:
-    pairs = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
-    return any(evidence.level.differ(p, q) for p, q in zip(*map(entries, pairs), strict=True))
+    return np.reshape(reduce_axes(tuple(axes), product, lambda v: reduce(add, v, _ZERO)), shape)

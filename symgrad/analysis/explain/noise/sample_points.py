@@ -7,9 +7,10 @@ the same points on every machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from symgrad.analysis.explain.limits import LANDMARKS
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
 from symgrad.ir.size_substitution import domain_with
-from symgrad.ir.sizes import Extent, least_value
+from symgrad.ir.sizes import Extent, evaluate_size, least_value
 from symgrad.ir.types import Domain, Number
 
 # Fractions of the support: first the middles of both halves, then the ends, the centre and others.
@@ -41,14 +42,6 @@ def domain_of(symbol: Node, sizes: Mapping[str, int] = {}) -> Domain:
     low = domain.span[0]
     most = least_value(domain.high) if isinstance(domain.high, str | Extent) else domain.span[1]
     return replace(domain, low=most if low is None else low, high=most if low is None else low)
-
-
-def inside(domain: Domain, value: Number) -> bool:
-    """Tell whether a number is in the interior of a domain, or in a closed domain of integers."""
-    low, high = domain.span
-    if domain.kind == "int" and domain.closed:
-        return (low is None or low <= value) and (high is None or value <= high)
-    return (low is None or low < value) and (high is None or value < high)
 
 
 def only_value(symbol: Node) -> Number | None:
@@ -80,10 +73,10 @@ def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = 
     found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
     if domain.kind == "int":
         landmarks = [*(end for end in domain.span if end is not None), *map(int, landmarks)]
-    for landmark in [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:LANDMARKS]:
+    for landmark in [v for v in dict.fromkeys(landmarks) if domain.admits(v)][:LANDMARKS]:
         room = [abs(end - landmark) for end in domain.span if end is not None]
         step = 1 if domain.kind == "int" else min([Fraction(1, 1000), *(Fraction(r) / 2 for r in room)])
-        found.update((v, None) for v in (landmark + step, landmark - step, landmark) if inside(domain, v))
+        found.update((v, None) for v in (landmark + step, landmark - step, landmark) if domain.admits(v))
     return list(found)
 
 
@@ -105,7 +98,71 @@ def place_in(domain: Domain, t: Fraction) -> Number | bool:
         # Zero would hide too much (0*x, x**0).
         return round(value) or 1
     rounded = Fraction(round(value * 100), 100)
-    return rounded if rounded != 0 and inside(domain, rounded) else value or Fraction(1, 8)
+    return rounded if rounded != 0 and domain.admits(rounded) else value or Fraction(1, 8)
+
+
+def filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], number: int) -> Any:
+    """Return a value for a symbol: a number, or an array of exact numbers of dtype object.
+
+    Args:
+        symbol: the symbol.
+        sizes: the lengths of axes.
+        value: a function that returns the entries by their positions, if they are independent.
+        number: the number of the draw, if entries depend on one another.
+
+    Raises:
+        ValueError: if there are not enough different values.
+    """
+    shape = tuple(evaluate_size(s, sizes) for s in symbol.shape)
+    if not shape:
+        return value(0)
+    distribution = symbol.declaration.distribution
+    if distribution is not None and not distribution.family.independent:
+        return _different(symbol, shape, _count(symbol, sizes), number)
+    array = np.empty(shape, dtype=object)
+    for i, place in enumerate(product(*map(range, shape))):
+        array[place] = value(i)
+    if symbol.declaration.symmetric:
+        rows, columns = np.triu_indices(shape[0])
+        array[columns, rows] = array[rows, columns]
+    return array
+
+
+def _count(symbol: Node, sizes: Mapping[str, int]) -> int:
+    """Return how many values a symbol can take, counted from 0."""
+    high = domain_of(symbol, sizes).high
+    if not isinstance(high, int):
+        raise ValueError(f"{symbol.name} takes any number of values")
+    return high + 1
+
+
+def _different(symbol: Node, shape: tuple[int, ...], count: int, number: int) -> Any:
+    """Return the first entries of a pseudo-random permutation."""
+    if shape[0] > count:
+        raise ValueError(f"{shape[0]} different positions out of {count}")
+    order = sorted(range(count), key=lambda k: hash_of(symbol.name, number, k))
+    return np.array(order[: shape[0]], dtype=object)
+
+
+def entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
+    """Return entry i of an input at a sample point. Integers are mostly indices, so the entries are 0 or 1."""
+    if symbol.shape and symbol.dtype == "int":
+        return hash_of(symbol.name, index, i) % 2
+    return _sized(symbol, value_at(symbol, hash_of(index, i) % 1009 if symbol.shape else index), size)
+
+
+def draw_entry(
+    source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
+) -> Number | bool:
+    """Return entry i of a draw. Entries differ, so that a dependence on their differences is seen."""
+    return _sized(source, candidates[hash_of(source.name, draw, i) % len(candidates)], size)
+
+
+def _sized(symbol: Node, value: Number | bool, size: Number) -> Number | bool:
+    """Scale a value of an unbounded real symbol."""
+    domain = domain_of(symbol)
+    free = domain.low is None and domain.high is None and symbol.dtype == "real"
+    return value * Fraction(size) if free and symbol.shape and size != 1 else value
 
 
 def as_floats(symbol: Node, value: Any) -> Any:

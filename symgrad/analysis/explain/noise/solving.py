@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.verification.points.roots import root_between
 
 _PLACES = 24
-_HALVINGS = 80
 
 
 def tie_of(left: Node, right: Node, u: Node) -> Node | None:
@@ -69,14 +70,8 @@ def change_of(choice: Node, u: Node, point: Mapping[Node, Any]) -> tuple[float, 
 
     places = [float(place_in(domain_of(u), Fraction(k, _PLACES))) for k in range(1, _PLACES)]
     values = [at(v) for v in places]
-    for low, high, below, above in zip(places, places[1:], values, values[1:], strict=False):
+    for (low, below), (high, above) in pairwise(zip(places, values, strict=True)):
         if below != above and np.isfinite(below) and np.isfinite(above):
-            for _ in range(_HALVINGS):
-                middle = low + (high - low) / 2
-                if not low < middle < high:
-                    break
-                value = at(middle)
-                low, high = (middle, high) if value == below else (low, middle)
-                above = above if value == below else value
-            return high, below, above
+            crossed = root_between(lambda v, at_low=below: -1.0 if at(v) == at_low else 1.0, low, high)
+            return crossed, below, at(crossed)
     return None

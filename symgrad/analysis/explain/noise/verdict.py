@@ -13,20 +13,13 @@ from typing import Protocol
 
 from symgrad.analysis.explain.limits import PROVABLE_EQUATIONS, SIMPLIFIED_EQUATIONS
 from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
-from symgrad.analysis.explain.noise.array_witness import find_array_evidence
 from symgrad.analysis.explain.noise.cancellation import TwoDraws, compare_draws
 from symgrad.analysis.explain.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.analysis.explain.noise.downstream import CleanValue, clean_values
+from symgrad.analysis.explain.noise.evidence import Evidence, NoiseWitness
 from symgrad.analysis.explain.noise.influence import influence_of
-from symgrad.analysis.explain.noise.precision import has_arrays
 from symgrad.analysis.explain.noise.sample_points import only_value
-from symgrad.analysis.explain.noise.witness import (
-    Evidence,
-    NoiseWitness,
-    find_evidence,
-    find_straddling,
-    requirements,
-)
+from symgrad.analysis.explain.noise.witness import find_evidence
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.ir.graph import Node, as_node, symbol
@@ -253,13 +246,8 @@ class _NoiseQuery:
         return self._verdict(None, "neither a witness nor a proof", reason, reading)
 
     def _evidence(self, *, straddle: bool) -> Evidence | None:
-        gradients = self.trace.gradients
-        read = [self.y, *gradients, self.source]
-        if has_arrays(topological([*read, *requirements(read)])):
-            return find_array_evidence(self.y, gradients, self.source, straddle=straddle)
         coefficients = [s.coefficient for s in self.trace.steps]
-        find = find_straddling if straddle else find_evidence
-        return find(self.y, gradients, coefficients, self.source)
+        return find_evidence(self.y, self.trace.gradients, coefficients, self.source, straddle=straddle)
 
     def _compares_numbers(self) -> bool:
         """Tell whether no condition in the gradient compares a value that the random input may make undefined.

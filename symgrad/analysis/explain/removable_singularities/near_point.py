@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of, inside
+from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of
 from symgrad.analysis.explain.removable_singularities.points import Point, is_real, precise
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
@@ -155,7 +155,7 @@ class PointNeighbourhood:
 
     def _new_truth(self, e: Node, n: int, h: float) -> Any:
         at = float(self.points[n][1]) + h
-        if not math.isfinite(at) or not inside(domain_of(self.v), Fraction(at)):
+        if not math.isfinite(at) or not domain_of(self.v).admits(Fraction(at)):
             return None
         # The inputs are the floats for which the form was computed. Further from the point, less cancels.
         mp = precise(_AWAY) if abs(h) > _DISTANCES[-1] else self.mp

@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from symgrad.analysis.explain.limits import GAP_PLACES
-from symgrad.analysis.explain.noise.sample_points import domain_of, inside, value_at
+from symgrad.analysis.explain.noise.sample_points import domain_of, value_at
 from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.ir.values.evaluate import evaluate_mp, exact_number, mp_context
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import leaves
 
@@ -75,9 +75,9 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
     found: list[tuple[Point, Any]] = []
     others = [s for s in symbols_of([e, at]) if s is not v]
     for k in range(4 * POINTS if others else 1):
-        point: Point = {s: to_mp(mp, value_at(s, k)) for s in others}
+        point: Point = {s: exact_number(mp, value_at(s, k)) for s in others}
         (value,) = evaluate_mp(mp, [at], point)
-        if is_real(mp, value) and inside(domain_of(v), Fraction(float(value))):
+        if is_real(mp, value) and domain_of(v).admits(Fraction(float(value))):
             found.append((point, value))
         if len(found) == POINTS:
             break
@@ -87,16 +87,7 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
 @cache
 def precise(digits: int = DIGITS) -> Any:
     """Return an mpmath context with many digits."""
-    import mpmath  # a late import, for a quick start
-
-    mp = mpmath.MPContext()
-    mp.dps = digits
-    return mp
-
-
-def to_mp(mp: Any, value: Any) -> Any:
-    """Convert a rational number to the context; return a bool unchanged."""
-    return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
+    return mp_context(digits)
 
 
 def is_real(mp: Any, value: Any) -> bool:
@@ -107,7 +98,7 @@ def is_real(mp: Any, value: Any) -> bool:
 def _vanishes(e: Node, n: Node, v: Node, at: Node) -> bool:
     mp = precise()
     # One point refutes most candidates.
-    first: Point = {s: to_mp(mp, value_at(s, 0)) for s in symbols_of([n, at]) if s is not v}
+    first: Point = {s: exact_number(mp, value_at(s, 0)) for s in symbols_of([n, at]) if s is not v}
     if not _is_zero(mp, n, {**first, v: evaluate_mp(mp, [at], first)[0]}, unknown=True):
         return False
     points = samples(e, v, at)

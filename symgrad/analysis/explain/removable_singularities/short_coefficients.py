@@ -6,13 +6,13 @@ from fractions import Fraction
 
 from symgrad.analysis.explain.limits import LARGEST_NUMBER_TOLD, RECOGNISED_DENOMINATOR
 from symgrad.analysis.explain.noise.sample_points import value_at
-from symgrad.analysis.explain.removable_singularities.points import DIGITS, POINTS, is_real, precise, to_mp
+from symgrad.analysis.explain.removable_singularities.points import DIGITS, POINTS, is_real, precise
 from symgrad.analysis.explain.removable_singularities.quotients import in_lowest_terms
 from symgrad.analysis.explain.removable_singularities.series import NoSeries
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.ops.scalar.arith import pow
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
@@ -70,7 +70,7 @@ class Shortener:
     def _is_zero(self, n: Node) -> bool:
         real = False
         for k in range(POINTS):
-            point = {s: to_mp(self._mp, value_at(s, k)) for s in symbols_of([n])}
+            point = {s: exact_number(self._mp, value_at(s, k)) for s in symbols_of([n])}
             (found,) = evaluate_mp(self._mp, [n], point)
             if not is_real(self._mp, found):
                 continue

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.sample_points import domain_of, hash_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, hash_of, place_in
 from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import reads_arrays, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError
 
@@ -60,7 +60,7 @@ class Points:
     def __init__(self, y: Node, end: float) -> None:
         self._order = topological([y])
         self.symbols = symbols_of([y])
-        self.vector = all(n.op.pointwise and not n.shape and n.op is not SIZE for n in self._order)
+        self.vector = not reads_arrays([y])
         """Whether all points form one batch."""
         names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in self._order))
         self._sizes = {name: 3 + i % 3 for i, name in enumerate(names)}
@@ -258,7 +258,7 @@ def _takes(s: Node, value: Any) -> bool:
     """Tell whether a value lies in the domain of an input."""
     domain = domain_of(s)
     ends = domain.span
-    return inside(domain, value) or (domain.closed and value in ends)
+    return domain.admits(value) or (domain.closed and value in ends)
 
 
 def real_variables(args: Sequence[Node]) -> list[Node]:

@@ -127,7 +127,7 @@ class CutFilter:
         if size == 0:
             self.tried[0] = 1
             return self.remaining([()])
-        work = comb(count, size - 1) * sum(np.size(m) for m in self.points[0].exact[1].matrices)
+        work = comb(count, size - 1) * sum(np.size(m) for m in self.points[0].exact.matrices)
         kinds: tuple[tuple[Kind, float], ...] = (("float", _MOST_FLOATS), ("fixed", _MOST_FIXED))
         for kind, most in kinds:
             # Fixed-point numbers are slow, but they have hundreds of bits: enough for cancellation that ruins floats.

@@ -1,26 +1,28 @@
-"""Local derivatives of the edges of a program at an exact point, and sums over the uncut paths, at one precision."""
+"""Local derivatives of the edges of a program at an exact point, and sums over the uncut paths, in balls."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
-from symgrad.analysis.explain.noise.sample_points import hash_of
+from symgrad.analysis.explain.noise.sample_points import converted, hash_of
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
 from symgrad.autodiff.trace import Pullback, placeholder
+from symgrad.checker.balls.entries import box
+from symgrad.checker.balls.scalar_ops import ball, number
+from symgrad.checker.numbers import arb, fmpq
+from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.values.evaluate import evaluate_mp, exact_number
+from symgrad.rewrite.choice.certain_values import ball_values
 
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:
-    """The local derivatives of a graph at one point, at one precision, with a bound on the sums of their products.
+    """The local derivatives of a graph at one point, with a bound on the sums of their products.
 
     Scalars are numbers, and arrays are vectors of entries; so local derivatives are numbers or matrices.
 
@@ -39,45 +41,41 @@ class ExactSums:
     unit: Any
 
 
-def agree(graph: PathGraph, coarse: ExactSums, fine: ExactSums, level: PrecisionPair) -> bool:
-    """Tell whether both precisions agree on each local derivative."""
+def are_precise(graph: PathGraph, at: ExactSums, margin: float) -> bool:
+    """Tell whether the errors of all local derivatives are within a margin of the sizes of their tangents."""
     for k, edge in enumerate(graph.edges):
         if edge.node is not None:
-            off = _sizes(coarse.matrices[k] - fine.matrices[k], fine.scales[edge.target])
-            beyond = off > fine.scales[edge.node] * level.margin
-            if beyond is True or (beyond is not False and np.any(beyond)):
+            errors = _sizes(converted(at.matrices[k], _error), at.scales[edge.target])
+            if not np.all(errors <= at.scales[edge.node] * margin):
                 return False
     return True
 
 
-def exact_sums(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> ExactSums | None:
-    """Compute the local derivatives at one precision; return None if one is not finite."""
+def _error(x: Any) -> Any:
+    return ball(x).rad()
+
+
+def exact_sums(graph: PathGraph, values: Mapping[Node, Any], bits: int) -> ExactSums | None:
+    """Compute the local derivatives in balls, at the precision of the context; return None if one is unknown."""
     matrices: list[Any] = []
     for edge in graph.edges:
-        matrix = None if edge.step is None else _matrix(edge.step, values, mp)
-        if matrix is not None and not _finite(mp, matrix):
+        matrix = None if edge.step is None else _matrix(edge.step, values, bits)
+        if edge.step is not None and not all_certain([matrix]):
             return None
         matrices.append(matrix)
-    value = np.asarray(values[graph.y], dtype=object)
-    if not _finite(mp, value):
+    value = values[graph.y]
+    if not all_certain([value]):
         return None
-    ends = {w: _direction(mp, w, np.size(np.asarray(values[w], dtype=object))) for w in graph.ends}
-    seed = _direction(mp, "seed", value.size) if value.shape else mp.mpf(1)
+    ends = {w: _direction(w, np.size(values[w])) for w in graph.ends}
+    seed = _direction("seed", np.size(value)) if np.ndim(value) else arb(1)
     scales: dict[Node, Any] = {}
     for node in graph.order:
-        size: Any = abs(ends[node]) if node in ends else 0
+        size: Any = abs(ends[node]) if node in ends else arb(0)
         for k in graph.out_of[node]:
             size = size + _sizes(matrices[k], scales[graph.edges[k].target])
-        one = mp.mpf(1)
-        scales[node] = np.where(size == 0, one, size) if np.ndim(size) else size or one
-    unit = np.asarray(abs(seed) * scales.get(graph.y, 1)).sum()
+        scales[node] = converted(size, lambda x: x.mid() if x > 0 else arb(1))
+    unit = np.asarray(abs(seed) * scales.get(graph.y, arb(1))).sum()
     return ExactSums(matrices, ends, seed, scales, unit)
-
-
-def _finite(mp: Any, value: Any) -> bool:
-    if not isinstance(value, np.ndarray):  # most values are scalars, for which NumPy is slow
-        return is_finite(mp, value)
-    return all(is_finite(mp, x) for x in np.asarray(cast("Any", value), dtype=object).ravel())
 
 
 def _times(matrix: Any, vector: Any) -> Any:
@@ -93,34 +91,36 @@ def _sizes(matrix: Any, vector: Any) -> Any:
     return _times(abs(matrix), vector)
 
 
-def _direction(mp: Any, key: Node | str, size: int) -> Any:
+def _direction(key: Node | str, size: int) -> Any:
     """Return a random vector without zeros."""
     name = key if isinstance(key, str) else key.name if key.op is SYMBOL else "value"
-    numbers = [Fraction(500 + hash_of(name, i, "direction") % 997, 997) for i in range(size)]
-    entries = [exact_number(mp, n) for n in numbers]
+    entries = [arb(500 + hash_of(name, i, "direction") % 997) / 997 for i in range(size)]
     return np.array(entries, dtype=object) if size != 1 else entries[0]
 
 
-def _matrix(step: Pullback, values: Mapping[Node, Any], mp: Any) -> Any:
+def _matrix(step: Pullback, values: Mapping[Node, Any], bits: int) -> Any:
     """Return the Jacobian of an equation with respect to one argument."""
     node, target = step.node, step.target
     shape, below = np.shape(values[node]), np.shape(values[target])
     if node.op.pointwise and not shape:
-        return values[step.coefficient]
+        return _as_ball(values[step.coefficient])
     rows, columns = prod(shape), prod(below)
-    matrix = np.full((rows, columns), mp.mpf(0), dtype=object)
+    matrix = np.full((rows, columns), arb(0), dtype=object)
     if node.op.pointwise:
         reads = np.broadcast_to(np.arange(columns).reshape(below), shape).ravel()
-        value = np.asarray(values[step.coefficient], dtype=object)
-        matrix[np.arange(rows), reads] = np.broadcast_to(value, shape).ravel()
+        matrix[np.arange(rows), reads] = np.broadcast_to(box(values[step.coefficient]), shape).ravel()
     else:
         for i in range(rows):
-            unit = np.full(rows, mp.mpf(0), dtype=object)
-            unit[i] = mp.mpf(1)
+            unit = np.full(rows, fmpq(0), dtype=object)
+            unit[i] = fmpq(1)
             given = {**values, placeholder(node): unit.reshape(shape) if shape else unit[0]}
-            (sent,) = evaluate_mp(mp, [step.coefficient], given)
-            matrix[i] = np.broadcast_to(np.asarray(sent, dtype=object), below).ravel()
-    return matrix if matrix.size != 1 else matrix[0, 0]
+            sent = ball_values([step.coefficient], given, bits)[step.coefficient]
+            matrix[i] = np.broadcast_to(box(sent), below).ravel()
+    return converted(matrix if matrix.size != 1 else matrix[0, 0], _as_ball)
+
+
+def _as_ball(x: Any) -> Any:
+    return ball(number(x))
 
 
 def tangents_of(graph: PathGraph, at: ExactSums, cut: Collection[int] = ()) -> dict[Node, Any]:

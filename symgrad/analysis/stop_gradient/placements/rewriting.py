@@ -9,6 +9,7 @@ import numpy as np
 from symgrad.analysis.stop_gradient.placements.cut_filter import adjoints, pushed
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
 from symgrad.analysis.stop_gradient.placements.sample_points import CutProblem, Point
+from symgrad.checker.numbers import context
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import stop_gradient
@@ -52,13 +53,14 @@ def outer_forms(problem: CutProblem, fixed: Mapping[Node, Node], points: Sequenc
     graph = problem.graph
     found = [n for n in graph.order if fixed.get(n, n) is not n]
     for point in points:
-        at, scaled = point.exact[1], point.within(graph, "fixed")
+        at, scaled = point.exact, point.within(graph, "fixed")
         by = adjoints(graph, scaled)
         moves = pushed(graph, scaled, [()])
         total = scaled.times(scaled.seed, moves[graph.y])[0, 0]
         rest: list[Node] = []
         for n in found:
-            calm = scaled.number(point.calm.get(fixed[n], 0 * at.scales[n]) / at.scales[n])
+            with context.workprec(point.bits):
+                calm = scaled.number(point.calm.get(fixed[n], 0 * at.scales[n]) / at.scales[n])
             there = total + scaled.times(by[n], calm - moves[n])[0, 0]
             if abs(there - scaled.target) <= scaled.bound * (1 + int(np.max(abs(calm))) // scaled.one):
                 rest.append(n)

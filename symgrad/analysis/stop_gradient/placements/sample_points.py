@@ -1,7 +1,7 @@
 """Exact points for the search, with the local derivative of every edge.
 
-Inputs are exact numbers. Values and local derivatives are computed at two precisions that must agree; near a point, no
-branch may depend on rounding. Along a random direction, every tangent is divided by the sum of the absolute values of
+Inputs are exact numbers. Values and local derivatives are computed with balls, so that no branch depends on rounding.
+Along a random direction, every tangent is divided by the sum of the absolute values of
 its summands. So all scaled tangents are at most 1, for any depth of the program, and one bound covers the rounding of
 floats.
 """
@@ -16,30 +16,29 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.noise import array_witness, precision
-from symgrad.analysis.explain.noise.array_witness import draw_entry, entry, filled
-from symgrad.analysis.explain.noise.precision import PrecisionPair, has_arrays
-from symgrad.analysis.explain.noise.sample_points import draws, hash_of
+from symgrad.analysis.explain.noise.sample_points import draw_entry, draws, entry, filled, hash_of
 from symgrad.analysis.stop_gradient.placements.edge_values import (
     ExactSums,
-    agree,
+    are_precise,
     derivative,
     exact_sums,
     tangents_of,
 )
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
-from symgrad.analysis.stop_gradient.placements.value_cache import Computed, PointValues, Row, frozen_point
 from symgrad.autodiff.trace import placeholder
+from symgrad.checker.numbers import arb, context
+from symgrad.checker.witness import disjoint
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.rewrite.choice.certain_values import ball_values, exact_ball
 from symgrad.support.errors import SymgradError
 
-_DIGITS, _DEEP = (100, 140), (500, 600)
-"""Digits of the two precisions: first the usual ones, then those for a derivative that cancels to less than 1e-30 of
-its summands."""
+_BITS, _DEEP = 384, 1792
+"""The precisions: first the usual one, then one for a derivative that cancels to less than 1e-30 of its summands."""
 
 _CANCELLED = 30
+_LARGEST_SHARE = arb(10**6)  # the largest derivative, in units of the summands
 _GRID = 3  # number of choices of inputs, and of draws for each choice
 _LONG = 400  # in a program with more equations, there is one choice of inputs with two draws
 _TRIED = 4  # number of attempts for each choice of inputs, because some are outside a domain
@@ -75,35 +74,36 @@ class Point:
 
     Attributes:
         number: the number of the choice of inputs.
-        exact: the local derivatives, at both precisions.
-        wanted: the derivative of the program with fixed noise along the direction, at both precisions.
+        exact: the local derivatives.
+        wanted: the derivative of the program with fixed noise along the direction.
         calm: the tangents of that program, by node.
         unit: the sum of the absolute values of the summands of both derivatives.
-        level: the position of the two precisions in the list of pairs.
+        bits: the precision.
         scaled: a cache for `within`.
     """
 
     number: int
-    exact: tuple[ExactSums, ExactSums] = field(repr=False)
-    wanted: tuple[Any, Any]
+    exact: ExactSums = field(repr=False)
+    wanted: Any
     calm: Mapping[Node, Any] = field(repr=False)
     unit: Any
-    level: PrecisionPair = field(repr=False)
+    bits: int
     scaled: dict[str, Scaled] = field(repr=False, default_factory=dict[str, "Scaled"])
 
     @property
     def wants_something(self) -> bool:
         """Whether the reference is certainly not zero at this point."""
-        return bool(min(abs(w) for w in self.wanted) > self.unit * self.level.margin)
+        return bool(self.wanted != 0)
 
     def scale(self, node: Node) -> Any:
         """Return the divisor of the tangent of a scalar node."""
-        return self.exact[1].scales[node]
+        return self.exact.scales[node]
 
     def within(self, graph: PathGraph, kind: Kind) -> Scaled:
         """Return the scaled local derivatives, in floats or in fixed-point numbers."""
         if kind not in self.scaled:
-            self.scaled[kind] = _scaled(graph, self.exact[1], self.wanted[1], kind, self.level)
+            with context.workprec(self.bits):
+                self.scaled[kind] = _scaled(graph, self.exact, self.wanted, kind, self.bits)
         return self.scaled[kind]
 
 
@@ -144,33 +144,21 @@ class Scaled:
         return product if self.kind == "float" else product >> self.bits
 
 
-def points_of(problem: CutProblem, computed: Computed) -> list[Point]:
-    """Return exact points, with several draws for each choice of inputs; none if the program is too large.
-
-    Args:
-        problem: the program and the reference.
-        computed: the cache that searches with the same noise and reference share.
-    """
-    plain, deep = computed.to(_DIGITS), computed.to(_DEEP)
-    if not computed.cancels:
-        found: list[Point] = []
-        for p in _points(problem, plain):
-            if abs(derivative(problem.graph, p.exact[1])) * 10**_CANCELLED < p.unit:
-                computed.cancels = True
-                break
-            found.append(p)
-        else:
-            return found
-    return list(_points(problem, deep)) or list(_points(problem, plain))
+def points_of(problem: CutProblem) -> list[Point]:
+    """Return exact points, with several draws for each choice of inputs; none if the program is too large."""
+    found: list[Point] = []
+    for p in _points(problem, _BITS):
+        if abs(derivative(problem.graph, p.exact)) * 10**_CANCELLED < p.unit:
+            return list(_points(problem, _DEEP)) or list(_points(problem, _BITS))
+        found.append(p)
+    return found
 
 
-def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
+def _points(problem: CutProblem, bits: int) -> Iterator[Point]:
     g, c = problem.graph, problem.calm
     held = {*problem.held}
     order = topological([g.y, c.y, *g.wrt, *_coefficients(g), *_coefficients(c)], until=held)
     inputs = [n for n in order if n.op is SYMBOL or n in held]
-    read = topological([c.y, *_coefficients(c)], until=held)
-    of_calm = [n for n in read if n.op is SYMBOL or n in held]
     sources = [s for s in problem.sources if s in {*inputs}]
     names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in order))
     grid = 2 if len(order) > _LONG else _GRID
@@ -196,13 +184,9 @@ def _points(problem: CutProblem, computed: PointValues) -> Iterator[Point]:
                         at[s] = candidates[
                             (draw + (0 if draw < 2 else hash_of(s.name, draw))) % len(candidates)
                         ]
-                rows = computed.rows(order, at, sizes, number)
-                if not _sure(order, rows, at, computed.level):
-                    continue
-                key = (c, frozen_point(of_calm, at, sizes))
-                if key not in computed.references:
-                    computed.references[key] = _reference(c, rows, computed.level)
-                point = _point(g, rows, computed.references[key], number, computed.level)
+                values = ball_values(order, {s: exact_ball(v) for s, v in at.items()}, bits)
+                with context.workprec(bits):
+                    point = _point(problem, values, number, bits)
                 if point is not None:
                     seen += 1
                     yield point
@@ -229,54 +213,30 @@ def _work(problem: CutProblem, sizes: Mapping[str, int]) -> int:
     )
 
 
-def _sure(order: Sequence[Node], rows: tuple[Row, Row], at: Mapping[Node, Any], level: PrecisionPair) -> bool:
-    if has_arrays(order):
-        return array_witness.settled(level, order, *rows)
-    return precision.settled(level, order, *rows, at)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reference:
-    """The reference derivative at both precisions, its tangents by node, and the size of its summands."""
-
-    wanted: tuple[Any, Any]
-    tangents: Mapping[Node, Any]
-    unit: Any
-
-
-def _reference(calm: PathGraph, rows: tuple[Row, Row], level: PrecisionPair) -> _Reference | None:
-    coarse, fine = (exact_sums(calm, r, mp) for r, mp in zip(rows, level.contexts, strict=True))
-    if coarse is None or fine is None:
+def _point(problem: CutProblem, values: Mapping[Node, Any], number: int, bits: int) -> Point | None:
+    at, reference = (exact_sums(g, values, bits) for g in (problem.graph, problem.calm))
+    if at is None or reference is None:
         return None
-    tangents = tangents_of(calm, fine)
-    wanted = derivative(calm, coarse), derivative(calm, fine, tangents=tangents)
-    return _Reference(wanted, tangents, fine.unit)
+    calm, unit, margin = tangents_of(problem.calm, reference), at.unit + reference.unit, _margin(bits)
+    wanted = derivative(problem.calm, reference, tangents=calm)
+    if not wanted.rad() <= unit * margin or not are_precise(problem.graph, at, margin):
+        return None
+    return Point(number, at, wanted, calm, unit, bits)
 
 
-def _point(
-    graph: PathGraph, rows: tuple[Row, Row], reference: _Reference | None, number: int, level: PrecisionPair
-) -> Point | None:
-    coarse, fine = (exact_sums(graph, r, mp) for r, mp in zip(rows, level.contexts, strict=True))
-    if coarse is None or fine is None or reference is None:
-        return None
-    unit = fine.unit + reference.unit
-    a, b = reference.wanted
-    # If they disagree, rounding errors exceed the margin.
-    if abs(a - b) > unit * level.margin or not agree(graph, coarse, fine, level):
-        return None
-    return Point(number, (coarse, fine), reference.wanted, reference.tangents, unit, level)
+def _margin(bits: int) -> float:
+    """Return the relative error that local derivatives may have."""
+    return 2.0 ** -(bits // 2)
 
 
 def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:
-    """Tell whether the gradient with some edges cut is certainly not the reference, at high precision."""
-    found = [derivative(graph, at, cut) for at in point.exact]
-    off = [abs(a - b) for a, b in zip(found, point.wanted, strict=True)]
-    return bool(min(off) > point.unit * point.level.margin)
+    """Tell whether the gradient with some edges cut is certainly not the reference."""
+    with context.workprec(point.bits):
+        return disjoint(derivative(graph, point.exact, cut), point.wanted)
 
 
-def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: PrecisionPair) -> Scaled:
-    mp = level.contexts[1]
-    bits = level.contexts[0].prec + 64  # number of fractional bits
+def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, precision: int) -> Scaled:
+    bits = precision + 64  # number of fractional bits
     one: Any = 1.0 if kind == "float" else 1 << bits
 
     def numbers(value: Any) -> Any:
@@ -294,8 +254,8 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: Pre
                 matrices[k] = numbers(matrix * below / at.scales[node])[0, 0]
     ends = {w: numbers(t / at.scales[w]) for w, t in at.ends.items()}
     seed = numbers(at.seed * at.scales[graph.y] / at.unit).T
-    target = wanted / at.unit
-    target = numbers(mp.sign(target) * min(abs(target), mp.mpf(10) ** 6))[0, 0]
+    share = wanted / at.unit
+    target = numbers(max(min(share, _LARGEST_SHARE), -_LARGEST_SHARE))[0, 0]
     # Tangents and the sums of their absolute summands are at most 1, so rounding errors add up without growing.
     steps = 8 * (
         sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8
@@ -303,7 +263,7 @@ def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: Pre
     if kind == "float":
         bound: Any = steps * 2.0**-53 * (1 + abs(target))
     else:
-        bound = numbers(steps * (1 + abs(wanted / at.unit)) * level.margin)[0, 0]
+        bound = numbers(steps * (1 + abs(share)) * _margin(precision))[0, 0]
     return Scaled(matrices, ends, seed, target, bound, one, kind, bits)
 
 
@@ -316,5 +276,7 @@ def _numbers(value: Any, kind: Kind, bits: int) -> Any:
         entries = np.empty(array.shape, dtype=object)
         for place in np.ndindex(*array.shape):
             x: Any = array[place]
-            entries[place] = int(x.context.floor(x.context.ldexp(x, bits)))
+            mantissa, exponent = (int(n) for n in x.mid().man_exp())
+            shift = exponent + bits
+            entries[place] = mantissa << shift if shift > 0 else mantissa >> -shift
     return entries if entries.ndim == 2 else entries.reshape(-1, 1)

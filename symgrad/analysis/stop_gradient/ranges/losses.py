@@ -15,21 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
-from symgrad.analysis.explain.noise.sample_points import converted, domain_of, entries, inside
+from symgrad.analysis.explain.noise.sample_points import converted, domain_of, entries
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch
+from symgrad.checker.balls.scalar_ops import ball
 from symgrad.checker.clock import is_late, now
+from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.values.evaluate import evaluate_mp, exact_number
+from symgrad.rewrite.choice.certain_values import ball_values, exact_ball
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import walk
 
-_DIGITS = ((60, 90), (1200, 1250))
-"""Pairs of precisions; the second pair is used if, at the first, a value is infinite or depends on rounding."""
-_MARGIN = 1e-30  # tolerance between the precisions of a pair
+_BITS = 256, 4096
+"""The precisions; the second is used if, at the first, a value is unknown."""
+
 _LARGEST = sys.float_info.max
 _FEWEST, _EXACT = 3, 48  # number of points in exact arithmetic
 _EQUATIONS = 4_000  # number of equations, summed over all these points
@@ -209,7 +210,7 @@ def _steps(
     if limit:
         return _infinite_product(query, live, values)
     exact = exact_values(order, point)
-    if exact is None or not all(map(_has_value, entries(exact[first]))):
+    if exact is None or not all_certain([exact[first]]):
         return None
     around = next((n for n in order if (n is first or is_above(n, first)) and _in_range(exact[n])), None)
     if around is None:
@@ -271,7 +272,10 @@ def _finite(value: Any) -> bool:
 def _vanished(value: Any, exact: Any) -> Any:
     """Return the exact size of an entry that rounds to 0; None if there is none."""
     floats = np.ravel(np.asarray(value, dtype=float))
-    return next((abs(e) for f, e in zip(floats, entries(exact), strict=False) if f == 0 and e != 0), None)
+    return next(
+        (abs(e) for f, e in zip(floats, entries(exact), strict=False) if f == 0 and e is not None and e != 0),
+        None,
+    )
 
 
 def _row(query: LintQuery, point: Batch, values: Mapping[Node, Any]) -> ExactRow | None:
@@ -290,58 +294,39 @@ def _row(query: LintQuery, point: Batch, values: Mapping[Node, Any]) -> ExactRow
 def exact_values(
     nodes: Sequence[Node], point: Batch, steps: Mapping[Node, Fraction] = {}
 ) -> dict[Node, Any] | None:
-    """Return the values of nodes in many digits; None if they cannot be computed, or depend on rounding.
+    """Return the values of nodes in balls, with None for unknown entries; None if they cannot be computed.
 
     Args:
         nodes: the nodes.
         point: the inputs.
         steps: numbers that are added to inputs.
     """
-    found = None
-    for digits in _DIGITS:
-        found = _in_digits(PrecisionPair(digits), nodes, point, steps)
-        if found is not None and all(_has_value(v) for n in nodes for v in entries(found[n])):
-            return found
-    return found
-
-
-def _in_digits(
-    level: PrecisionPair, nodes: Sequence[Node], point: Batch, steps: Mapping[Node, Fraction]
-) -> dict[Node, Any] | None:
-    found: list[list[Any]] = []
-    for mp in level.contexts:
-        given = {
-            s: converted(
-                np.asarray(v).reshape(())[()] if not s.shape else v, partial(_number, mp, s, steps.get(s))
-            )
-            for s, v in point.items()
-        }
+    given = {
+        s: exact_ball(
+            converted(np.asarray(v).reshape(())[()] if not s.shape else v, partial(_number, s, steps.get(s)))
+        )
+        for s, v in point.items()
+    }
+    found: dict[Node, Any] | None = None
+    for bits in _BITS:
         try:
-            found.append(evaluate_mp(mp, nodes, given))
-        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+            found = ball_values(nodes, given, bits)
+        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
-    for coarse, fine in zip(*found, strict=True):
-        for a, b in zip(entries(coarse), entries(fine), strict=True):
-            if is_finite(level.contexts[0], a) and abs(a - b) > _MARGIN * (1 + abs(b)):
-                return None
-    return dict(zip(nodes, found[1], strict=True))
+        if all_certain([found[n] for n in nodes]):
+            break
+    return None if found is None else {n: converted(found[n], ball) for n in nodes}
 
 
-def _number(mp: Any, s: Node, step: Fraction | None, x: Any) -> Any:
+def _number(s: Node, step: Fraction | None, x: Any) -> Any:
     if s.dtype != "real":
         return bool(x) if s.dtype == "bool" else int(x)
-    return mp.mpf(float(x)) + (0 if step is None else exact_number(mp, step))
-
-
-def _has_value(v: Any) -> bool:
-    return isinstance(v, (bool, int)) or bool(
-        hasattr(v, "context") and not hasattr(v, "_mpc_") and v.context.isfinite(v)
-    )
+    return Fraction(float(x)) + (step or 0)
 
 
 def _in_range(value: Any) -> bool:
     """Tell whether all entries are in the range of floats."""
-    return all(_has_value(v) and abs(v) <= _LARGEST for v in entries(value))
+    return all(v is not None and abs(v) <= _LARGEST for v in entries(value))
 
 
 def _limit(query: LintQuery, point: Batch, values: Mapping[Node, Any]) -> Any:
@@ -385,13 +370,11 @@ def _value_near(query: LintQuery, point: Batch, path: Mapping[Node, tuple[int, i
     steps = {s: sign * Fraction(1, 10 ** (power * k)) for s, (sign, k) in path.items()}
     for s, step in steps.items():
         domain = domain_of(s)
-        if not all(
-            inside(domain, Fraction(v) + step) for v in np.ravel(np.asarray(point[s], float)).tolist()
-        ):
+        if not all(domain.admits(Fraction(v) + step) for v in np.ravel(np.asarray(point[s], float)).tolist()):
             return None
     exact = exact_values([query.y], point, steps)
     value = None if exact is None else exact[query.y]
-    return value if value is not None and all(map(_has_value, entries(value))) else None
+    return value if value is not None and all_certain([value]) else None
 
 
 def _near(a: Any, b: Any) -> bool:

@@ -5,6 +5,7 @@ The repairs are equal forms that are right at the points of loss.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
+from symgrad.analysis.explain.noise.evidence import decimals
 from symgrad.analysis.explain.noise.sample_points import entries
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, is_close
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, losses_of, single
 from symgrad.checker.clock import is_late, now
+from symgrad.checker.numbers import arb
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
@@ -235,16 +238,15 @@ def _here(query: LintQuery, loss: Loss) -> str:
 
 def _short(entry: Any) -> str:
     """Return a number with six digits, also below the range of floats."""
-    tiny = 0 < abs(entry) < sys.float_info.min and -entry.context.mag(entry) < _LONG
-    return str(entry.context.nstr(entry, 6)) if tiny else f"{float(entry):.6g}"
+    tiny = arb(2) ** -_LONG < abs(entry) < sys.float_info.min
+    return decimals(entry, 6) if tiny else f"{float(entry):.6g}"
 
 
 def _power(value: Any) -> str:
     """Return the size of the first entry outside the range of floats, as a power of ten; "" if there is none."""
-    for v in map(abs, entries(value)):
-        finite = hasattr(v, "context") and v.context.isfinite(v)
-        if finite and v and not sys.float_info.min <= v <= sys.float_info.max:
-            return f"about 1e{int(v.context.floor(v.context.log10(v))):+d}"
+    for v in (abs(e) for e in entries(value) if isinstance(e, arb) and e != 0):
+        if not sys.float_info.min <= v <= sys.float_info.max:
+            return f"about 1e{math.floor(float(v.log_base(10)) + 1e-9):+d}"
     return ""
 
 

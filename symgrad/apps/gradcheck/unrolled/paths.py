@@ -163,9 +163,7 @@ def choose(position: Expr, length: int) -> int:
         return known
     if node.op is not SYMBOL:
         raise UnsupportedError("it picks an entry by what is computed")
-    low, high = node.declaration.values.span
     for k in (*range(length), *range(-1, -length - 1, -1)):
-        inside = (low is None or low <= k) and (high is None or k <= high)
-        if inside and _is_number(node, k, path):
+        if node.declaration.values.admits(k) and _is_number(node, k, path):
             return k
     raise OutsideError

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import NUMBER, Node, apply, as_node
-from symgrad.ir.traverse import fold, signed_terms, substitute, topological
+from symgrad.ir.traverse import fold, reads_arrays, signed_terms, substitute, topological
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.candidate import Mistake, confirmed
@@ -22,7 +22,7 @@ from symgrad.verification.mistakes.catalogue import REWRITINGS
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import agree
 from symgrad.verification.mistakes.limits import AGREE, EDITS, NODES, TERMS
-from symgrad.verification.mistakes.numbers import Array, reads_arrays, sampled_arrays, sampled_lanes
+from symgrad.verification.mistakes.numbers import Array, sampled_arrays, sampled_lanes
 from symgrad.verification.mistakes.rewriting import Swap, signed, total
 
 _Terms = list[tuple[int, Node]]
