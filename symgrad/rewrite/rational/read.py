@@ -99,17 +99,15 @@ class _Reader:
         # For each exponent without its number, the multiple that the exponent of the generator has.
         self._scales: dict[Node, Fraction] = {}
         self._values: dict[Node, Quotient] = {}
+        self._parts = dict.fromkeys(n for n in region if n in named or not reading.opens(n))
         self._plan()
-
-    def _is_part(self, n: Node) -> bool:
-        return n in self._named or not self._reading.opens(n)
 
     def _has_law(self, n: Node, *ops: Op) -> bool:
         return n.op in ops and n.op in self._reading.laws and n not in self._named
 
     def _plan(self) -> None:
         """Choose the generators; those with relations come first."""
-        parts = {n: None for n in self._region if self._is_part(n)}
+        parts = self._parts
         for n in self._region:
             base, exponent = power_of(n)
             if n not in parts and exponent.denominator != 1:
@@ -155,7 +153,7 @@ class _Reader:
 
     def rational(self, root: Node) -> Rational:
         for n in self._region:
-            self._values[n] = self._of_part(n) if self._is_part(n) else self._value(n)
+            self._values[n] = self._of_part(n) if n in self._parts else self._value(n)
             if n in self._roots:
                 self._relate_root(n)
         given = self._values[root]
@@ -200,15 +198,17 @@ class _Reader:
             return ring.quotient(ring.product(a, left) + ring.product(c, right), ring.product(b, left))
         if n.op is div:
             c, d = d, c
-        return ring.quotient(ring.product(a, c), ring.product(b, d))
+        return ring.checked(ring.quotient(ring.product(a, c), ring.product(b, d)))
 
     def _raised(self, quotient: Quotient, k: int) -> Quotient:
         if abs(k) > RATIONAL_EXPONENT:
             raise LongError
-        above = below = self._ring.constant(1)
-        for _ in range(abs(k)):
+        if k == 0:
+            return self._ring.constant(1), self._ring.constant(1)
+        above, below = quotient
+        for _ in range(abs(k) - 1):
             above, below = self._ring.product(above, quotient[0]), self._ring.product(below, quotient[1])
-        return self._ring.quotient(*((above, below) if k > 0 else (below, above)))
+        return self._ring.checked(self._ring.quotient(*((above, below) if k > 0 else (below, above))))
 
 
 def power_of(n: Node) -> tuple[Node, Fraction]:

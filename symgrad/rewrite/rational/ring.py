@@ -49,9 +49,7 @@ class Ring:
         default_factory=dict[int, "tuple[Polynomial, Factors]"]
     )
     _written: dict[int, tuple[Polynomial, Node]] = field(default_factory=dict[int, "tuple[Polynomial, Node]"])
-    _terms: dict[tuple[tuple[int, ...], Fraction], Node] = field(
-        default_factory=dict[tuple[tuple[int, ...], Fraction], Node]
-    )
+    _terms: dict[tuple[Any, ...], Node] = field(default_factory=dict[tuple[Any, ...], Node])
     _radicands: list[tuple[Polynomial, Node]] | None = None
 
     def part(self, node: Node) -> int:
@@ -91,11 +89,7 @@ class Ring:
         """
         if len(a) * len(b) > 4 * self.terms:
             raise LongError
-        found = a * b
-        # Coefficients grow only with degrees, and with constants, which then also grow in the leading term.
-        if found and (max(found.degrees(), default=0) > HIGHEST or _is_long(found.leading_coefficient())):
-            raise LongError
-        return self.reduced(found)
+        return self.reduced(a * b)
 
     def quotient(self, above: Polynomial, below: Polynomial) -> Quotient:
         """Return a quotient, reduced.
@@ -107,6 +101,18 @@ class Ring:
         if below.is_zero() or max(len(above), len(below)) > self.terms:
             raise LongError
         return above, below
+
+    def checked(self, quotient: Quotient) -> Quotient:
+        """Return a product or a power with moderate degrees and coefficients.
+
+        Raises:
+            LongError: if the degrees or the coefficients are too large.
+        """
+        for p in quotient:
+            c = p.leading_coefficient()  # the other coefficients grow only with the degrees
+            if max(p.degrees(), default=0) > HIGHEST or max(c.p.bit_length(), c.q.bit_length()) > FOLDED:
+                raise LongError
+        return quotient
 
     def reduced(self, p: Polynomial) -> Polynomial:
         """Return a polynomial in which powers with a known relation are replaced."""
@@ -145,8 +151,12 @@ class Ring:
         """Return the factors of a polynomial; the same object is returned each time."""
         found = self._factors.get(id(p))
         if found is None:
-            c, factors = p.factor()
-            found = self._factors[id(p)] = p, (_value(c), [(f, int(e)) for f, e in factors])
+            if len(p) == 1:
+                ((monomial, c),) = p.terms()
+                factors = zip(self.gens, monomial, strict=True)
+            else:
+                c, factors = p.factor()
+            found = self._factors[id(p)] = p, (_value(c), [(f, int(e)) for f, e in factors if e])
         return found[1]
 
     # -- nodes -----------------------------------------------------------------------------------------------
@@ -169,14 +179,15 @@ class Ring:
 
     def terms_of(self, p: Polynomial) -> list[Node]:
         """Return the terms of a polynomial as nodes, those with a minus sign last."""
-        return [self._term(m, _value(c)) for m, c in sorted(p.terms(), key=lambda term: term[1] < 0)]
+        return [self._term(m, c) for m, c in sorted(p.terms(), key=lambda term: term[1] < 0)]
 
-    def _term(self, monomial: tuple[int, ...], c: Fraction) -> Node:
+    def _term(self, monomial: tuple[int, ...], c: Any) -> Node:
         """Return a term as a node; terms are cached, because the forms of a quotient share most of theirs."""
-        found = self._terms.get((monomial, c))
+        key = monomial, c.p, c.q
+        found = self._terms.get(key)
         if found is None:
             powers = [(self.nodes[k], int(e)) for k, e in enumerate(monomial) if e]
-            found = self._terms[monomial, c] = product_of(c, powers)
+            found = self._terms[key] = product_of(_value(c), powers)
         return found
 
     def product_node(self, c: Fraction, factors: Iterable[tuple[Polynomial, int]]) -> Node:
@@ -201,7 +212,3 @@ def sum_of(terms: Sequence[Node]) -> Node:
 
 def _value(c: Any) -> Fraction:
     return Fraction(int(c.p), int(c.q))
-
-
-def _is_long(c: Any) -> bool:
-    return max(c.p.bit_length(), c.q.bit_length()) > FOLDED
