@@ -93,8 +93,8 @@ class Rational:
             for k, _ in ring.roots():
                 if below.degrees()[k]:
                     other = ring.conjugate(below, k)
-                    above, below = ring.product(above, other), ring.product(below, other)
-            if below.is_zero() or below == self.below:
+                    above, below = ring.quotient(ring.product(above, other), ring.product(below, other))
+            if below == self.below:
                 return None
             common = below
             for part in self._parts(above):
@@ -102,11 +102,13 @@ class Rational:
             above, below = above / common, below / common
             # The result must be equal everywhere, and its denominator zero only where the given one is.
             given_above, given_below = self.given
-            left, right = ring.product(given_above, below), ring.product(above, given_below)
-            square = ring.product(given_below, given_below)
+            difference = ring.reduced(ring.product(given_above, below) - ring.product(above, given_below))
+            square = ring.reduced(ring.product(given_below, given_below))
         except LongError:
             return None
-        if left != right or not (self._divides(below, given_below) or self._divides(below, square)):
+        if not difference.is_zero() or not (
+            self._divides(below, given_below) or self._divides(below, square)
+        ):
             return None
         return Rational(ring, above, below, self.given)
 

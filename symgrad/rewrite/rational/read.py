@@ -26,6 +26,8 @@ from symgrad.support.traversal import postorder
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times the square of another function."""
 
+_CHECKED = 4  # products between two tests of their size, which take as long as a product
+_ONE = Fraction(1)
 _ARITHMETIC = frozenset((add, mul, div, neg))
 
 
@@ -109,9 +111,10 @@ class _Reader:
         """Choose the generators; those with relations come first."""
         parts = self._parts
         for n in self._region:
-            base, exponent = power_of(n)
-            if n not in parts and exponent.denominator != 1:
-                self._roots[base] = lcm(self._roots.get(base, 1), exponent.denominator)
+            if n.op in (pow, sqrt) and n not in parts:
+                base, exponent = power_of(n)
+                if exponent.denominator != 1:
+                    self._roots[base] = lcm(self._roots.get(base, 1), exponent.denominator)
             if self._has_law(n, exp):
                 c, rest = _split(n.args[0])
                 self._scales[rest] = _common(self._scales.get(rest, c), c)
@@ -152,8 +155,10 @@ class _Reader:
             ring.relations.append((k, 2, own**2 - own))
 
     def rational(self, root: Node) -> Rational:
-        for n in self._region:
+        for k, n in enumerate(self._region):
             self._values[n] = self._of_part(n) if n in self._parts else self._value(n)
+            if n.op is pow or k % _CHECKED == 0:
+                self._ring.check(self._values[n])
             if n in self._roots:
                 self._relate_root(n)
         given = self._values[root]
@@ -179,16 +184,14 @@ class _Reader:
 
     def _value(self, n: Node) -> Quotient:
         ring = self._ring
-        base, exponent = power_of(n)
-        if exponent.denominator != 1:
-            root = self._roots[base]
-            own = ring.of(_root_of(base, root)), ring.constant(1)
-            return self._raised(own, int(exponent * root))
         a, b = self._values[n.args[0]]
         if n.op is neg:
             return -a, b
-        if n.op is pow:
-            return self._raised((a, b), int(exponent))
+        if n.op in (pow, sqrt):
+            base, exponent = power_of(n)
+            root = self._roots[base] if exponent.denominator != 1 else 1
+            own = (a, b) if root == 1 else (ring.of(_root_of(base, root)), ring.constant(1))
+            return self._raised(own, int(exponent * root))
         c, d = self._values[n.args[1]]
         if n.op is add:
             if b == d:
@@ -198,7 +201,7 @@ class _Reader:
             return ring.quotient(ring.product(a, left) + ring.product(c, right), ring.product(b, left))
         if n.op is div:
             c, d = d, c
-        return ring.checked(ring.quotient(ring.product(a, c), ring.product(b, d)))
+        return ring.quotient(ring.product(a, c), ring.product(b, d))
 
     def _raised(self, quotient: Quotient, k: int) -> Quotient:
         if abs(k) > RATIONAL_EXPONENT:
@@ -208,7 +211,7 @@ class _Reader:
         above, below = quotient
         for _ in range(abs(k) - 1):
             above, below = self._ring.product(above, quotient[0]), self._ring.product(below, quotient[1])
-        return self._ring.checked(self._ring.quotient(*((above, below) if k > 0 else (below, above))))
+        return self._ring.quotient(*((above, below) if k > 0 else (below, above)))
 
 
 def power_of(n: Node) -> tuple[Node, Fraction]:
@@ -217,7 +220,7 @@ def power_of(n: Node) -> tuple[Node, Fraction]:
         return n.args[0], Fraction(1, 2)
     if n.op is pow and n.args[1].is_number():
         return n.args[0], Fraction(n.args[1].value)
-    return n, Fraction(1)
+    return n, _ONE
 
 
 def _root_of(base: Node, root: int) -> Node:

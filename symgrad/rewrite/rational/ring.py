@@ -82,14 +82,14 @@ class Ring:
         return self.context.constant(rational(value))
 
     def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        """Return a product, reduced.
+        """Return a product.
 
         Raises:
             LongError: if the product would be too long.
         """
         if len(a) * len(b) > 4 * self.terms:
             raise LongError
-        return self.reduced(a * b)
+        return a * b
 
     def quotient(self, above: Polynomial, below: Polynomial) -> Quotient:
         """Return a quotient, reduced.
@@ -102,17 +102,16 @@ class Ring:
             raise LongError
         return above, below
 
-    def checked(self, quotient: Quotient) -> Quotient:
-        """Return a product or a power with moderate degrees and coefficients.
+    def check(self, quotient: Quotient) -> None:
+        """Test the degrees and the coefficients of a quotient.
 
         Raises:
-            LongError: if the degrees or the coefficients are too large.
+            LongError: if they are too large.
         """
         for p in quotient:
             c = p.leading_coefficient()  # the other coefficients grow only with the degrees
             if max(p.degrees(), default=0) > HIGHEST or max(c.p.bit_length(), c.q.bit_length()) > FOLDED:
                 raise LongError
-        return quotient
 
     def reduced(self, p: Polynomial) -> Polynomial:
         """Return a polynomial in which powers with a known relation are replaced."""
