@@ -109,7 +109,7 @@ class _Bound:
 
     def __init__(self, ring: Ring, cost: Callable[[Node], float] | None, most: float) -> None:
         self._most = most
-        self._radicands = [p for p, _ in ring.radicands()]
+        self._squares = [p for p, _ in ring.squares()]
         # The power of a power may be written as its base.
         self._costs = cost and [cost(n.args[0] if n.op is pow else n) + COST for n in ring.nodes]
 
@@ -119,7 +119,7 @@ class _Bound:
 
     def of_sum(self, p: Polynomial) -> float:
         """Return a lower bound of the cost of a polynomial; if it is above the limit, any number above the limit."""
-        if self._costs is None or p in self._radicands:
+        if self._costs is None or p in self._squares:
             return 0.0
         total = -1.0 * COST  # the first term has no sign
         for monomial in p.monoms():

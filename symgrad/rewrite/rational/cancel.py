@@ -34,7 +34,7 @@ def shortened(node: Node) -> Node:
         True
     """
     terms = _terms(node)
-    return node if terms is None or len(terms) >= fold([node], _written_terms)[node] else sum_of(terms)
+    return node if terms is None or len(terms) >= fold([node], _count_terms)[node] else sum_of(terms)
 
 
 def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
@@ -84,7 +84,7 @@ def _terms(node: Node) -> list[Node] | None:
     return found and found.ring.terms_of(found.above / found.below.leading_coefficient())
 
 
-def _written_terms(node: Node, counts: list[int]) -> int:
+def _count_terms(node: Node, counts: list[int]) -> int:
     """Return the number of terms of a sum as it is written, with products multiplied out one by one."""
     if node.op is add:
         return sum(counts)

@@ -84,12 +84,12 @@ def rational_of(root: Node, named: Mapping[Node, Node] = {}, reading: Reading = 
     if len(region) > POLYNOMIAL_EQUATIONS or not any(n.op in _ARITHMETIC or n.op is pow for n in region):
         return None
     try:
-        return _Reader(region, named, reading).rational(root)
+        return _Opening(region, named, reading).rational(root)
     except LongError:
         return None
 
 
-class _Reader:
+class _Opening:
     """The conversion of one expression."""
 
     def __init__(self, region: list[Node], named: Mapping[Node, Node], reading: Reading) -> None:

@@ -48,9 +48,9 @@ class Ring:
     _factors: dict[int, tuple[Polynomial, Factors]] = field(
         default_factory=dict[int, "tuple[Polynomial, Factors]"]
     )
-    _written: dict[int, tuple[Polynomial, Node]] = field(default_factory=dict[int, "tuple[Polynomial, Node]"])
+    _nodes: dict[int, tuple[Polynomial, Node]] = field(default_factory=dict[int, "tuple[Polynomial, Node]"])
     _terms: dict[tuple[Any, ...], Node] = field(default_factory=dict[tuple[Any, ...], Node])
-    _radicands: list[tuple[Polynomial, Node]] | None = None
+    _squares: list[tuple[Polynomial, Node]] | None = None
 
     def part(self, node: Node) -> int:
         """Return the position of a generator; add the generator if it is new."""
@@ -160,20 +160,18 @@ class Ring:
 
     # -- nodes -----------------------------------------------------------------------------------------------
 
-    def radicands(self) -> list[tuple[Polynomial, Node]]:
+    def squares(self) -> list[tuple[Polynomial, Node]]:
         """Return the radicands of the square roots among the generators, as polynomials and as nodes."""
-        if self._radicands is None:
-            self._radicands = [
-                (p, self.nodes[k].args[0]) for k, p in self.roots() if self.nodes[k].op is sqrt
-            ]
-        return self._radicands
+        if self._squares is None:
+            self._squares = [(p, self.nodes[k].args[0]) for k, p in self.roots() if self.nodes[k].op is sqrt]
+        return self._squares
 
     def node(self, p: Polynomial) -> Node:
         """Return a polynomial as a node; a radicand is written as it is under its root."""
-        found = self._written.get(id(p))
+        found = self._nodes.get(id(p))
         if found is None:
-            same = (base for square, base in self.radicands() if p == square)
-            found = self._written[id(p)] = p, next(same, None) or sum_of(self.terms_of(p))
+            same = (base for square, base in self.squares() if p == square)
+            found = self._nodes[id(p)] = p, next(same, None) or sum_of(self.terms_of(p))
         return found[1]
 
     def terms_of(self, p: Polynomial) -> list[Node]:
