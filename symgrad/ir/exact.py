@@ -49,6 +49,18 @@ HIGHEST = 64
 MONOMIALS = 24
 """The most terms of a polynomial that is expanded to cancel terms."""
 
+POLYNOMIAL_EQUATIONS = 400
+"""The most equations of a formula that is read as a quotient of polynomials."""
+
+POLYNOMIAL_TERMS = 400
+"""The most terms of its numerator, and of its denominator."""
+
+PARTS = 24
+"""The most parts of a formula that are variables of these polynomials."""
+
+RATIONAL_EXPONENT = 12
+"""The largest exponent of a power that is read as a polynomial."""
+
 SIZE_TERMS = 200
 """The most terms of the length of an axis, which is an expanded polynomial in the names of sizes."""
 

@@ -19,12 +19,12 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.indexing import gather, scatter_add
 from symgrad.ops.scalar.logic import CONVERSE
 from symgrad.pretty.forms.positions import is_inside
-from symgrad.pretty.forms.rational import rational_of
 from symgrad.pretty.limits import CONDITIONS
 from symgrad.rewrite.facts.definite_matrices import is_definite
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.rational.read import rational_of
 from symgrad.support.traversal import walk
 
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}

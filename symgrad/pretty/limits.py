@@ -47,15 +47,6 @@ QUOTIENT_TERMS = 24
 GROUPED_TERMS = 8
 """Terms of a sum that are grouped one by one, and by common factors of some of them."""
 
-RATIONAL_EXPONENT = 12
-"""Exponents in a quotient of polynomials."""
-
-POLYNOMIAL_TERMS = 400
-"""Terms of a polynomial."""
-
-POLYNOMIAL_PARTS = 24
-"""Variables of a polynomial."""
-
 NAMES_READ = 3
 """Names that are inserted to find that a part is a number."""
 

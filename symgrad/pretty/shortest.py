@@ -34,13 +34,14 @@ from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
 from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
-from symgrad.pretty.forms.rational import rational_of
+from symgrad.pretty.forms.quotients import forms_of
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.normal_cdf import Normal
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import CanonicalForms, canonical
+from symgrad.rewrite.rational.read import rational_of
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
@@ -284,7 +285,7 @@ class ShortestForms:
             quotient = rational_of(node, parts)
             for found in (quotient, quotient and quotient.without_roots()):
                 if found is not None:
-                    for form in found.forms(self.cost, most):
+                    for form in forms_of(found, self.cost, most):
                         if self.cost(form) <= most and self.length(form) <= FORM_CHARACTERS:
                             yield form
 

@@ -10,9 +10,10 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.pretty.forms.factor_out import distribute, shared
 from symgrad.pretty.forms.guards import without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.positions import as_one_hot, merged
-from symgrad.pretty.forms.rational import rational_of
+from symgrad.pretty.forms.quotients import forms_of
 from symgrad.pretty.forms.term_order import order_terms
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.rational.read import rational_of
 from tests.counting import counting
 
 DECLARED = (
@@ -143,7 +144,7 @@ def test_roots_below(formula: str, expected: str | None) -> None:
     if expected is None:
         assert rational is None
     else:
-        forms = map(canonical_text, (rational or quotient).forms())
+        forms = map(canonical_text, forms_of(rational or quotient))
         assert canonical_text(node(expected)) in forms
 
 

@@ -13,7 +13,8 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.cost import COST, Measure
-from symgrad.pretty.forms.rational import rational_of
+from symgrad.pretty.forms.quotients import forms_of
+from symgrad.rewrite.rational.read import rational_of
 from tests.graphs import SMOOTH, inputs, random_graph
 from tests.graphs_arrays import random_arrays
 
@@ -76,5 +77,5 @@ def test_forms_that_are_not_made_cost_more(seed: int, names: int) -> None:
     if quotient is None:
         return
     cost, most = Measure().cost, names * COST
-    cheap = [form for form in quotient.forms() if cost(form) <= most]
-    assert [form for form in quotient.forms(cost, most) if cost(form) <= most] == cheap
+    cheap = [form for form in forms_of(quotient) if cost(form) <= most]
+    assert [form for form in forms_of(quotient, cost, most) if cost(form) <= most] == cheap

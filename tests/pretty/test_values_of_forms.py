@@ -9,7 +9,8 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.pretty.forms.rational import rational_of
+from symgrad.pretty.forms.quotients import forms_of
+from symgrad.rewrite.rational.read import rational_of
 
 _AT = {"a": 0.75, "b": -1.25, "c": 2.5, "x": 0.6, "y": 1.7}
 
@@ -42,7 +43,7 @@ def test_all_forms_of_a_quotient_have_its_value(text: str) -> None:
     listing = parse_program(f"a, b, c, x, y : real\nz = {text}")
     quotient = rational_of(listing["z"])
     assert quotient is not None
-    forms = list(quotient.forms())
+    forms = list(forms_of(quotient))
     assert forms
     wanted = _value(listing, listing["z"])
     for form in forms:

@@ -17,15 +17,6 @@ SLOPE_GAP_SECONDS = 2.0
 GAP_PLACES = 8
 """Candidates for a gap in a formula."""
 
-QUOTIENT_EQUATIONS = 400
-"""Equations of a formula that is converted to a quotient of polynomials."""
-
-QUOTIENT_ATOMS = 12
-"""Variables of these polynomials."""
-
-QUOTIENT_DEGREE = 40
-"""Exponents of these variables."""
-
 GAP_EQUATIONS = 400
 """Equations of a formula that is searched for gaps."""
 

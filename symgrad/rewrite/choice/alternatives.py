@@ -22,9 +22,9 @@ from symgrad.rewrite.choice.as_written import (
 )
 from symgrad.rewrite.engine import applicable, apply_rule
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.normal_form.polynomials import common_denominator, keeps_domain, shortened
 from symgrad.rewrite.normal_form.products import product_of
 from symgrad.rewrite.pattern import Bindings, match
+from symgrad.rewrite.rational.cancel import common_denominator, keeps_domain, shortened
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step
 from symgrad.support.errors import NumberTooLargeError

@@ -29,10 +29,11 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import pow
 from symgrad.pretty.domains import outside_of_choices
-from symgrad.pretty.forms.rational import rational_of
+from symgrad.pretty.forms.quotients import forms_of
 from symgrad.rewrite.facts.definite_matrices import is_definite
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.rational.read import rational_of
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import leaves
 from symgrad.verification.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
@@ -316,4 +317,4 @@ def _of_part(factor: Node, forms: Mapping[Node, Node], writer: _ConditionWriter)
 
 def _never_zero(node: Node, known: Conditions) -> bool:
     quotient = rational_of(node)
-    return quotient is not None and any(known.nonzero(f) == "yes" for f in quotient.forms())
+    return quotient is not None and any(known.nonzero(f) == "yes" for f in forms_of(quotient))

@@ -11,7 +11,7 @@ import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.normal_form.polynomials import common_denominator, shortened
+from symgrad.rewrite.rational.cancel import common_denominator, shortened
 from tests.rewrite.rules.strict import same, strictly
 
 _POINTS = [(Fraction(3, 2), Fraction(-2, 3)), (Fraction(5), Fraction(7, 4)), (Fraction(1, 3), Fraction(-4))]

@@ -7,7 +7,6 @@ from fractions import Fraction
 from symgrad.analysis.explain.limits import LARGEST_NUMBER_TOLD, RECOGNISED_DENOMINATOR
 from symgrad.analysis.explain.noise.sample_points import value_at
 from symgrad.analysis.explain.removable_singularities.points import DIGITS, POINTS, is_real, precise
-from symgrad.analysis.explain.removable_singularities.quotients import in_lowest_terms
 from symgrad.analysis.explain.removable_singularities.series import NoSeries
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SYMBOL, Node, as_node
@@ -16,6 +15,7 @@ from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.ops.scalar.arith import pow
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.rational.read import PLAIN, rational_of
 
 
 class Shortener:
@@ -49,8 +49,9 @@ class Shortener:
         values |= self._rational([x for x, v in values.items() if v is None])
         n = substitute([n], {x: as_node(v) for x, v in values.items() if v is not None})[0]
         (short,) = canonical([n]).nodes
-        (other,) = canonical([in_lowest_terms(short)]).nodes
-        return min(short, other, key=lambda x: len(topological([x])))
+        quotient = rational_of(short, reading=PLAIN)
+        others = canonical([quotient.node()]).nodes if quotient else ()
+        return min([short, *others], key=lambda x: len(topological([x])))
 
     def _rational(self, nodes: list[Node]) -> dict[Node, Fraction]:
         """Return the constants that are rational up to all digits: cos(0), hypot(1, 0), log(1)."""

@@ -12,7 +12,6 @@ from typing import Any
 from symgrad.analysis.explain.limits import TERMS_BEYOND
 from symgrad.analysis.explain.noise.sample_points import domain_of
 from symgrad.analysis.explain.removable_singularities.near_point import ULP, PointNeighbourhood
-from symgrad.analysis.explain.removable_singularities.quotients import cancelled
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import OPS, Node, as_node
@@ -21,6 +20,7 @@ from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.pretty.forms.factor_out import without_sign
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
+from symgrad.rewrite.rational.read import PLAIN, rational_of
 
 CLOSE = 1e-6  # distance from the point at which forms without a radius are compared
 
@@ -112,7 +112,8 @@ class FormSearch:
         ended = next((k for k in range(1, len(c) - 3) if all(x.is_number(0) for x in c[k:])), None)
         polynomial = [] if ended is None else [_polynomial(c[:ended], t)]
         (short,) = canonical([part]).nodes
-        yield from dict.fromkeys([cancelled(part), short, direct, cancelled(direct), *polynomial])
+        first, second = (q.factored() if (q := rational_of(n, reading=PLAIN)) else n for n in (part, direct))
+        yield from dict.fromkeys([first, short, direct, second, *polynomial])
 
     def _of_slopes(self, form: Node, order: int, w: Node, radii: Sequence[float]) -> float:
         """Return the error of a derivative of a form."""

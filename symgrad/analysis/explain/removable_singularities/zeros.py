@@ -14,10 +14,10 @@ from symgrad.analysis.explain.limits import (
     SOLVED_COEFFICIENTS,
     UNDONE_FUNCTIONS,
 )
-from symgrad.analysis.explain.removable_singularities.quotients import coefficients
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.rational.read import PLAIN, rational_of
 
 _Inverse: TypeAlias = "Callable[[Node], tuple[Node, ...]]"
 
@@ -111,7 +111,8 @@ def _solutions(left: Node, right: Node, v: Node, depth: int) -> Iterator[Node]:
         return
     # A polynomial in one atom is solved as a polynomial: x**2 - a**2 has the roots a and -a, while inverse functions
     # give abs(a).
-    found = coefficients(left - right, v) if left.op.name == "add" else None
+    quotient = rational_of(left - right, reading=PLAIN) if left.op.name == "add" else None
+    found = quotient and quotient.coefficients(v)
     if found is not None:
         atom, factors = found
         for value in _polynomial_roots(factors):

@@ -1,0 +1,1 @@
+"""Formulas as quotients of polynomials in their parts: like terms, common factors and common denominators."""
