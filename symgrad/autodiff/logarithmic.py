@@ -14,7 +14,7 @@ from functools import cache
 
 from symgrad.autodiff.products import (
     PRODUCTS,
-    Product,
+    PowerProduct,
     factors_of,
     is_sum,
     product_node,
@@ -91,7 +91,7 @@ class LogarithmicDifferentiation:
         for base, e in product.powers.items():
             if e > 0 and not _has_log_derivative(base, self._variable):
                 # The base may vanish, and its derivative may not.
-                rest = product.times(Product(Fraction(1), {base: Fraction(1)}, None), -1)
+                rest = product.times(PowerProduct(Fraction(1), {base: Fraction(1)}, None), -1)
                 outside.append(product_of(number(e), product_node(rest), self.derivative(base)))
             else:
                 inside.append(product_of(number(e), self._log_derivative(base)))

@@ -28,14 +28,14 @@ PRODUCTS = frozenset(("neg", "mul", "div", "pow", "sqrt", "exp", "sech"))
 """The ops that are read as products."""
 
 
-class Product(NamedTuple):
+class PowerProduct(NamedTuple):
     """A product: a number, powers of nodes, and the exponential of a node."""
 
     coefficient: Fraction
     powers: Mapping[Node, Fraction]
     exponent: Node | None
 
-    def times(self, other: Product, power: Fraction | int = 1) -> Product:
+    def times(self, other: PowerProduct, power: Fraction | int = 1) -> PowerProduct:
         """Return this product times a power of another, whose coefficient is 1 if the power is no integer."""
         powers = dict(self.powers)
         for base, e in other.powers.items():
@@ -49,7 +49,7 @@ class Product(NamedTuple):
         coefficient = self.coefficient
         if other.coefficient != 1:
             coefficient *= _raised(other.coefficient, int(power))
-        return Product(coefficient, powers, exponent)
+        return PowerProduct(coefficient, powers, exponent)
 
     @property
     def size(self) -> Fraction | int:
@@ -67,14 +67,14 @@ def _raised(base: Fraction, exponent: int) -> Fraction:
     return Fraction(found)
 
 
-UNIT = Product(Fraction(1), {}, None)
+UNIT = PowerProduct(Fraction(1), {}, None)
 
 
-def factors_of(n: Node) -> Product:
+def factors_of(n: Node) -> PowerProduct:
     """Read a formula as a product."""
     name = n.op.name
     if n.is_number() and n.value:
-        return Product(Fraction(n.value), {}, None)
+        return PowerProduct(Fraction(n.value), {}, None)
     if name == "neg":
         inner = factors_of(n.args[0])
         return inner._replace(coefficient=-inner.coefficient)
@@ -83,19 +83,19 @@ def factors_of(n: Node) -> Product:
     if name == "div":
         return factors_of(n.args[0]).times(factors_of(n.args[1]), -1)
     if name == "exp":
-        return Product(Fraction(1), {}, n.args[0])
+        return PowerProduct(Fraction(1), {}, n.args[0])
     if name == "sqrt":
-        return Product(Fraction(1), {n.args[0]: _HALF}, None)
+        return PowerProduct(Fraction(1), {n.args[0]: _HALF}, None)
     if name == "sech":
-        return Product(Fraction(1), {OPS["cosh"](n.args[0]): Fraction(-1)}, None)
+        return PowerProduct(Fraction(1), {OPS["cosh"](n.args[0]): Fraction(-1)}, None)
     if name == "pow" and n.args[1].is_number():
         power = Fraction(n.args[1].value)
         if power.denominator == 1:
             return UNIT.times(factors_of(n.args[0]), power)
-        return Product(Fraction(1), {n.args[0]: power}, None)
+        return PowerProduct(Fraction(1), {n.args[0]: power}, None)
     if name == "pow":
-        return Product(Fraction(1), {}, mul(n.args[1], log(n.args[0])))
-    return Product(Fraction(1), {n: Fraction(1)}, None)
+        return PowerProduct(Fraction(1), {}, mul(n.args[1], log(n.args[0])))
+    return PowerProduct(Fraction(1), {n: Fraction(1)}, None)
 
 
 def is_sum(n: Node) -> bool:
@@ -124,13 +124,13 @@ def share(terms: Sequence[Node], k: int) -> Node:
     return _ONE if found is None else div(_ONE, found)
 
 
-def with_weights(product: Product) -> Product:
+def with_weights(product: PowerProduct) -> PowerProduct:
     """Return a product with a term taken out of each sum that it contains, if that leaves less beside it."""
     for base in [b for b in product.powers if b.op is absolute]:
         e = product.powers.get(base.args[0])
         if e is not None and e.denominator == 1 and e % 2 == 0:  # x**2/abs(x) is abs(x)
             product = product.times(
-                Product(Fraction(1), {base.args[0]: Fraction(-1), base: Fraction(1)}, None), e
+                PowerProduct(Fraction(1), {base.args[0]: Fraction(-1), base: Fraction(1)}, None), e
             )
     for base, e in list(product.powers.items()):
         if e >= 0 or not is_sum(base):
@@ -153,10 +153,10 @@ def with_weights(product: Product) -> Product:
     return product
 
 
-def _factor_out(product: Product, base: Node, power: Fraction) -> Iterator[Product]:
+def _factor_out(product: PowerProduct, base: Node, power: Fraction) -> Iterator[PowerProduct]:
     """Yield forms of a product with base**power as a power of a term of the base, times what the others are to it."""
     terms = terms_of(base)
-    without = product.times(Product(Fraction(1), {base: Fraction(1)}, None), -power)
+    without = product.times(PowerProduct(Fraction(1), {base: Fraction(1)}, None), -power)
     for k, term in enumerate(terms):
         mine = factors_of(term)
         if not mine.powers and mine.exponent is None:
@@ -166,10 +166,12 @@ def _factor_out(product: Product, base: Node, power: Fraction) -> Iterator[Produ
         ratios = [product_node(factors_of(t).times(mine, -1)) for i, t in enumerate(terms) if i != k]
         rest = total([_ONE, *ratios])
         if rest is not None:
-            yield without.times(mine, power).times(Product(Fraction(1), {rest: Fraction(1)}, None), power)
+            yield without.times(mine, power).times(
+                PowerProduct(Fraction(1), {rest: Fraction(1)}, None), power
+            )
 
 
-def product_node(product: Product) -> Node:
+def product_node(product: PowerProduct) -> Node:
     """Return a product as a node: equal powers are powers of one quotient, in which factors of like size meet."""
     groups: dict[Fraction, tuple[list[Node], list[Node]]] = {}
     for base, e in product.powers.items():

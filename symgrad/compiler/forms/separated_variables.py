@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from symgrad.autodiff.products import UNIT, Product, factors_of, scaled
+from symgrad.autodiff.products import UNIT, PowerProduct, factors_of, scaled
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.scalar.arith import add, div, mul, pow
@@ -29,19 +29,19 @@ _POWERS = 3
 _ONE = number(1)
 
 
-class Term(NamedTuple):
+class SeparatedTerm(NamedTuple):
     """A product of powers of inputs, times a function of one variable."""
 
-    product: Product
+    product: PowerProduct
     function: Node
 
-    def times(self, other: Term, power: int = 1) -> Term:
+    def times(self, other: SeparatedTerm, power: int = 1) -> SeparatedTerm:
         """Return this term times a power of another."""
         mine, its = self.function, other.function
         if its is not _ONE:
             raised = its if power in (1, -1) else pow(its, number(abs(power)))
             mine = div(mine, raised) if power < 0 else raised if mine is _ONE else mul(mine, raised)
-        return Term(self.product.times(other.product, power), mine)
+        return SeparatedTerm(self.product.times(other.product, power), mine)
 
     @property
     def is_function(self) -> bool:
@@ -49,7 +49,7 @@ class Term(NamedTuple):
         return not self.product.powers and self.product.exponent is None
 
 
-_Terms: TypeAlias = "Sequence[Term]"
+_Terms: TypeAlias = "Sequence[SeparatedTerm]"
 
 
 def separated(node: Node, variable: Node, argument: Node) -> _Terms | None:
@@ -83,8 +83,8 @@ def separated(node: Node, variable: Node, argument: Node) -> _Terms | None:
     found: list[_Terms] = []
     for base, e in product.powers.items():
         if abs(e) == 1:
-            rest = product.times(Product(Fraction(1), {base: e}, None), -1)
-            solved = Term(UNIT.times(rest, int(-e)), argument if e == 1 else div(_ONE, argument))
+            rest = product.times(PowerProduct(Fraction(1), {base: e}, None), -1)
+            solved = SeparatedTerm(UNIT.times(rest, int(-e)), argument if e == 1 else div(_ONE, argument))
             try:
                 found.append(_TermReader(base, solved).terms(node))
             except NumberTooLargeError:
@@ -94,7 +94,7 @@ def separated(node: Node, variable: Node, argument: Node) -> _Terms | None:
     best = min(found, key=len)
     if all(t.function is _ONE for t in best):
         return None
-    return [Term(t.product, canonical([t.function]).nodes[0]) for t in best]
+    return [SeparatedTerm(t.product, canonical([t.function]).nodes[0]) for t in best]
 
 
 class _TermReader:
@@ -105,7 +105,7 @@ class _TermReader:
         solved: what it is in terms of the variable and the others.
     """
 
-    def __init__(self, base: Node, solved: Term) -> None:
+    def __init__(self, base: Node, solved: SeparatedTerm) -> None:
         self._base = base
         self._terms: dict[Node, _Terms] = {base: [solved]}  # none of a condition on other inputs
 
@@ -127,7 +127,7 @@ class _TermReader:
         if not all(args):
             return None
         if name == "neg":
-            return [Term(_scaled(t.product, -1), t.function) for t in args[0]]
+            return [SeparatedTerm(_scaled(t.product, -1), t.function) for t in args[0]]
         if name == "add":
             return _sum([*args[0], *args[1]])
         if name == "mul":
@@ -142,23 +142,23 @@ class _TermReader:
             t.function if t.function.dtype == "bool" else scaled(t.product.coefficient, t.function)
             for (t,) in args
         ]
-        return [Term(UNIT, with_args(n, functions))]
+        return [SeparatedTerm(UNIT, with_args(n, functions))]
 
 
 def _as_input(n: Node) -> _Terms:
     """Return a node as an input, or as the product that it is."""
     if n.dtype == "bool" or n.is_number(0):
-        return [Term(UNIT, n)] if not n.args and n.op is NUMBER else []
-    return [Term(factors_of(n), _ONE)]
+        return [SeparatedTerm(UNIT, n)] if not n.args and n.op is NUMBER else []
+    return [SeparatedTerm(factors_of(n), _ONE)]
 
 
-def _scaled(product: Product, by: Fraction | int) -> Product:
+def _scaled(product: PowerProduct, by: Fraction | int) -> PowerProduct:
     return product._replace(coefficient=product.coefficient * by)
 
 
-def _sum(terms: Sequence[Term]) -> _Terms:
+def _sum(terms: Sequence[SeparatedTerm]) -> _Terms:
     """Add the terms with equal powers."""
-    found: dict[tuple[frozenset[tuple[Node, Fraction]], Node | None], Term] = {}
+    found: dict[tuple[frozenset[tuple[Node, Fraction]], Node | None], SeparatedTerm] = {}
     for t in terms:
         key = frozenset(t.product.powers.items()), t.product.exponent
         first = found.get(key)
@@ -166,13 +166,13 @@ def _sum(terms: Sequence[Term]) -> _Terms:
             found[key] = t
             continue
         ratio = t.product.coefficient / first.product.coefficient
-        found[key] = Term(first.product, add(first.function, scaled(ratio, t.function)))
+        found[key] = SeparatedTerm(first.product, add(first.function, scaled(ratio, t.function)))
     return list(found.values())
 
 
 def _raised(terms: _Terms, power: int) -> _Terms | None:
     if len(terms) == 1:
-        return [Term(UNIT, _ONE).times(terms[0], power)]
+        return [SeparatedTerm(UNIT, _ONE).times(terms[0], power)]
     if not 0 < power <= _POWERS:
         return None
     found = terms

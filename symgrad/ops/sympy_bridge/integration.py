@@ -87,14 +87,14 @@ def _ask(task: str, arguments: Sequence[Any], seconds: float) -> tuple[Node, Nod
     worker = _workers.get(os.getpid())  # a forked process has a worker of its own
     if worker is None or worker.process.poll() is not None:
         try:
-            worker = _workers[os.getpid()] = _Worker()
+            worker = _workers[os.getpid()] = _IntegrationWorker()
         except OSError:
             return None
     answer = worker.ask(pickle.dumps((task, arguments, seconds)), _PATIENCE * (_START + seconds))
     return None if answer is None else pickle.loads(answer)  # the output of this module
 
 
-class _Worker:
+class _IntegrationWorker:
     """A process that waits for tasks: it imports SymPy once."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class _Worker:
             late.cancel()
 
 
-_workers: dict[int, _Worker] = {}
+_workers: dict[int, _IntegrationWorker] = {}
 
 
 def write_block(stream: IO[bytes], block: bytes) -> None:

@@ -128,7 +128,7 @@ def frameworks_of(name: str | None) -> tuple[str, ...]:
     return (_NAMES[name],) if name in _NAMES else FRAMEWORKS
 
 
-class Step(NamedTuple):
+class BackwardStep(NamedTuple):
     """A pullback of a framework, from an equation to one of its arguments.
 
     Attributes:
@@ -151,7 +151,7 @@ class Step(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def steps_of(y: Node, wrt: tuple[Node, ...]) -> tuple[Step, ...]:
+def steps_of(y: Node, wrt: tuple[Node, ...]) -> tuple[BackwardStep, ...]:
     """Return the pullbacks of a program, from the output back; frameworks also send what is zero by structure.
 
     Args:
@@ -163,7 +163,7 @@ def steps_of(y: Node, wrt: tuple[Node, ...]) -> tuple[Step, ...]:
     for n in order:
         if n.dtype == "real" and "stops" not in n.op.facts and any(a in active for a in n.args):
             active.add(n)
-    found: list[Step] = []
+    found: list[BackwardStep] = []
     reached = {y}
     for n in reversed(order):
         if n.op is SYMBOL or n not in reached or n not in active or "stops" in n.op.facts:
@@ -172,12 +172,12 @@ def steps_of(y: Node, wrt: tuple[Node, ...]) -> tuple[Step, ...]:
         if n.op.pull is None:
             own_slope = "given-slope" in n.op.facts
             for term in linearise(n, wanted, zeros=not own_slope):
-                found.append(Step(n, term.argument, term.coefficient.guard, term.coefficient.value))
+                found.append(BackwardStep(n, term.argument, term.coefficient.guard, term.coefficient.value))
                 reached.add(n.args[term.argument])
             continue
         for i, coefficient in enumerate(n.op.pull(n, placeholder(n), wanted)):
             if coefficient is not None and not coefficient.is_number(0):
-                found.append(Step(n, i, None, coefficient))
+                found.append(BackwardStep(n, i, None, coefficient))
                 reached.add(n.args[i])
     return tuple(found)
 
@@ -200,7 +200,7 @@ class NaiveBackward:
     values: Mapping[Node, Any]
     gradients: Mapping[Node, Any]
 
-    def derivative(self, step: Step) -> Any:
+    def derivative(self, step: BackwardStep) -> Any:
         """Return what a step sends for the cotangent 1, at all points; for an op that is not pointwise, 0."""
         if not step.node.op.pointwise:
             cone = step.node.op.name == "norm" and self.framework in _CONE
@@ -258,12 +258,12 @@ def backward(
     return NaiveBackward(framework, bad & ~infinite, origins, values, gradients)
 
 
-def _rule(framework: str, step: Step) -> _Rule | None:
+def _rule(framework: str, step: BackwardStep) -> _Rule | None:
     rules, name = _RULES[framework], step.node.op.name
     return rules.get((name, step.argument), rules.get(name, _product))
 
 
-def _by_rule(rule: _Rule, step: Step, cotangent: Any, values: Mapping[Node, Any]) -> Any:
+def _by_rule(rule: _Rule, step: BackwardStep, cotangent: Any, values: Mapping[Node, Any]) -> Any:
     guard = True if step.guard is None else values[step.guard]
     partial = np.asarray(values[step.coefficient], dtype=float)
     return rule(_Factors(cotangent, guard, partial, values[step.node], [values[a] for a in step.node.args]))
@@ -278,7 +278,7 @@ def _any(mask: Any, points: Points) -> Any:
 
 
 def _sent(
-    step: Step,
+    step: BackwardStep,
     rule: _Rule,
     cotangent: Any,
     values: Mapping[Node, Any],

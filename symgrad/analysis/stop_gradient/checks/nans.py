@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts, rule_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
-from symgrad.analysis.stop_gradient.checks.naive import NaiveBackward, Step, backward, steps_of
+from symgrad.analysis.stop_gradient.checks.naive import BackwardStep, NaiveBackward, backward, steps_of
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
 from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, apply, as_node
@@ -49,7 +49,7 @@ class _Fault:
     """
 
     node: Node
-    step: Step
+    step: BackwardStep
     nan: bool
     batch: Batch
     index: int
@@ -135,7 +135,7 @@ def _faults(query: LintQuery) -> tuple[_Fault, ...]:
     for batch in query.points.batches:
         made = [backward(query.scalar, query.wrt, query.points, batch, name) for name in query.frameworks]
         runs.append((batch, [run for run in made if run is not None]))
-    best: dict[Step, tuple[int, Batch, int, int, Sequence[NaiveBackward]]] = {}
+    best: dict[BackwardStep, tuple[int, Batch, int, int, Sequence[NaiveBackward]]] = {}
     for batch, made in runs:
         for i in sorted({i for run in made for i in run.origins}):
             for index, bad in _by_frameworks(made, i):
@@ -182,15 +182,15 @@ def _singular(n: Node) -> bool:
     return n.op.domain is not None or bool(n.op.kinks) or not n.op.pointwise or "exponential" in n.op.facts
 
 
-def _derivative(query: LintQuery, run: NaiveBackward, step: Step, index: int) -> np.ndarray:
+def _derivative(query: LintQuery, run: NaiveBackward, step: BackwardStep, index: int) -> np.ndarray:
     """Return what a step sends at a point for the cotangent 1."""
     value = np.asarray(run.derivative(step), dtype=float)
     return value[index] if query.points.vector and value.ndim else value
 
 
 def _source(
-    query: LintQuery, steps: Sequence[Step], i: int, runs: Sequence[NaiveBackward], index: int
-) -> Step | None:
+    query: LintQuery, steps: Sequence[BackwardStep], i: int, runs: Sequence[NaiveBackward], index: int
+) -> BackwardStep | None:
     """Return the step with the infinite derivative for a step that makes a NaN: the step itself, or one above it."""
     arriving: dict[Node, list[int]] = {}
     for j, s in enumerate(steps):

@@ -40,7 +40,7 @@ _BEHIND = re.compile(
     rf"\s+from\s+(?P<low>{_TYPED_BOUND})\s+to\s+(?P<high>{_TYPED_BOUND})"
     rf"|\s*\(\s*(?P<second>{_TYPED_BOUND})\s*\.\.+\s*(?P<first>{_TYPED_BOUND})\s*\)"
 )
-_LIMIT = {
+_LIMIT_SIGN = {
     "symgrad": re.compile(
         rf"\blim\s*_?\s*(?P<open>[({{]?)\s*(?P<by>[^\W\d_]\w*)\s*{_ARROW}\s*"
         rf"(?P<at>[-−]?(?:∞|inf(?:inity)?\b|oo\b|\d+(?:\.\d+)?(?:/\d+)?π?|π(?:/\d+)?|[^\W\d_]\w*))\s*(?P<side>\^?[+-](?=[\s)}}]))?"
@@ -106,7 +106,7 @@ def infinity_of(text: str) -> int:
 def has_operators(text: SideText) -> bool:
     """Tell whether a formula has an integral, a limit, or values between bounds."""
     found = text.notation
-    if any(p.search(text.text) for p in (_SIGN[found], _LIMIT[found], _MANY)):
+    if any(p.search(text.text) for p in (_SIGN[found], _LIMIT_SIGN[found], _MANY)):
         return True
     return any(_opening(text.text, m.start(), found) is not None for m in _CLOSE[found].finditer(text.text))
 
@@ -118,7 +118,7 @@ def opens_operator(before: str, notation: FormulaNotation) -> bool:
         bounds = _WORDS.match(before, m.end()) or _BOUNDS[notation].match(before, m.end())
         if bounds is not None and bounds.end() >= end:
             return True
-    return any(m.end() >= end for m in _LIMIT[notation].finditer(before))
+    return any(m.end() >= end for m in _LIMIT_SIGN[notation].finditer(before))
 
 
 def last_operator(text: SideText) -> OperatorText | None:
@@ -137,7 +137,7 @@ def last_operator(text: SideText) -> OperatorText | None:
     if many is not None:
         raise ProgramSyntaxError(f"'{many[0]}' is not read", expected="integrals over one variable each")
     begins = [(m.start(), "integral", m) for m in _SIGN[found].finditer(characters)]
-    begins += [(m.start(), "limit", m) for m in _LIMIT[found].finditer(characters)]
+    begins += [(m.start(), "limit", m) for m in _LIMIT_SIGN[found].finditer(characters)]
     for m in _CLOSE[found].finditer(characters):
         opening = _opening(characters, m.start(), found)
         if opening is not None:

@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from symgrad.analysis.explain.noise.sample_points import value_at
-from symgrad.analysis.explain.removable_singularities.points import is_real, precise, to_mp
+from symgrad.analysis.explain.removable_singularities.points import is_real, precise
 from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, Declaration
-from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.ops.sympy_bridge.integration import definite_integral, limit
 from symgrad.rewrite.pipeline import canonical
 
@@ -38,7 +38,7 @@ def _points(nodes: list[Node], bound: Node, *, positive: bool = False) -> Iterat
     mp = precise(_DIGITS)
     others = [s for s in symbols_of(nodes) if s is not bound]
     for k in range(_TRIALS if others else 1):
-        point = {s: to_mp(mp, value_at(s, k)) for s in others}
+        point = {s: exact_number(mp, value_at(s, k)) for s in others}
         yield {s: abs(x) for s, x in point.items()} if positive else point
 
 
