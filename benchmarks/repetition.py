@@ -92,15 +92,15 @@ PROGRAMS: Mapping[str, tuple[Callable[[int], Program], int, int]] = {
 
 def compiled(program: Program, *, rolled: bool) -> ElementwiseKernel:
     inputs, outputs = program
-    nodes, fusable = arrange_nodes(outputs)
+    found = arrange_nodes(outputs)
     symbols = [x.node for x in inputs]
-    plan = schedule(nodes, symbols, fusable=fusable, rolled=rolled)
+    plan = schedule(found.nodes, symbols, fusable=found.fusable, rolled=rolled)
     return ElementwiseKernel(
         ElementwiseCode(plan, FLOAT64),
-        nodes,
+        found.nodes,
         symbols,
         KernelOptions("k", 1, compile_nodes, save_native),
-        fusable=fusable,
+        fusable=found.fusable,
     )
 
 

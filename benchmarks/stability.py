@@ -106,7 +106,7 @@ def measure(row: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Meas
     stable = f.stable()
     seconds = time.process_time() - started
     raw = [sg.grad(f, inputs[n]) for n in wrt]
-    compiled = arrange_nodes([f, *raw])[0][1:]
+    compiled = list(arrange_nodes([f, *raw]).nodes[1:])
     found = Measured(row["id"], str(f), seconds=seconds)
     found.texts["f stable"] = str(stable)
     of_f, of_grad = [p["f"] for p in points], [p["grad"][n] for n in wrt for p in points]

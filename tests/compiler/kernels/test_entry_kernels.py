@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.compiler.forms.output import Arrangement
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
 from symgrad.compiler.kernels.compile import compile_nodes, kept_kernel, save_native
 from symgrad.compiler.llvm.entries.entry_code import EntryCode
@@ -126,7 +127,7 @@ def test_pickles_caches_and_objects_have_the_same_bits(kernel, tmp_path):
     )
     loaded = kept_kernel(
         kept[0],
-        lambda: (kernel.outputs, kernel.fusable),
+        lambda: Arrangement(kernel.outputs, kernel.fusable),
         kernel.symbols,
         dtype=str(kernel.dtype),
         name="program",

@@ -23,7 +23,7 @@ def nodes_of(program: Program) -> tuple[list[Node], list[Node], frozenset[Node]]
     inputs, outputs = program
     found = arrange_nodes(outputs)
     nodes, fusable = found.nodes, found.fusable
-    return [x.node for x in inputs], nodes, fusable
+    return [x.node for x in inputs], list(nodes), fusable
 
 
 def equations(outputs: Sequence[Node]) -> list[Node]:
