@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from weakref import finalize
 
 from symgrad.autodiff.trace import Derivative
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.pretty.adjoints import Adjoint, adjoint_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
@@ -177,16 +179,25 @@ def _program(listing: Listing) -> _Program | None:
     return _programs[key]
 
 
-def name_derivatives(listing: Listing, slopes: Sequence[Derivative]) -> NamedFormulas | None:
-    """Return derivatives in the names of a program, with common lines; None if its names do not suffice."""
+def name_derivatives(
+    listing: Listing, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative] = {}
+) -> NamedFormulas | None:
+    """Return derivatives in the names of a program, with common lines; None if its names do not suffice.
+
+    Args:
+        listing: the program.
+        slopes: the derivatives; one of no variables is a formula.
+        parts: the derivatives that these formulas contain.
+    """
     try:
         program = _program(listing)
         if program is None:
             return None
         key = tuple(slopes)
         if key not in program.derivatives:
-            found = _derived(program, key)
-            program.derivatives[key] = None if found is None else _format_result(program, *found)
+            lines = Lines(program.words, program.forms)
+            found = _derived(program, lines, key, parts)
+            program.derivatives[key] = None if found is None else _format_result(program, lines, found)
         return program.derivatives[key]
     except SymgradError:  # the form is not supported, or a number is too long
         return None
@@ -350,10 +361,11 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
     )
 
 
-def _derived(program: _Program, slopes: Sequence[Derivative]) -> tuple[Lines, list[Node]] | None:
-    lines = Lines(program.words, program.forms)
+def _derived(
+    program: _Program, lines: Lines, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
+) -> list[Node] | None:
     places = program.places
-    tops = {s.y: places.get(s.y) or program.read(s.y) for s in slopes}
+    tops = {s.y: places.get(s.y) or _over_names(program, lines, s.y, parts) for s in slopes}
     if any(n not in places for s in slopes for n in s.by):
         return None
     placed = [(top, tuple(places[b] for b in s.by)) for s in slopes if (top := tops[s.y]) is not None]
@@ -361,11 +373,28 @@ def _derived(program: _Program, slopes: Sequence[Derivative]) -> tuple[Lines, li
         return None
     if not any(n.shape for n in topological([s.y for s in slopes])):
         made: dict[tuple[Node, tuple[Node, ...]], Node] = {}
-        return lines, [_pushed(lines, y, by, made) for y, by in placed]
+        return [_pushed(lines, y, by, made) for y, by in placed]
     if any(len(by) != 1 for _, by in placed):
         return None
     pulled = dict(_pulled(lines, placed))
-    return lines, [pulled[y, by[0]] for y, by in placed]
+    return [pulled[y, by[0]] for y, by in placed]
+
+
+def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:
+    """Return a formula over names, with the derivatives that it contains in these names, too."""
+    order = topological([node], until=parts)
+    inner = [n for n in order if n in parts and n is not node]
+    if not inner or any(n.op is stop_gradient or n.op is with_slope for n in order):
+        return program.read(node)
+    found = _derived(program, lines, [parts[n] for n in inner], parts)
+    if found is None:
+        return None
+    held = {n: symbol(Declaration(f"__derivative{k}", shape=n.shape)) for k, n in enumerate(inner)}
+    over = program.over_names(substitute([node], held)[0])
+    known = {*program.words.bodies, *program.places, *held.values()}
+    if any(s not in known for s in symbols_of([over])):
+        return None
+    return program.forms.best(substitute([over], dict(zip(held.values(), found, strict=True))))
 
 
 def _pushed(

@@ -21,6 +21,7 @@ from symgrad.api.derivatives.targets import (
     slope_of,
     targets_of,
 )
+from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.convert import seed_of
 from symgrad.api.handles.expr import Expr, Operand, apply_op
 from symgrad.api.handles.formula_arguments import Formula, Formulas
@@ -370,6 +371,7 @@ def _gradients(
     single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
     y = slope_of(outputs[0]) if single else None
     names = named and prints_in_names(outputs)
+    parts = parts_of(outputs)
     found = [
         Expr(
             g,
@@ -380,6 +382,7 @@ def _gradients(
             sources=sources,
             slope=None if y is None or n is not None else Derivative(y.y, (*y.by, w)),
             in_names=names and n is None,
+            parts=parts,
         )
         for g, n, w in zip(trace.gradients, trace.nothing, by, strict=True)
     ]

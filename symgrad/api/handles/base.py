@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Self, TypeAlias, TypeVar
@@ -32,6 +33,7 @@ class Handle:
         "_node",
         "_nothing",
         "_origins",
+        "_parts",
         "_slope",
         "_sources",
         "_traces",
@@ -48,6 +50,7 @@ class Handle:
         sources: tuple[Node, ...] = (),
         slope: Derivative | None = None,
         in_names: bool = False,
+        parts: Mapping[Node, Derivative] = {},
     ) -> None:
         self._answers: Answers | None = None
         self._node = node
@@ -58,6 +61,7 @@ class Handle:
         self._sources = sources
         self._slope = slope
         self._in_names = in_names
+        self._parts = parts
 
     @property
     def node(self) -> Node:
@@ -108,6 +112,11 @@ class Handle:
         return self._slope
 
     @property
+    def parts(self) -> Mapping[Node, Derivative]:
+        """The derivatives of scalars that the expression contains, and those of which these are made (internal)."""
+        return self._parts
+
+    @property
     def in_names(self) -> bool:
         """Whether the expression is printed in the names of its program, although it has no slope (internal)."""
         return self._in_names
@@ -143,6 +152,7 @@ class Handle:
             nothing=self._nothing,
             origins=self._origins,
             sources=self._sources,
+            parts=self._parts,
         )
 
     def _with(self, node: Node) -> Self:

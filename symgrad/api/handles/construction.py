@@ -9,6 +9,7 @@ import symgrad.ops  # noqa: F401  (registers the records that the operators look
 from symgrad.api.handles.base import E, Handle, handle_on
 from symgrad.api.handles.convert import expressions_in, node_of
 from symgrad.api.handles.inputs import listings_of, union
+from symgrad.autodiff.trace import Derivative
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.shapes import fitting
@@ -37,7 +38,17 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
     sources = union(e.sources for e in exprs)
     if not listings and not traces and not sources:
         return handle_on(kind, node)
-    return kind(node, listings=listings, traces=traces, sources=sources)
+    return kind(node, listings=listings, traces=traces, sources=sources, parts=parts_of(exprs))
+
+
+def parts_of(exprs: Iterable[Handle]) -> dict[Node, Derivative]:
+    """Return the derivatives that expressions are or contain."""
+    found: dict[Node, Derivative] = {}
+    for e in exprs:
+        found.update(e.parts)
+        if e.slope is not None and e.derived:
+            found[e.node] = e.slope
+    return found
 
 
 def make_op(kind: type[E], name: str, *args: Any, params: tuple[Any, ...] = ()) -> E:

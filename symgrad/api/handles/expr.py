@@ -177,7 +177,7 @@ class Expr(FormMethods, Reported):
 
     def _computed(self) -> Node:
         """Return the form that is evaluated: for a derivative, the form that a kernel computes."""
-        if not self.derived:
+        if not self.derived and not self.parts:
             return self._node
         from symgrad.api.handles.output import arrange_nodes  # a late import: values as written need no rules
 
@@ -310,6 +310,7 @@ class Expr(FormMethods, Reported):
                 self._sources,
                 self._slope,
                 self._in_names,
+                dict(self._parts),
             ),
         )
 
@@ -322,6 +323,7 @@ def _rebuild(
     sources: tuple[Node, ...],
     slope: Derivative | None,
     in_names: bool = False,
+    parts: Mapping[Node, Derivative] = {},
 ) -> Expr:
     return Expr(
         node,
@@ -331,6 +333,7 @@ def _rebuild(
         sources=sources,
         slope=slope,
         in_names=in_names,
+        parts=parts,
     )
 
 

@@ -16,7 +16,15 @@ from symgrad.rewrite.memo import Answers, keeping, remembered
 
 def outputs_of(exprs: Sequence[Handle]) -> list[Output]:
     """Return expressions as outputs of a kernel: of a derivative its origin, and how it is printed."""
-    return [Output(e.node, e.origins, e.traces, e.slope, _simplified) for e in exprs]
+    return [Output(e.node, e.origins, e.traces, e.slope, _simplified, _parts_of(e)) for e in exprs]
+
+
+def _parts_of(expr: Handle) -> tuple[Output, ...]:
+    """Return the derivatives in a formula of the user."""
+    if expr.derived or not expr.parts:
+        return ()
+    inside = [n for n in topological([expr.node], until=expr.parts) if n in expr.parts]
+    return tuple(Output(n, (expr.parts[n].y,), (), expr.parts[n], _simplified) for n in inside)
 
 
 def _simplified(node: Node) -> Node:
@@ -38,7 +46,7 @@ def arrange_nodes(
     """
     no_answers: Answers = {}
     derivatives = tuple([(e.origins, e.slope) for e in exprs])
-    with keeping(next((e.answers for e in exprs if e.derived), no_answers)):
+    with keeping(next((e.answers for e in exprs if e.derived or e.parts), no_answers)):
         return remembered(
             [e.node for e in exprs],
             ("computed", fast, low, dtype, derivatives),
@@ -74,7 +82,7 @@ def source_forms(exprs: Sequence[Handle]) -> tuple[Sequence[Node] | None, dict[N
 
     The forms are those of a kernel; None if there are stop_gradients, which the framework's derivatives need.
     """
-    if not any(e.derived for e in exprs):
+    if not any(e.derived or e.parts for e in exprs):
         return None, listed_names(exprs)
     return None if has_stops(exprs) else arrange_nodes(exprs).nodes, value_names(exprs)
 

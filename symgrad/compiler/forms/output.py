@@ -19,6 +19,7 @@ class Output:
         traces: the backward passes that produced it.
         slope: the record of the output as a derivative of a scalar, if known.
         simplify: a function that writes a formula as it is printed, a candidate for the form that is computed.
+        parts: the derivatives in a formula of the user, which is computed as written around them.
     """
 
     node: Node
@@ -26,6 +27,7 @@ class Output:
     traces: tuple[BackwardTrace, ...] = ()
     slope: Derivative | None = None
     simplify: Callable[[Node], Node] | None = None
+    parts: tuple[Output, ...] = ()
 
     @property
     def derived(self) -> bool:

@@ -50,9 +50,9 @@ def arrange(
         >>> [expression_text(n) for n in found.nodes]
         ['exp(x)*exp(x)', '2*exp(2*x)']
     """
-    own = [o.node for o in outputs if not o.derived]
-    primal = topological([*own, *(n for o in outputs for n in o.origins)])
-    derived = [o for o in outputs if o.derived]
+    own = [o.node for o in outputs if not o.derived and not o.parts]
+    derived = [o for output in outputs for o in (output, *output.parts) if o.derived]
+    primal = topological([*own, *(n for o in derived for n in o.origins)])
     forms = _by_node(derived, derivative_forms(derived, own, primal, low=low, dtype=dtype))
     nodes = _delivered(outputs, forms)
     if not fast:
@@ -196,6 +196,6 @@ def _delivered(outputs: Sequence[Output], forms: Mapping[Node, Node], *, fast: b
     arrays = whole and (not is_elementwise(forms.values()) or any(o.node.shape for o in outputs))
     found: list[Node] = []
     for o in outputs:
-        node = forms[o.node] if fast or o.derived else o.node
+        node = forms[o.node] if fast or o.derived else substitute([o.node], forms)[0] if o.parts else o.node
         found.append(div(node, as_node(1)) if o.derived and arrays and node.dtype == "int" else node)
     return found
