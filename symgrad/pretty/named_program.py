@@ -66,7 +66,7 @@ class NamedProgram:
 
 
 def name_program(listing: Listing) -> NamedProgram | None:
-    """Return a program over its names; None if it has no names, is too long, or cannot be read by its names."""
+    """Return a program over its names; None if it has no formulas, is too long, or cannot be read by its names."""
     if listing.source is None:
         return name_by_identity(listing)
     if _is_too_long(listing):
@@ -79,7 +79,8 @@ def name_program(listing: Listing) -> NamedProgram | None:
 
 
 def _is_too_long(listing: Listing) -> bool:
-    return not listing.assignments or len(topological(listing.assignments.values())) > EQUATIONS
+    values = [*listing.assignments.values(), *([] if listing.result is None else [listing.result])]
+    return not values or len(topological(values)) > EQUATIONS
 
 
 def _read(listing: Listing, whole: bool) -> NamedProgram | None:
