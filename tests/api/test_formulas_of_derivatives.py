@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.api.handles.expr import handle
 
 STATE = """
 rho : positive
@@ -81,6 +82,21 @@ def test_what_stands_around_a_derivative_is_computed_as_written() -> None:
     value: Any = np.float64(0.1)
     assert float(expr(x=value)) == (value + 2 * value) - value
     assert float(sg.compile(expr)(value)) == (value + 2 * value) - value
+
+
+def test_the_same_formula_without_its_derivatives_is_another_kernel() -> None:
+    p = sg.parse("x : real\nL = sin(x)/x")
+    expr = p["x"] * sg.grad(p["L"], "x")
+    plain = handle(expr.node)
+    assert not plain.parts
+    at = 1e-8
+    written = float(plain(x=at))
+    assert written != float(expr(x=at))
+    assert [float(sg.compile(e)(at)) for e in (expr, plain, expr)] == [
+        float(expr(x=at)),
+        written,
+        float(expr(x=at)),
+    ]
 
 
 def test_stops_of_the_user_stay_in_print() -> None:

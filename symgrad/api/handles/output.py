@@ -45,7 +45,7 @@ def arrange_nodes(
         dtype: the type of floats in which they are computed.
     """
     no_answers: Answers = {}
-    derivatives = tuple([(e.origins, e.slope) for e in exprs])
+    derivatives = tuple([(e.origins, e.slope, tuple(e.parts.items())) for e in exprs])
     with keeping(next((e.answers for e in exprs if e.derived or e.parts), no_answers)):
         return remembered(
             [e.node for e in exprs],

@@ -138,6 +138,10 @@ def _node_groups(output: Output) -> Iterator[tuple[bytes, Sequence[Node]]]:
         yield b"gradients", trace.gradients
     if output.slope is not None:
         yield b"slope", (output.slope.y, *output.slope.by)
+    if output.parts:
+        yield b"parts", [part.node for part in output.parts]
+        for part in output.parts:
+            yield from _node_groups(part)
 
 
 def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence[object]) -> bytes:

@@ -66,7 +66,7 @@ _PROGRAMS: dict[str, KeyedProgram] = {}
 def register_program(callee: Callee) -> KeyedProgram:
     """Return the registered program of a callee; equal programs have the same key, in every process."""
     nodes = [*(e.node for e in callee.outputs), *(e.node for e in callee.inputs)]
-    derived = [e.derived for e in callee.outputs]  # this decides how it is arranged
+    derived = [(e.derived, len(e.parts)) for e in callee.outputs]  # this decides how it is arranged
     content = pickle.dumps((flatten(nodes), len(callee.outputs), derived), protocol=5)
     key = hashlib.blake2b(content, digest_size=12).hexdigest()
     return _PROGRAMS.setdefault(key, KeyedProgram(key, callee))
