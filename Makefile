@@ -78,7 +78,9 @@ $(LOWEST)/lowest.stamp: pyproject.toml
 
 check: lint types layers pytest ## format and lint, types, layers; then tests, doctests, docs and examples
 
-check-core: lint types layers ## format and lint, types, layers and the tests of the core: make check-core PYTHON=python3.13 VENV=.venv-py3.13
+check-core: lint layers ## format and lint, types of the package, layers and tests of the core: make check-core PYTHON=python3.13 VENV=.venv-py3.13
+	@echo "== types"
+	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@echo "== tests of the core with $$($(BIN)/python --version)"
 	@$(BIN)/python -m pytest -n $(WORKERS) $(foreach layer,$(CORE),tests/$(layer) symgrad/$(layer))
 

@@ -17,7 +17,7 @@ from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topologic
 from symgrad.ir.types import Declaration, Domain
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.ops.scalar.logic import ne, where
-from symgrad.rewrite.choice.float_values import FLOAT64, Floats
+from symgrad.rewrite.choice.float_values import FLOAT64, Floats, floats_named
 from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
@@ -42,16 +42,16 @@ _OUTPUTS, _VARIABLES, _EQUATIONS = 12, 6, 160
 """The most derivatives of several variables that are looked at, their variables, and their equations."""
 
 
-def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node], floats: Floats = FLOAT64) -> list[Node]:
+def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node], dtype: str = "float64") -> list[Node]:
     """Return derivatives in forms that keep their digits, with choices of forms where no single form does.
 
     Args:
         outputs: the derivatives.
         nodes: the forms in which they would be computed.
-        floats: the type of floats in which they are computed.
+        dtype: the type of floats in which they are computed.
     """
     simplify = next((o.simplify for o in outputs if o.simplify is not None), None)
-    return _DigitGuard(simplify, floats).keep(outputs, nodes)
+    return _DigitGuard(simplify, floats_named(dtype)).keep(outputs, nodes)
 
 
 def keep_digits_of_values(nodes: Sequence[Node]) -> list[Node]:

@@ -163,11 +163,9 @@ def derivative_forms(
             n if o.simplify is None else without_divisors(n, o.simplify)
             for o, n in zip(outputs, found, strict=True)
         ]
-    # For start-up time: many programs need none.
-    from symgrad.compiler.forms.one_variable import keep_digits
-    from symgrad.rewrite.choice.float_values import floats_named
+    from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
 
-    return keep_digits(outputs, found, floats_named(dtype))
+    return keep_digits(outputs, found, dtype)
 
 
 def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:

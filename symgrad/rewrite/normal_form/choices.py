@@ -16,6 +16,7 @@ from functools import reduce
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.reductions import norm
+from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import CONVERSE, and_, ne, where
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import Form, short
@@ -75,8 +76,9 @@ class Choices:
         odd = len(factors) == 1 and not powers and e > 1 and e.denominator == 1 and e.numerator % 2
         if not odd:
             base = self._forms.products.write(Form(1, factors, powers))
-        # Where only a sign would change, it stays where the user wrote it.
-        if left == right or base.is_number() or (len(forms) == 1 and abs(left - right) == 1 and not odd):
+        # Where only signs would change, they stay where the user wrote them.
+        signs = abs(left - right) == 1 or (base.op is add and left < right)
+        if left == right or base.is_number() or (len(forms) == 1 and signs and not odd):
             return None
         name = node.op.name if left > right else CONVERSE[node.op.name]
         after = apply(OPS[name], (base, as_node(0)))

@@ -81,7 +81,7 @@ def _quotient(term: Node) -> tuple[Node, Node | None]:
 def _terms(node: Node) -> list[Node] | None:
     """Return a node as a sum of unlike terms; None if it is long."""
     found = rational_of(node, reading=_SUMS) if len(topological([node])) <= _OPENED else None
-    return found and found.ring.terms_of(found.above / found.below.leading_coefficient())
+    return found and found.ring.scaled_terms_of(found.above / found.below.leading_coefficient())
 
 
 def _count_terms(node: Node, counts: list[int]) -> int:

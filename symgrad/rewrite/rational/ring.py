@@ -178,6 +178,18 @@ class Ring:
         """Return the terms of a polynomial as nodes, those with a minus sign last."""
         return [self._term(m, c) for m, c in sorted(p.terms(), key=lambda term: term[1] < 0)]
 
+    def scaled_terms_of(self, p: Polynomial) -> list[Node]:
+        """Return the terms of a polynomial, with fractions as one number: their numerators alone may overflow."""
+        found: list[Node] = []
+        for monomial, c in sorted(p.terms(), key=lambda term: term[1] < 0):
+            size = abs(_value(c))
+            term = self._term(monomial, abs(c) if size.denominator == 1 else c / c)
+            scaled = (
+                term if size.denominator == 1 else number(size) if not any(monomial) else number(size) * term
+            )
+            found.append(-scaled if c < 0 else scaled)
+        return found
+
     def _term(self, monomial: tuple[int, ...], c: Any) -> Node:
         """Return a term as a node; terms are cached, because the forms of a quotient share most of theirs."""
         key = monomial, c.p, c.q

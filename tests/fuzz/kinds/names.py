@@ -111,7 +111,8 @@ def _scalars(rng: random.Random, known: list[str], names: list[str]) -> None:
     )
     _balanced(y.latex())
     function = rng.choice([*names, "f"])
-    inputs = [s.name for s in symbols_of([(y.canonical() if y.derived else y).node])]
+    read = {s.name for s in symbols_of([(y.canonical() if y.derived else y).node])}
+    inputs = [str(s.name) for s in y.inputs if s.name in read]
     try:
         source = y.numpy_source(function)
     except SymgradError as error:
