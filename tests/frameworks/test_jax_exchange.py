@@ -38,7 +38,7 @@ def test_jax_in_jax_out(dtype: str, shape: tuple[int, ...]) -> None:
 def test_nothing_is_copied_that_is_aligned() -> None:
     x = jnp.arange(1000.0)
     assert as_array("x", x).ctypes.data == x.unsafe_buffer_pointer()
-    library, result = library_of([x]), new_result((10_000,), np.dtype(float), 0)
+    library, result = library_of([x]), new_result((10_000,), np.dtype(float))
     assert library is not None
     assert library.give(result, x).unsafe_buffer_pointer() == result.ctypes.data
 

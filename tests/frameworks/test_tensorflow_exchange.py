@@ -33,7 +33,7 @@ def test_tensorflow_in_tensorflow_out(shape: tuple[int, ...]) -> None:
 def test_nothing_is_copied_that_is_aligned() -> None:
     x = tf.constant(np.arange(1000.0))
     assert np.shares_memory(as_array("x", x), as_array("x", x))
-    library, result = library_of([x]), new_result((10_000,), np.dtype(float), 0)
+    library, result = library_of([x]), new_result((10_000,), np.dtype(float))
     assert library is not None
     assert np.shares_memory(np.asarray(library.give(result, x)), result)
 
