@@ -29,6 +29,10 @@ _REMEMBERED = 2
 next."""
 
 
+_ALIGNMENT, _SMALL = 64, 2**14
+"""JAX and TensorFlow take results at multiples of so many bytes without a copy; smaller results are copied at once."""
+
+
 class _Memory(np.ndarray):
     """The memory of a result.
 
@@ -37,8 +41,12 @@ class _Memory(np.ndarray):
 
 
 def new_result(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
-    """Return a new contiguous array, uninitialised."""
-    return np.ndarray(shape, kind, _Memory(max(math.prod(shape) * kind.itemsize, 1), np.uint8))
+    """Return a new contiguous array, uninitialised; a large one is aligned."""
+    size = math.prod(shape) * kind.itemsize
+    if size < _SMALL:
+        return np.ndarray(shape, kind, _Memory(max(size, 1), np.uint8))
+    memory = _Memory(size + _ALIGNMENT, np.uint8)
+    return np.ndarray(shape, kind, memory, -memory.__array_interface__["data"][0] % _ALIGNMENT)
 
 
 def _references(arrays: list[Any]) -> list[int]:
