@@ -189,7 +189,7 @@ def _moved(query: LintQuery, point: Batch, step: float) -> Batch:
     moved = dict(point)
     for k, s in enumerate(real):
         value = np.asarray(point[s])
-        place = (
+        place: Any = (
             np.zeros(()) if query.points.vector else np.arange(value.size).reshape(value.shape) / value.size
         )
         t = step * (1 + k + (np.minimum(place, place.T) if s.declaration.symmetric else place))
