@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import compress, product, zip_longest
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -189,9 +189,8 @@ def _moved(query: LintQuery, point: Batch, step: float) -> Batch:
     moved = dict(point)
     for k, s in enumerate(real):
         value = np.asarray(point[s])
-        place: Any = (
-            np.zeros(()) if query.points.vector else np.arange(value.size).reshape(value.shape) / value.size
-        )
+        every = cast("Any", np.arange(value.size).reshape(value.shape))
+        place = cast("Any", np.zeros(())) if query.points.vector else every / value.size
         t = step * (1 + k + (np.minimum(place, place.T) if s.declaration.symmetric else place))
         moved[s] = np.where(value == 0, np.abs(t), value * (1 + t))
     return moved
