@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import finalize
 
@@ -130,7 +130,7 @@ class _Program:
     def __init__(self, listing: Listing, words: NamedProgram) -> None:
         self.words = words
         self.forms = ShortestForms(words)
-        self.derivatives: dict[tuple[Derivative, ...], NamedFormulas | None] = {}
+        self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
@@ -193,10 +193,10 @@ def name_derivatives(
         program = _program(listing)
         if program is None:
             return None
-        key = tuple(slopes)
+        key = tuple(slopes), tuple(parts.items())
         if key not in program.derivatives:
             lines = Lines(program.words, program.forms)
-            found = _derived(program, lines, key, parts)
+            found = _derived(program, lines, slopes, parts)
             program.derivatives[key] = None if found is None else _format_result(program, lines, found)
         return program.derivatives[key]
     except SymgradError:  # the form is not supported, or a number is too long

@@ -11,6 +11,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.api.handles.expr import handle
+from symgrad.api.handles.formatting import format_many, latex_many
 
 STATE = """
 rho : positive
@@ -104,3 +105,22 @@ def test_stops_of_the_user_stay_in_print() -> None:
     expr = p["x"] + sg.stop_gradient(sg.grad(p["y"], "x") - p["x"])
     assert "stop_gradient" in str(expr)
     assert str(sg.grad(expr, "x")) == "1"
+
+
+def test_several_of_them_are_written_together() -> None:
+    quantities = state()
+    pressure, entropy = quantities["P"], quantities["s"]
+    texts, below, notes = format_many([pressure, entropy])
+    assert texts == [str(pressure), str(entropy)]
+    assert below == []
+    assert len(notes) == 2
+    assert latex_many([pressure], ["P"]) == f"P = {pressure.latex()}"
+    for report in (pressure.report(), sg.compile([pressure, entropy]).report()):
+        assert str(pressure) in str(report)
+        assert "923/2" not in str(report)
+
+
+def test_their_partial_derivatives_and_hessians_are_named() -> None:
+    p = sg.parse(STATE)
+    pressure = p["rho"] ** 2 * sg.grad(p["f"], "rho")
+    assert str(sg.derivatives(pressure, "rho")["rho"]) == str(sg.grad(pressure, "rho"))

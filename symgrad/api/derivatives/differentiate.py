@@ -322,6 +322,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
             origins=(expr.node,),
             sources=tuple(by),
             slope=Derivative(of.y, (*of.by, *(by[i] for i in index))) if of else None,
+            parts=parts_of([expr]),
         )
         for index, node in all_partials(expr.node, by, order).items()
     }

@@ -17,6 +17,7 @@ from symgrad.api.derivatives.targets import (
     prints_in_names,
     scalar_to_differentiate,
 )
+from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.api.limits import PUSHED_ENTRIES
@@ -286,6 +287,7 @@ def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
         sources=(x,),
         slope=slope,
         in_names=prints_in_names([y]),
+        parts=parts_of([y]),
     )
 
 

@@ -92,6 +92,11 @@ class Handle:
         return bool(self._origins)
 
     @property
+    def has_derivatives(self) -> bool:
+        """Whether the expression is a derivative or a formula of derivatives (internal)."""
+        return bool(self._origins or self._parts)
+
+    @property
     def origins(self) -> tuple[Node, ...]:
         """The nodes whose derivative the expression is (internal)."""
         return self._origins
@@ -108,7 +113,7 @@ class Handle:
 
     @property
     def slope(self) -> Derivative | None:
-        """The function and the variables, if the expression is a derivative of one scalar (internal)."""
+        """The function and the variables, of a derivative of one scalar or a formula of such (internal)."""
         return self._slope
 
     @property

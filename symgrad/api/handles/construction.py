@@ -38,11 +38,14 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
     sources = union(e.sources for e in exprs)
     if not listings and not traces and not sources:
         return handle_on(kind, node)
-    return kind(node, listings=listings, traces=traces, sources=sources, parts=parts_of(exprs))
+    parts = parts_of(exprs)
+    # A formula of derivatives is printed as a derivative of order 0: in the names of its program.
+    slope = Derivative(node, ()) if parts and not node.shape else None
+    return kind(node, listings=listings, traces=traces, sources=sources, slope=slope, parts=parts)
 
 
 def parts_of(exprs: Iterable[Handle]) -> dict[Node, Derivative]:
-    """Return the derivatives that expressions are or contain."""
+    """Return the derivatives of scalars that expressions are or contain."""
     found: dict[Node, Derivative] = {}
     for e in exprs:
         found.update(e.parts)

@@ -177,7 +177,7 @@ class Expr(FormMethods, Reported):
 
     def _computed(self) -> Node:
         """Return the form that is evaluated: for a derivative, the form that a kernel computes."""
-        if not self.derived and not self.parts:
+        if not self.has_derivatives:
             return self._node
         from symgrad.api.handles.output import arrange_nodes  # a late import: values as written need no rules
 

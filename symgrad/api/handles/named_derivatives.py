@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.handles.base import Handle
 from symgrad.api.handles.inputs import listings_of
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
@@ -29,9 +28,7 @@ def readable(expr: Handle) -> Node:
 
 def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     """Return the derivatives among expressions in the names of their program; None if that is not shorter."""
-    composite = len(exprs) == 1 and exprs[0].slope is None and not exprs[0].derived and bool(exprs[0].parts)
-    slopes = [(Derivative(e.node, ()) if composite else e.slope, e) for e in exprs]
-    slopes = [(slope, e) for slope, e in slopes if slope is not None]
+    slopes = [(e.slope, e) for e in exprs if e.slope is not None]
     listings = listings_of(exprs)
     if not slopes or len(listings) != 1:
         return None

@@ -16,7 +16,10 @@ from symgrad.rewrite.memo import Answers, keeping, remembered
 
 def outputs_of(exprs: Sequence[Handle]) -> list[Output]:
     """Return expressions as outputs of a kernel: of a derivative its origin, and how it is printed."""
-    return [Output(e.node, e.origins, e.traces, e.slope, _simplified, _parts_of(e)) for e in exprs]
+    return [
+        Output(e.node, e.origins, e.traces, e.slope if e.derived else None, _simplified, _parts_of(e))
+        for e in exprs
+    ]
 
 
 def _parts_of(expr: Handle) -> tuple[Output, ...]:
@@ -46,7 +49,7 @@ def arrange_nodes(
     """
     no_answers: Answers = {}
     derivatives = tuple([(e.origins, e.slope, tuple(e.parts.items())) for e in exprs])
-    with keeping(next((e.answers for e in exprs if e.derived or e.parts), no_answers)):
+    with keeping(next((e.answers for e in exprs if e.has_derivatives), no_answers)):
         return remembered(
             [e.node for e in exprs],
             ("computed", fast, low, dtype, derivatives),
@@ -82,7 +85,7 @@ def source_forms(exprs: Sequence[Handle]) -> tuple[Sequence[Node] | None, dict[N
 
     The forms are those of a kernel; None if there are stop_gradients, which the framework's derivatives need.
     """
-    if not any(e.derived or e.parts for e in exprs):
+    if not any(e.has_derivatives for e in exprs):
         return None, listed_names(exprs)
     return None if has_stops(exprs) else arrange_nodes(exprs).nodes, value_names(exprs)
 

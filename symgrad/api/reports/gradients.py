@@ -100,7 +100,7 @@ def formula_report(e: Expr) -> Report:
     name = e.name
     shown = expression(e)
     blocks: list[Block] = []
-    if e.derived:
+    if e.has_derivatives:
         blocks.append(MathLines((shown,), "the formula"))
         notes = [*e.domain_notes, *e.form_notes, *e.digit_notes]
         if notes:

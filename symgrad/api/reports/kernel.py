@@ -22,9 +22,9 @@ def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
         kernel: their kernel.
     """
     listing = listing_of(exprs)
-    plain = [e for e in exprs if not e.derived]
+    plain = [e for e in exprs if not e.has_derivatives]
     blocks: list[Block] = program_blocks(listing, plain) if plain else []
-    rows = [Maths(f.text, f"& {f.latex}") for f in (expression(e) for e in exprs if e.derived)]
+    rows = [Maths(f.text, f"& {f.latex}") for f in (expression(e) for e in exprs if e.has_derivatives)]
     if rows:
         blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
     notes = [
