@@ -9,12 +9,10 @@ these lie between 0 and 1 if the terms are positive: x**n/(1 + x**n) becomes 1/(
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 
 from symgrad.autodiff.products import (
     PRODUCTS,
-    PowerProduct,
     factors_of,
     is_sum,
     product_node,
@@ -91,7 +89,7 @@ class LogarithmicDifferentiation:
         for base, e in product.powers.items():
             if e > 0 and not _has_log_derivative(base, self._variable):
                 # The base may vanish, and its derivative may not.
-                rest = product.times(PowerProduct(Fraction(1), {base: Fraction(1)}, None), -1)
+                rest = product.times_power(base, -1)
                 outside.append(product_of(number(e), product_node(rest), self.derivative(base)))
             else:
                 inside.append(product_of(number(e), self._log_derivative(base)))

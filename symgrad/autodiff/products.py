@@ -37,11 +37,9 @@ class PowerProduct(NamedTuple):
 
     def times(self, other: PowerProduct, power: Fraction | int = 1) -> PowerProduct:
         """Return this product times a power of another, whose coefficient is 1 if the power is no integer."""
-        powers = dict(self.powers)
+        powers = self.powers
         for base, e in other.powers.items():
-            powers[base] = powers.get(base, Fraction(0)) + e * power
-            if not powers[base]:
-                del powers[base]
+            powers = _with_power(powers, base, e * power)
         exponent = self.exponent
         if other.exponent is not None:
             more = scaled(Fraction(power), other.exponent)
@@ -51,6 +49,10 @@ class PowerProduct(NamedTuple):
             coefficient *= _raised(other.coefficient, int(power))
         return PowerProduct(coefficient, powers, exponent)
 
+    def times_power(self, base: Node, e: Fraction | int) -> PowerProduct:
+        """Return this product times a power of a node."""
+        return self._replace(powers=_with_power(self.powers, base, e))
+
     @property
     def size(self) -> Fraction | int:
         """How much the product may leave the range of floats before its value does."""
@@ -58,6 +60,13 @@ class PowerProduct(NamedTuple):
         if self.exponent is None:
             return found
         return found + _EXPONENT * sum(abs(factors_of(t).coefficient) for t in terms_of(self.exponent))
+
+
+def _with_power(powers: Mapping[Node, Fraction], base: Node, e: Fraction | int) -> dict[Node, Fraction]:
+    found = {**powers, base: powers.get(base, Fraction(0)) + e}
+    if not found[base]:
+        del found[base]
+    return found
 
 
 def _raised(base: Fraction, exponent: int) -> Fraction:
@@ -83,19 +92,19 @@ def factors_of(n: Node) -> PowerProduct:
     if name == "div":
         return factors_of(n.args[0]).times(factors_of(n.args[1]), -1)
     if name == "exp":
-        return PowerProduct(Fraction(1), {}, n.args[0])
+        return UNIT._replace(exponent=n.args[0])
     if name == "sqrt":
-        return PowerProduct(Fraction(1), {n.args[0]: _HALF}, None)
+        return UNIT.times_power(n.args[0], _HALF)
     if name == "sech":
-        return PowerProduct(Fraction(1), {OPS["cosh"](n.args[0]): Fraction(-1)}, None)
+        return UNIT.times_power(OPS["cosh"](n.args[0]), -1)
     if name == "pow" and n.args[1].is_number():
         power = Fraction(n.args[1].value)
         if power.denominator == 1:
             return UNIT.times(factors_of(n.args[0]), power)
-        return PowerProduct(Fraction(1), {n.args[0]: power}, None)
+        return UNIT.times_power(n.args[0], power)
     if name == "pow":
-        return PowerProduct(Fraction(1), {}, mul(n.args[1], log(n.args[0])))
-    return PowerProduct(Fraction(1), {n: Fraction(1)}, None)
+        return UNIT._replace(exponent=mul(n.args[1], log(n.args[0])))
+    return UNIT.times_power(n, 1)
 
 
 def is_sum(n: Node) -> bool:
@@ -129,9 +138,7 @@ def with_weights(product: PowerProduct) -> PowerProduct:
     for base in [b for b in product.powers if b.op is absolute]:
         e = product.powers.get(base.args[0])
         if e is not None and e.denominator == 1 and e % 2 == 0:  # x**2/abs(x) is abs(x)
-            product = product.times(
-                PowerProduct(Fraction(1), {base.args[0]: Fraction(-1), base: Fraction(1)}, None), e
-            )
+            product = product.times_power(base.args[0], -e).times_power(base, e)
     for base, e in list(product.powers.items()):
         if e >= 0 or not is_sum(base):
             continue
@@ -156,7 +163,7 @@ def with_weights(product: PowerProduct) -> PowerProduct:
 def _factor_out(product: PowerProduct, base: Node, power: Fraction) -> Iterator[PowerProduct]:
     """Yield forms of a product with base**power as a power of a term of the base, times what the others are to it."""
     terms = terms_of(base)
-    without = product.times(PowerProduct(Fraction(1), {base: Fraction(1)}, None), -power)
+    without = product.times_power(base, -power)
     for k, term in enumerate(terms):
         mine = factors_of(term)
         if not mine.powers and mine.exponent is None:
@@ -166,9 +173,7 @@ def _factor_out(product: PowerProduct, base: Node, power: Fraction) -> Iterator[
         ratios = [product_node(factors_of(t).times(mine, -1)) for i, t in enumerate(terms) if i != k]
         rest = total([_ONE, *ratios])
         if rest is not None:
-            yield without.times(mine, power).times(
-                PowerProduct(Fraction(1), {rest: Fraction(1)}, None), power
-            )
+            yield without.times(mine, power).times_power(rest, power)
 
 
 def product_node(product: PowerProduct) -> Node:

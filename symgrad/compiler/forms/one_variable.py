@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.autodiff.jvp import Pushforward
 from symgrad.compiler.forms.output import Output
-from symgrad.compiler.forms.parts import parts_of_one_variable, with_slopes
+from symgrad.compiler.forms.parts import parts_of_one_variable, slopes_of_parts, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
@@ -174,7 +174,7 @@ class _DigitGuard:
         key = node, variable
         if key not in self._best_forms:
             part = self._part(node, variable)
-            self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
+            self._note_singular_points(part)
             form = node
             if part.may_lose_digits():
                 self._searches += 1
@@ -191,7 +191,10 @@ class _DigitGuard:
         of_parts: list[Node] = []
         formulas = dict.fromkeys(_differentiated(output))
         for y, by in formulas:
-            with_slopes(y, len(by), self._note_singular_points)
+            for _, _, argument, slopes in slopes_of_parts(y, len(by)):
+                for slope in reversed(slopes[1:]):
+                    form = canonical([slope], drop_stops=True).nodes[0]
+                    self._note_singular_points(self._part(form, argument))
         near = {x: list(self._singular.get(x, ())) for x in variables}
         lines = VariableLines(node, variables, self._known, near, self._floats)
 
@@ -256,11 +259,9 @@ class _DigitGuard:
                     node = where(ne(x, as_node(0)), node, slope)
         return node
 
-    def _note_singular_points(self, slope: Node, variable: Node, _part: Node, _order: int) -> Node:
-        """Record the singular points of a derivative of a part of a formula; return the derivative."""
-        part = self._part(canonical([slope], drop_stops=True).nodes[0], variable)
-        self._singular.setdefault(variable, {}).update(dict.fromkeys(part.singular))
-        return slope
+    def _note_singular_points(self, part: OneVariable) -> None:
+        """Record the points near which lines through the variable are sampled."""
+        self._singular.setdefault(part.variable, {}).update(dict.fromkeys(part.singular))
 
     def _slope_of_part(self, slope: Node, variable: Node, part: Node, order: int) -> Node:
         """Return the form of a derivative of a part of a formula."""

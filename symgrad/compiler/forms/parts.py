@@ -85,6 +85,25 @@ def _is_exact(n: Node) -> bool:
     return not n.args or n.op.name in _EXACT
 
 
+def slopes_of_parts(y: Node, order: int) -> Iterator[tuple[Node, Node, Node, list[Node]]]:
+    """Yield the parts of one variable of a formula with their derivatives.
+
+    Args:
+        y: the formula.
+        order: the highest order of the derivatives.
+
+    Yields:
+        The part, its variable, the symbol that stands for it, and the part and its derivatives over the symbol.
+    """
+    for number, (part, variable) in enumerate(parts_of_one_variable([y])):
+        argument = variable if variable.op is SYMBOL else symbol(Declaration(f"__argument{number}"))
+        push = Pushforward({argument: as_node(1)})
+        slopes = substitute([part], {variable: argument})
+        for _ in range(order):
+            slopes += push([slopes[-1]])
+        yield part, variable, argument, slopes
+
+
 def with_slopes(y: Node, order: int, form_of: Callable[[Node, Node, Node, int], Node]) -> Node:
     """Return a formula whose parts of one variable have derivatives in chosen forms.
 
@@ -94,16 +113,10 @@ def with_slopes(y: Node, order: int, form_of: Callable[[Node, Node, Node, int], 
         form_of: returns the form of a derivative of a part, from the derivative, the variable, the part and the order.
     """
     changed: dict[Node, Node] = {}
-    for part, variable in parts_of_one_variable([y]):
-        argument = variable if variable.op is SYMBOL else symbol(Declaration(f"__argument{len(changed)}"))
-        f = substitute([part], {variable: argument})[0]
-        push = Pushforward({argument: as_node(1)})
-        slopes = [f]
-        for _ in range(order):
-            slopes += push([slopes[-1]])
+    for part, variable, argument, slopes in slopes_of_parts(y, order):
         found: Node = as_node(0)
         for k in range(order, 0, -1):
-            (form,) = substitute([form_of(slopes[k], argument, f, k)], {argument: variable})
+            (form,) = substitute([form_of(slopes[k], argument, slopes[0], k)], {argument: variable})
             found = with_slope(stop_gradient(form), variable, found)
         changed[part] = with_slope(stop_gradient(part), variable, found)
     return substitute([y], changed)[0] if changed else y

@@ -83,7 +83,7 @@ def separated(node: Node, variable: Node, argument: Node) -> _Terms | None:
     found: list[_Terms] = []
     for base, e in product.powers.items():
         if abs(e) == 1:
-            rest = product.times(PowerProduct(Fraction(1), {base: e}, None), -1)
+            rest = product.times_power(base, -e)
             solved = SeparatedTerm(UNIT.times(rest, int(-e)), argument if e == 1 else div(_ONE, argument))
             try:
                 found.append(_TermReader(base, solved).terms(node))

@@ -162,7 +162,7 @@ class Alternatives:
         if len(terms) > _TERMS:
             return
         yield from self._by_rows(self._sums, node, terms)
-        if sum(_may_divide(part) for _, part in terms) < 1:
+        if not any(_may_divide(part) for _, part in terms):
             return
         quotient = common_denominator([scaled(c, part) for c, part in terms], self._known)
         if quotient is not None:

@@ -92,7 +92,7 @@ class OneVariable:
     """
 
     def __init__(self, target: Node, variable: Node, facts: Facts, floats: Floats = FLOAT64) -> None:
-        self._target, self._variable, self._facts, self._type = target, variable, facts, floats
+        self._target, self.variable, self._facts, self._type = target, variable, facts, floats
         self.singular = list(dict.fromkeys(self._singular_points()))
         beside = [float(p) + s * _OFFSETS for p in {*self.singular, 1} for s in (1, -1)]
         self.places = within(facts, np.concatenate([_MAGNITUDES, -_MAGNITUDES, *beside]), floats)
@@ -109,13 +109,13 @@ class OneVariable:
 
     def may_lose_digits(self) -> bool:
         """Tell whether the formula may lose digits; this takes few certain values."""
-        places = {self._variable: self.places}
+        places = {self.variable: self.places}
         return bool(len(self.places)) and bool(loss_points(self._target, places, self._type).any())
 
     def has_value(self, formula: Node, place: Fraction) -> bool:
         """Tell whether a formula of the variable certainly has a value at a place of the domain."""
         return len(within(self._facts, [float(place)])) > 0 and CertainValues([formula]).at(
-            {self._variable: place}
+            {self.variable: place}
         ) != [None]
 
     def choose(self, stages: Iterable[Sequence[Node]]) -> Node:
@@ -144,7 +144,7 @@ class OneVariable:
 
     def _is_elementwise(self, form: Node) -> bool:
         """Tell whether a form computes each entry from the same entry of the variable; not so outer products."""
-        return is_entrywise_in(form, self._variable) and form.shape == self._target.shape
+        return is_entrywise_in(form, self.variable) and form.shape == self._target.shape
 
     def _keeps_digits(self, forms: Sequence[Node], regimes: Sequence[Regime]) -> bool:
         losing = self._reference.loses_digits(self._floats(forms, self._samples))
@@ -152,7 +152,7 @@ class OneVariable:
 
     def _compare(self, forms: Sequence[Node]) -> tuple[Any, Sequence[Regime]]:
         """Return what forms lose at the samples, and the cheapest sequence of those that are equal to the formula."""
-        costs = [len(topological([f], until=[self._variable])) for f in forms]
+        costs = [len(topological([f], until=[self.variable])) for f in forms]
         rounds = 0
         while True:
             losses = self._losses(forms)
@@ -183,7 +183,7 @@ class OneVariable:
         """Tell whether a form has the same values as the formula at samples, to the last bits of floats."""
         if form not in self._equal:
             samples = self._samples[:: max(1, len(self._samples) // _MEETINGS)]
-            points = [{self._variable: x} for x in samples.tolist()]
+            points = [{self.variable: x} for x in samples.tolist()]
             self._equal[form] = are_equal(self._target, form, points, self._type)
         return self._equal[form]
 
@@ -198,7 +198,7 @@ class OneVariable:
         inside = within(self._facts, places, self._type).tolist()
         for x in inside:
             if x not in self._known:
-                self._known[x] = value_and_change(self._values, {self._variable: x})
+                self._known[x] = value_and_change(self._values, {self.variable: x})
         return np.array([x for x in inside if self._known[x] is not None])
 
     def _refine(self, losses: Any, regimes: Sequence[Regime], forms: Sequence[Node]) -> bool:
@@ -225,7 +225,7 @@ class OneVariable:
 
     def _edges(self, forms: Sequence[Node], places: Any) -> Any:
         """Return places between others at which a part of a form leaves the range of floats, or enters it."""
-        nodes = [n for n in topological(forms, until=[self._variable]) if n.args and n.dtype == "real"]
+        nodes = [n for n in topological(forms, until=[self.variable]) if n.args and n.dtype == "real"]
         if not nodes or not len(places):
             return places
         _, low, high = self._bisect(nodes, places, self._in_range, np.not_equal, _BISECTIONS)
@@ -265,13 +265,13 @@ class OneVariable:
         return np.isfinite(row) & (np.abs(row) > self._type.normal)
 
     def _floats(self, nodes: Sequence[Node], places: Any) -> list[Any]:
-        return evaluated(nodes, {self._variable: places}, self._type)
+        return evaluated(nodes, {self.variable: places}, self._type)
 
     def _singular_points(self) -> Iterator[Fraction]:
         """Yield the points at which a divisor, a sum, or the argument of a logarithm or power vanishes."""
         yield from (Fraction(v) for v in (self._facts.low, self._facts.high) if math.isfinite(v))
-        order = topological([self._target], until=[self._variable])
-        sums, others = _divisors_and_sums(n for n in order if n is not self._variable)
+        order = topological([self._target], until=[self.variable])
+        sums, others = _divisors_and_sums(n for n in order if n is not self.variable)
         nodes = list(dict.fromkeys([*others, *sums]))
         if not nodes:
             return
@@ -289,7 +289,7 @@ class OneVariable:
         for k, zero in found:
             if zero in seen or len(seen) == _PLACES:
                 continue
-            value = values.balls({self._variable: zero}, _BITS)[k]
+            value = values.balls({self.variable: zero}, _BITS)[k]
             if value is not None and not isinstance(value, bool) and 0 in arb(value):
                 seen.add(zero)
                 yield zero
@@ -300,7 +300,7 @@ class OneVariable:
         from symgrad.rewrite.choice.taylor import taylor_coefficients, taylor_polynomial  # for start-up time
 
         for place in self.singular:
-            coefficients = taylor_coefficients(self._target, self._variable, place, _TERMS[-1])
+            coefficients = taylor_coefficients(self._target, self.variable, place, _TERMS[-1])
             if coefficients is None:
                 continue
             t = self._distance(place)
@@ -310,7 +310,7 @@ class OneVariable:
                 yield form
 
     def _distance(self, place: Fraction) -> Node:
-        return add(self._variable, number(-place)) if place else self._variable
+        return add(self.variable, number(-place)) if place else self.variable
 
     def _joined(self, forms: Sequence[Node], losses: Any, regimes: Sequence[Regime]) -> Node:
         """Return the choice between regimes at thresholds; it has a value at no point where the formula has none."""
@@ -327,7 +327,7 @@ class OneVariable:
                 return around
         for regime, (low, high) in zip(reversed(regimes[:-1]), reversed(changes), strict=True):
             inside = self._keep_domain(forms[regime.form], closed)
-            found = where(lt(self._variable, number(_shortest(low, high))), inside, found)
+            found = where(lt(self.variable, number(_shortest(low, high))), inside, found)
         return found
 
     def _around(
@@ -342,7 +342,7 @@ class OneVariable:
             condition = lt(absolute(self._distance(place)), number(_shortest(low, high)))
             added = self._added_points(inside)
             if place in added:
-                condition = and_(condition, ne(self._variable, number(place)))
+                condition = and_(condition, ne(self.variable, number(place)))
             return where(
                 condition, self._keep_domain(inside, outside, [h for h in added if h != place]), outside
             )
@@ -350,7 +350,7 @@ class OneVariable:
 
     def _keep_domain(self, form: Node, closed: Node, added: Sequence[Fraction] | None = None) -> Node:
         for place in self._added_points(form) if added is None else added:
-            form = where(ne(self._variable, number(place)), form, closed)
+            form = where(ne(self.variable, number(place)), form, closed)
         return form
 
     def _added_points(self, form: Node) -> list[Fraction]:

@@ -27,16 +27,18 @@ from symgrad.support.traversal import leaves, postorder
 
 
 class Choices:
-    """Laws of choices between a product and zero."""
+    """Laws of choices between a product and zero, and of comparisons of such products."""
 
     def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._guarding: dict[Node, bool] = {}
 
     def step(self, node: Node) -> Step | None:
+        """Return the step of a law of a choice or comparison; None if none applies."""
+        return self._comparison_step(node) if node.op.name in CONVERSE else self._guard_step(node)
+
+    def _guard_step(self, node: Node) -> Step | None:
         """Drop the guard of a number times a power, if the power is zero wherever the guard is zero."""
-        if node.op.name in CONVERSE:
-            return self._comparison_step(node)
         if node.op is not where or not node.args[2].is_number(0):
             return None
         condition, value, other = node.args
@@ -61,17 +63,14 @@ class Choices:
 
     def _comparison_step(self, node: Node) -> Step | None:
         """Compare two multiples of one product, or one multiple and zero, without coefficients and odd powers."""
-        small = all(a.dtype != "bool" and self._forms.products.small(a) for a in node.args)
-        if not small:
+        if not all(a.dtype != "bool" and self._forms.products.small(a) for a in node.args):
             return None
         forms = [self._forms.products.form_of_factor(a) for a in node.args if not a.is_number(0)]
         if not forms or any(f.factors != forms[0].factors or f.powers != forms[0].powers for f in forms):
             return None
         factors, powers = forms[0].factors, forms[0].powers
-        left, right = (
-            (0 if a.is_number(0) else forms[k * (len(forms) - 1)].coefficient)
-            for k, a in enumerate(node.args)
-        )
+        coefficients = iter([f.coefficient for f in forms])
+        left, right = (0 if a.is_number(0) else next(coefficients) for a in node.args)
         base, e = next(iter(factors.items()), (as_node(1), 1))
         odd = len(factors) == 1 and not powers and e > 1 and e.denominator == 1 and e.numerator % 2
         if not odd:

@@ -6,6 +6,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.apps.review.integrals.syntax import last_operator
+from symgrad.apps.review.layout.passages import FormulaNotation
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.ir.graph import as_node
 from symgrad.ops.sympy_bridge.integration import definite_integral
@@ -108,8 +109,8 @@ def test_a_value_of_an_integral_is_its_continuation_in_later_lines() -> None:
         ("lim x->0 sin x/x + 1", "symgrad", "sin x/x ", "x"),
     ],
 )
-def test_where_an_operator_ends(text: str, notation: str, body: str, by: str) -> None:
-    found = last_operator(SideText(0, text, notation))  # type: ignore[arg-type]
+def test_where_an_operator_ends(text: str, notation: FormulaNotation, body: str, by: str) -> None:
+    found = last_operator(SideText(0, text, notation))
     assert found is not None
     assert (found.body.text, found.by) == (body, by)
 

@@ -203,7 +203,7 @@ def _text(node: Node) -> str:
 
 def _sign_behind(before: str, notation: FormulaNotation) -> str:
     """Return the sign of a product behind a factor; none behind an operation, a function or a derivative."""
-    bare = before[: len(before) - len(_SPACES[notation].search(before)[0])]  # type: ignore[index]
+    bare = _SPACES[notation].sub("", before)
     if _OPERAND.search(bare) is None or _DERIVATIVE.search(bare) is not None:
         return " "
     command = _COMMAND.search(bare)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from symgrad.analysis.explain.removable_singularities.points import is_real, precise
 from symgrad.analysis.explain.removable_singularities.series import NoSeries, PowerSeries
@@ -115,7 +116,7 @@ def _is_near(left: Node, right: Node, x: Node, order: int) -> bool | None:
     others = {s: mp.mpf(7 + 4 * k) / 5 for k, s in enumerate(symbols_of([left, right])) if s is not x}
     seen = False
     for sign in (1, -1):
-        ratios: list[object] = []
+        ratios: list[Any] = []
         for digits in (6, 12):
             small = sign * mp.mpf(10) ** -digits
             a, b = evaluate_mp(mp, [left, right], {**others, x: small})
@@ -123,6 +124,6 @@ def _is_near(left: Node, right: Node, x: Node, order: int) -> bool | None:
                 ratios.append(abs(a - b) / abs(small) ** order)
         if len(ratios) == 2:
             seen = True
-            if ratios[1] > 1000 * (1 + ratios[0]):  # type: ignore[operator]
+            if ratios[1] > 1000 * (1 + ratios[0]):
                 return False
     return True if seen else None

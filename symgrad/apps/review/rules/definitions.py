@@ -213,7 +213,7 @@ class DefinitionRules(DocumentDeclarations):
         self._ask_for_extremum(symbol)
         if self._is_alternative(symbol):  # x = 2 or x = -2
             self.names.release(symbol)
-        asked, unused = self._asked_of(symbol, equation), self._is_unused(name)
+        asked, unused = self._equations_to_solve(symbol, equation), self._is_unused(name)
         asked = [c for c in asked if not self._has_rates(name, c)]
         try:
             side = self._reader.side(equation.right)
@@ -332,7 +332,7 @@ class DefinitionRules(DocumentDeclarations):
         rest = self._source.text[behind:]
         return behind if _HEADING.match(rest) is None else behind + len(rest.partition("\n\n")[0])
 
-    def _asked_of(self, symbol: Node, equation: WrittenEquation) -> list[Condition]:
+    def _equations_to_solve(self, symbol: Node, equation: WrittenEquation) -> list[Condition]:
         """Return the equations that a value of an input is to solve; none where it is given in passing."""
         asked = self.names.asked_of(symbol)
         given = VALUE_CUES.search(self._before) is not None or (

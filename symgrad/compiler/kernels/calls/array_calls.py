@@ -164,8 +164,9 @@ class ArrayCalls(Called):
         refuse_where(where)
 
     def _positions(self, indices: Sequence[Node], values: dict[Node, Any]) -> dict[Node, Any]:
-        """Return the values of positions that are computed from inputs."""
-        raise NotImplementedError
+        """Return the values of positions that are computed from inputs; without formulas there are none."""
+        del indices, values
+        return {}
 
     def _misfit(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError | None:
         try:
