@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+SUPERSCRIPTS, SUBSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
+"""The raised and the lowered digits, from 0 to 9."""
+
 _RUN = re.compile(r"[^\x00-\x7f]+")
 _OWN = {"²", "³"}  # which the notation of programs is typed with, too
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+from symgrad.frontend.glyphs import SUPERSCRIPTS
 from symgrad.frontend.tokens.foreign_syntax import (
     argument_names,
     bracket_content,
@@ -74,7 +75,6 @@ _SYMBOLS = {
     "}": None,
     ".": None,
 }
-_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 _WRONG_OPERATORS = {
     "<<": "write x*2**n",
@@ -107,7 +107,7 @@ def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
             cure="choose another name",
         )
     for i, character in enumerate(value):
-        if character in _SUPERSCRIPTS:
+        if character in SUPERSCRIPTS:
             raise superscript(lexer, start + i)
     if value == "π":
         raise lexer.error("'π' is written pi", start, end, cure="write pi")
@@ -126,9 +126,9 @@ def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
 def superscript(lexer: LexerState, start: int) -> SymgradError:
     """Return the error for superscript digits, with the power to write."""
     text = lexer.source.text
-    raised = re.compile(f"[{_SUPERSCRIPTS}]+").match(text, start)
+    raised = re.compile(f"[{SUPERSCRIPTS}]+").match(text, start)
     end = raised.end() if raised else start + 1
-    power = "".join(str(_SUPERSCRIPTS.index(digit)) for digit in text[start:end])
+    power = "".join(str(SUPERSCRIPTS.index(digit)) for digit in text[start:end])
     plain = f"{text[:start]}**{power}"
     cure = power_of_call(plain + text[end:], len(plain)) if text.startswith("(", end) else None
     if cure is None:
@@ -140,7 +140,7 @@ def superscript(lexer: LexerState, start: int) -> SymgradError:
 def after_number(lexer: LexerState, value: str, start: int, end: int) -> SymgradError:
     """Return the error for a character directly after a number: 2x, 1.2.3, 3²."""
     text = lexer.source.text
-    if text[end] in _SUPERSCRIPTS:
+    if text[end] in SUPERSCRIPTS:
         return superscript(lexer, end)
     if text[end] == ".":
         return lexer.error(f"'{value}.' is no number", start, end + 1, cure="write one decimal point")
@@ -217,7 +217,7 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
             start,
             cure="remove what follows it, or the backslash",
         )
-    if value in _SUPERSCRIPTS:
+    if value in SUPERSCRIPTS:
         return superscript(lexer, start)
     cure = _SYMBOLS.get(value)
     if cure is None and value.isspace():

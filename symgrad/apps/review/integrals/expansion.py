@@ -13,16 +13,16 @@ from symgrad.api.claims.verify import equal
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.layout.statements import SideText
 from symgrad.checker.clock import now
+from symgrad.frontend.glyphs import SUPERSCRIPTS
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.support.errors import SymgradError
 from symgrad.verification.verdict import Verdict
 
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _REMAINDER = re.compile(
     r"\s*\+\s*(?P<sign>\\mathcal\s*\{?\s*O\s*\}?|[Oo])\s*(?:\\left|\\[bB]igg?l?)?\s*\(\s*(?P<by>\\?[a-zA-Zα-ω]+)\s*"
-    rf"(?:(?:\^|\*\*)\s*\{{?\s*(?P<order>\d+)\s*\}}?|(?P<raised>[²³{_RAISED}]+))?\s*(?:\\right|\\[bB]igg?r?)?\s*\)\s*$"
+    rf"(?:(?:\^|\*\*)\s*\{{?\s*(?P<order>\d+)\s*\}}?|(?P<raised>[{SUPERSCRIPTS}]+))?\s*(?:\\right|\\[bB]igg?r?)?\s*\)\s*$"
 )
 _DOTS = re.compile(r"\s*[+−-]\s*(?:\\[lc]?dots|\.\.\.|…|⋯)\s*$")
 _LARGEST = 12
@@ -51,7 +51,7 @@ def without_remainder(text: SideText) -> tuple[SideText, Remainder] | None:
     """
     match = _REMAINDER.search(text.text)
     if match is not None:
-        raised = match["raised"] and match["raised"].translate(str.maketrans(_RAISED, "0123456789"))
+        raised = match["raised"] and match["raised"].translate(str.maketrans(SUPERSCRIPTS, "0123456789"))
         order = int(match["order"] or raised or 1) + (match["sign"] == "o")
         return _cut(text, match), Remainder(match["by"], order)
     match = _DOTS.search(text.text)

@@ -8,9 +8,10 @@ from typing import Literal
 
 from symgrad.apps.review.layout.passages import FormulaNotation
 from symgrad.apps.review.layout.statements import SideText
+from symgrad.frontend.glyphs import SUBSCRIPTS, SUPERSCRIPTS
 from symgrad.support.errors import ProgramSyntaxError
 
-_LOWERED, _RAISED = "₀₁₂₃₄₅₆₇₈₉₋", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_LOWERED, _RAISED = f"{SUBSCRIPTS}₋", f"{SUPERSCRIPTS}⁻"
 _SPELLED = str.maketrans(_LOWERED + _RAISED, "0123456789-" * 2)
 _ARROW = r"(?:->|→|⇾|\\(?:to|rightarrow)(?![a-zA-Z])|\bto\b)"
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -21,7 +22,7 @@ _PAPER_BOUND = rf"(?:{_BRACED}|\\[a-zA-Z]+|[^\s\\{{}}])"
 def _bounds(bound: str, *, both: bool) -> str:
     """Return a pattern of the bounds behind a sign, with or without the need for both."""
     below, above = rf"_\s*(?P<low>{bound})", rf"\^\s*(?P<high>{bound})"
-    small = rf"(?P<sub>[{_LOWERED}]+)(?:\s*(?P<sup>[{_RAISED}²³¹]+)|\s*\^\s*(?P<raised>{bound}))"
+    small = rf"(?P<sub>[{_LOWERED}]+)(?:\s*(?P<sup>[{_RAISED}]+)|\s*\^\s*(?P<raised>{bound}))"
     pattern = rf"\s*(?:{below}\s*{above}|\^\s*(?P<first>{bound})\s*_\s*(?P<second>{bound})|{small}"
     return pattern + (")" if both else rf"|_\s*(?P<only>{bound}))?")
 
