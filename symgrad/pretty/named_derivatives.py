@@ -374,10 +374,10 @@ def _derived(
     if not any(n.shape for n in topological([s.y for s in slopes])):
         made: dict[tuple[Node, tuple[Node, ...]], Node] = {}
         return [_pushed(lines, y, by, made) for y, by in placed]
-    if any(len(by) != 1 for _, by in placed):
+    if any(len(by) > 1 for _, by in placed):
         return None
-    pulled = dict(_pulled(lines, placed))
-    return [pulled[y, by[0]] for y, by in placed]
+    pulled = dict(_pulled(lines, [(y, by) for y, by in placed if by]))
+    return [pulled[y, by[0]] if by else y for y, by in placed]
 
 
 def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:

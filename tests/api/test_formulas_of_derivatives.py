@@ -124,3 +124,22 @@ def test_their_partial_derivatives_and_hessians_are_named() -> None:
     p = sg.parse(STATE)
     pressure = p["rho"] ** 2 * sg.grad(p["f"], "rho")
     assert str(sg.derivatives(pressure, "rho")["rho"]) == str(sg.grad(pressure, "rho"))
+
+
+def test_steps_of_optimisers_are_printed_in_the_names_of_the_program() -> None:
+    p = sg.parse("X : real[n, d]\ny : real[n]\nw, m : real[d]\nr = X@w - y\nloss = mean(r**2)/2")
+    slope = sg.grad(p["loss"], "w")
+    moment = 0.9 * p["m"] + 0.1 * slope
+    assert str(moment) == "X.T@r/(10*n) + 0.9*m"
+    assert str(p["w"] - 0.05 * slope) == "w - 0.05*X.T@r/n"
+    again = sg.parse(f"{p}\nresult = {moment}")["result"]
+    assert sg.equal(again, moment).status == "proved"
+    draw = np.random.default_rng(2)
+    values = {
+        "X": draw.normal(size=(50, 3)),
+        "y": draw.normal(size=50),
+        "w": draw.normal(size=3),
+        "m": np.ones(3),
+    }
+    expected = 0.9 + 0.1 * values["X"].T @ (values["X"] @ values["w"] - values["y"]) / 50
+    np.testing.assert_allclose(moment(**values), expected, rtol=1e-13)

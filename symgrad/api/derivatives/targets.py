@@ -79,9 +79,9 @@ def prints_in_names(outputs: Sequence[Expr]) -> bool:
 
 def slope_of(y: Expr) -> Derivative | None:
     """Return a scalar as a derivative of order 0, a derivative as itself, None for anything else."""
-    if y.slope is not None:
+    if y.derived:
         return y.slope
-    return Derivative(y.node, ()) if not y.shape and not y.derived else None
+    return None if y.shape else Derivative(y.node, ())
 
 
 def one_per_expression(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:

@@ -40,7 +40,7 @@ def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
         return handle_on(kind, node)
     parts = parts_of(exprs)
     # A formula of derivatives is printed as a derivative of order 0: in the names of its program.
-    slope = Derivative(node, ()) if parts and not node.shape else None
+    slope = Derivative(node, ()) if parts else None
     return kind(node, listings=listings, traces=traces, sources=sources, slope=slope, parts=parts)
 
 
