@@ -11,9 +11,6 @@ SIZE_ROWS = 40
 MAPPED_ENTRIES = 1_000
 """The length of the longest unit vector that is evaluated to find the position of its nonzero entry."""
 
-PUSHED_ENTRIES = 8
-"""The largest number of variables for which a forward pass each is made, if the variables have fewer entries than y."""
-
 NEWTON_STEPS = 1_200
 """The most steps of Newton's method; if each step only halves x, it takes 1,000 steps from 1 to a root near the
 smallest float."""
@@ -53,6 +50,3 @@ MINIMUM_STEPS = 60
 
 MINIMUM_ROUNDS = 12
 """The most successive searches; each one starts below the saddle point at the end of the previous search."""
-
-PARAMETER_CHARACTERS = 60
-"""The most characters of a parameter's formula in a message, which is half a line."""

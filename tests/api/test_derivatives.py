@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.derivatives.jacobians import backwards, forwards
 from symgrad.api.handles.formatting import format_many
+from symgrad.autodiff.jacobians import backwards, forwards
 from symgrad.errors import NotDifferentiableError, NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.api.derivatives.jacobians import backwards, forwards
+from symgrad.autodiff.jacobians import backwards, forwards
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.row_independence import find_row_mixing
 from symgrad.errors import SymgradError

@@ -20,20 +20,16 @@ from symgrad.api.derivatives.targets import (
 from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula, Formulas
-from symgrad.api.limits import PUSHED_ENTRIES
 from symgrad.autodiff.batch import batch, units
-from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.linearise import GuardedTangent
+from symgrad.autodiff.jacobians import jacobian_blocks, unit_seeds
 from symgrad.autodiff.row_independence import find_row_mixing
-from symgrad.autodiff.trace import Derivative, placeholder
+from symgrad.autodiff.trace import Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import classify, unmoved
-from symgrad.ir.graph import Node, as_node, symbol
-from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
-from symgrad.ir.types import BOOL, Declaration
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.sizes import Shape
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import expand, full, shape_text
-from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError, UnsupportedError
 
 
@@ -145,7 +141,7 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
     shape = (rows, *own, *bottom.shape[1:])
     # Rows are independent, so one pass with the same unit cotangent in every row gives all rows.
     k = len(own)
-    cotangent, stack = _stacked(top, full(expand(units(own), [k]), (*own, *top.shape)))
+    cotangent, stack = unit_seeds(top, full(expand(units(own), [k]), (*own, *top.shape)))
     trace = pull_back([top], [cotangent], [bottom])
     if trace.nothing[0] is not None:
         return _no_derivative(expr, bottom, trace.nothing[0], shape)
@@ -189,7 +185,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
     # How y depends on both variables tells the reason why a block is zero.
     reasons = classify([expr.node], wrt, ())
     moving = list(dict.fromkeys(s.node for s in slopes if s.nothing is None))
-    found = dict(zip(moving, _jacobians(moving, wrt), strict=True))
+    found = dict(zip(moving, jacobian_blocks(moving, wrt), strict=True))
     rows: list[list[Expr]] = []
     for slope in slopes:
         blocks = found[slope.node] if slope.nothing is None else [None] * len(by)
@@ -257,7 +253,7 @@ def _as_passed(rows: list[list[Expr]], y: Any, x: Any) -> Any:
 
 def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
     tops, bottoms = [y.node for y in ys], [x.node for x in by]
-    rows = _jacobians(tops, bottoms)
+    rows = jacobian_blocks(tops, bottoms)
     # One traversal classifies one y against all xs, or one x against all ys; the way with fewer traversals is taken.
     if len(ys) > len(by):
         columns = [unmoved(tops, [x]) for x in bottoms]
@@ -295,78 +291,3 @@ def _no_derivative(y: Expr, x: Node, reason: str, shape: Shape | None = None) ->
     """Return zeros of the shape of the derivative, with the reason why it is zero."""
     zeros = full(as_node(0), (*y.node.shape, *x.shape) if shape is None else shape)
     return Expr(zeros, listings=y.listings, nothing=str(reason), origins=origins_of([y]), sources=(x,))
-
-
-def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]]:
-    """Return the Jacobian of each y with respect to each x, of shape y.shape + x.shape; None if it is zero.
-
-    A forward pass gives the Jacobians of all ys with respect to one x; a backward pass gives those of one y with
-    respect to all xs. A pair is computed forwards if x has no more entries than y, all such xs together have no more
-    entries than all ys, and few passes are needed.
-    """
-    largest = max(map(_magnitude, ys), default=(0, 0))
-    real = [x for x in xs if x.dtype == "real"]
-    small = [x for x in real if _magnitude(x) <= largest]
-    fewer, passes = _entries(small) < _entries(ys), len(ys)
-    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, PUSHED_ENTRIES) if fewer else passes)
-    found: dict[tuple[Node, Node], Node | None] = {}
-    for x in real:
-        above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]
-        found |= {(y, x): J for y, J in zip(above, forwards(above, x), strict=True)}
-    for y in ys:
-        below = [x for x in real if (y, x) not in found]
-        found |= {(y, x): J for x, J in zip(below, backwards(y, below), strict=True)}
-    return [[found.get((y, x)) for x in xs] for y in ys]
-
-
-def _entries(nodes: Sequence[Node]) -> tuple[int, int]:
-    return _highest(size_sum(size_product(n.shape) for n in nodes))
-
-
-def _magnitude(node: Node) -> tuple[int, int]:
-    """Return the number of entries of a node as the highest power of named sizes (which are large) and its factor."""
-    return _highest(size_product(node.shape))
-
-
-def _highest(size: Size) -> tuple[int, int]:
-    if isinstance(size, Extent):
-        return max((len(monomial), factor) for monomial, factor in size.terms)
-    return (0, size) if isinstance(size, int) else (1, 1)
-
-
-def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]:
-    """Return a symbol for a tangent or cotangent of a node, and the values of the symbol and its guard in the stack.
-
-    The guard marks the zeros of a unit array as strong zeros, because a plain zero times the infinite partial of
-    another entry (such as sqrt at 0) would be NaN.
-    """
-    one = placeholder(node)
-    if stack.shape == node.shape or not node.shape:
-        return GuardedTangent(None, one), {one: stack}
-    here = symbol(Declaration("__unit", BOOL, node.shape))
-    return GuardedTangent(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
-
-
-def forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
-    """Return the Jacobians of several ys: push all unit tangents of x forward in one pass (internal)."""
-    if not ys:
-        return []
-    tangent, stack = _stacked(x, units(x.shape))
-    k = len(x.shape)
-    pushed = dict(zip(ys, push_forward(ys, {x: tangent}), strict=True))
-    moving = [y for y in pushed if not pushed[y].is_number(0)]
-    found: dict[Node, Node] = {}
-    for y, stacked in zip(moving, batch([pushed[y] for y in moving], stack, x.shape), strict=True):
-        order = [*range(k, k + len(y.shape)), *range(k)]
-        found[y] = transpose(stacked, order) if k and y.shape else stacked
-    return [found.get(y) for y in ys]
-
-
-def backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
-    """Return the Jacobians with respect to several xs: pull all unit cotangents of y back in one pass (internal)."""
-    if not xs:
-        return []
-    cotangent, stack = _stacked(y, units(y.shape))
-    trace = pull_back([y], [cotangent], xs)
-    found: list[Node | None] = list(batch(trace.gradients, stack, y.shape))
-    return [None if nothing is not None else J for J, nothing in zip(found, trace.nothing, strict=True)]

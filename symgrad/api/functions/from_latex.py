@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.program import Program, nodes_by_name
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.traverse import topological
-from symgrad.ops.array.layout import full
+from symgrad.ir.graph import Node
 from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +73,7 @@ def read_latex(
         sin(x*y)
           \sin x y is read as sin(x*y); otherwise: arguments="factor", or brackets
     """
+    from symgrad.autodiff.jacobians import derivative_of
     from symgrad.frontend.latex.document import parse_latex_program
     from symgrad.frontend.latex.meaning.readings import checked_options
     from symgrad.frontend.text import parse_declarations
@@ -91,7 +90,7 @@ def read_latex(
         )
     before = None if declarations is None else declarations.listing
     known = nodes_by_name(symbols)
-    found = parse_latex_program(text, resolutions, name, before, known, sizes, differentiated_node)
+    found = parse_latex_program(text, resolutions, name, before, known, sizes, derivative_of)
     program = Program(found.listing)
     return LatexReading(text, program, program.last, found.readings, bool(found.defined))
 
@@ -129,14 +128,3 @@ def parse_latex(
     """
     found = read_latex(text, declarations, name=name, symbols=symbols, **options)
     return found.program if found.defines else found.expr
-
-
-def differentiated_node(y: Node, x: Node) -> Node:
-    """Return the derivative of one node with respect to another, for a derivative in a LaTeX formula."""
-    from symgrad.api.derivatives.differentiate import grad
-    from symgrad.api.derivatives.jacobians import jacobian
-
-    if x not in topological([y]):
-        return full(as_node(0), (*y.shape, *x.shape))
-    above, below = Expr(y), Expr(x)
-    return jacobian(above, below).node if y.shape else grad(above, below).node

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.api.handles.expr import Expr
+from symgrad.autodiff.jacobians import derivative_of
 from symgrad.errors import UnknownNameError
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.lines import LatexReader
@@ -97,7 +97,7 @@ def test_both_sides_of_every_line_of_whole_programs(path: Path) -> None:
     program = sg.parse((ROOT / "examples" / "programs" / f"{stem}.sg").read_text(encoding="utf-8"))
     source = Source(path.read_text(encoding="utf-8"))
     known = {name: program[name].node for name in program.names}
-    reader = LatexReader(source, known, True, checked_options({}), differentiated_node)
+    reader = LatexReader(source, known, True, checked_options({}), derivative_of)
     pending = latex_statements(source)
     assert pending
     while pending:  # what stands below "where" may be read above it

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.apps.review.assumptions import ImplicitCurve
 from symgrad.apps.review.formulas.calculus import derivative
 from symgrad.apps.review.formulas.latex_declarations import calls_pi, has_matrices, words_in
@@ -21,6 +20,7 @@ from symgrad.apps.review.formulas.related_rates import (
     rate,
     time_derivative,
 )
+from symgrad.autodiff.jacobians import derivative_of
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.derivations import DerivationReader
 from symgrad.frontend.latex.meaning.factors import is_function_name
@@ -374,7 +374,7 @@ class LatexSideReader:
         implied = () if partial else tuple(self._names.implied.values())
         variables = None if partial else self._names.variables
         if not implied and curve_parameter(self._names, y, x, partial=partial) is None:
-            return differentiated_node(y, x)
+            return derivative_of(y, x)
         return derivative(self._names.expr(y), (self._names.expr(x),), implied, variables).node
 
     def _differential(self, node: Node) -> Node:
