@@ -74,19 +74,6 @@ def placeholder(node: Node) -> Node:
     return symbol(Declaration("__cotangent", REAL, node.shape))
 
 
-@dataclass(frozen=True, slots=True)
-class Derivative:
-    """The record that a node is a derivative of a scalar.
-
-    Args:
-        y: the scalar.
-        by: the variables, one after another.
-    """
-
-    y: Node
-    by: tuple[Node, ...]
-
-
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class BackwardTrace:
     """A backward pass.

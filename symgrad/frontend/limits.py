@@ -22,6 +22,9 @@ TEXT_CHARACTERS = 2**26
 SPELLING_CHARACTERS = 60
 """The number of characters in which the end of a construct of another notation is searched for."""
 
+DERIVATIVE_ORDER = 20
+"""The highest order of a derivative in a program, since each order may double the formula."""
+
 NESTING = 1_000
 """The number of open brackets, or of nested powers, signs and `not`, at one place: more than anybody writes, but few
 enough to print."""

@@ -16,7 +16,7 @@ from symgrad.frontend.tokens.terms import Term, Token, span_of
 from symgrad.frontend.usage_inference import declared_as_arrays, likely_domain
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import Derivative, Listing, suggest
 from symgrad.ir.shapes import broadcast_shapes, fitting
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -34,6 +34,9 @@ from symgrad.support.errors import (
     UnsupportedError,
 )
 from symgrad.support.source import Location, Source, Span
+
+PARAMETER = "__parameter"
+"""How the names of symbols begin that stand for the parameters of a function."""
 
 INFINITIES = ("oo", "inf", "infinity", "Infinity")
 _INFINITY = "oo"  # an infinity, which is never in a graph: a choice takes it, or it is an error
@@ -59,6 +62,7 @@ class Scope:
         self.assignments: dict[str, Node] = {}
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
+        self.derivatives: dict[Node, Derivative] = {}
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
         declared = (node.declaration.values for node in given.values() if node.op is SYMBOL)
@@ -103,6 +107,7 @@ class Scope:
             self.name_spans,
             tuple(name for name in self.free if name in self.symbols),
             self.given,
+            derivatives=self.derivatives,
         )
 
     def size_of(self, node: Node) -> Size | None:
@@ -167,6 +172,8 @@ class Scope:
 
     def term(self, node: Node, start: int, end: int, literal: bool = False) -> Term:
         """Return a term, and record the first place of its node."""
+        if self.derivatives:
+            self.derivatives.pop(node, None)  # a formula of the user, which stays as it is written
         if node not in self.spans:
             self.spans[node] = Span(start, end)
         return Term(node, start, end, literal)
@@ -192,6 +199,18 @@ class Scope:
         except ShapeError as error:
             return self.misfit(error, terms, start, end)
         return self.term(node, start, end)
+
+    def record_derivative(self, node: Node, y: Node, by: Sequence[Node]) -> None:
+        """Record what a node is the derivative of, unless a line may contain it as a formula."""
+        parameters = [b for b in by if b.op is SYMBOL and b.name.startswith(PARAMETER)]
+        variables = all(b in parameters or b in self.defined.values() for b in by)
+        if self.error is None and node.args and variables and node not in topological([y]):
+            self.derivatives[node] = Derivative(y, tuple(by))
+
+    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Mapping[Node, Node]]:
+        """Return a value as a formula of variables, and names of values in it; here, values are formulas already."""
+        del by
+        return y, {}
 
     def infinite(self, start: int, end: int) -> Term:
         """Return the infinity, which may only be the branch of a choice."""

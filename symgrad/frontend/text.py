@@ -18,7 +18,8 @@ declares its names as real symbols; in any other text each name is defined above
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from symgrad.frontend.expressions.functions import without_functions
 from symgrad.frontend.expressions.reader import ProgramReader
@@ -33,6 +34,8 @@ from symgrad.ir.listing import Listing
 from symgrad.support.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.support.progress import reports_progress
 from symgrad.support.source import Location, Source, Span
+
+Opened: TypeAlias = Callable[[Node, Sequence[Node]], tuple[Node, Mapping[Node, Node]]]
 
 
 def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
@@ -114,25 +117,37 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
 class _Rereader(ProgramReader):
     """Parses a text again, with other nodes for assigned names in the following lines."""
 
-    def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
+    def __init__(
+        self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node], opened: Opened
+    ) -> None:
         super().__init__(source, listing.given, not listing.undeclared)
         self._stands_for = stands_for
+        self._opened = opened
         self._declared = listing.symbols
 
     def stands_for(self, _name: str, node: Node) -> Node:
         return self._stands_for(_name, node)
+
+    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Mapping[Node, Node]]:
+        return self._opened(y, by)
 
     def declared_as(self, _name: str, node: Node) -> Node:
         """Return the symbol from the first parse: names in the parameters of a random input keep their meaning."""
         return self._declared.get(_name, node)
 
 
-def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Listing:
+def reread_program(
+    listing: Listing,
+    stands_for: Callable[[str, Node], Node],
+    opened: Opened = lambda y, _: (y, {}),
+) -> Listing:
     r"""Parse the text of a listing with other nodes for its names, so that each line is read by itself.
 
     Args:
         listing: a result of `parse_program`.
         stands_for: a function of an assigned name and its node, which returns the node that the following lines read.
+        opened: a function of a value to differentiate and of the variables: it returns the value with the formulas of
+            the names that depend on the variables, and the names of these formulas.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -144,7 +159,7 @@ def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) ->
     """
     if listing.source is None:
         raise InternalError("a listing without a text is not read again")
-    reader = _Rereader(listing, listing.source, stands_for)
+    reader = _Rereader(listing, listing.source, stands_for, opened)
     with gc_paused():
         tokens = without_functions(Lexer(listing.source, tables().terminals), reader)
         parse(order_lines(listing.source.text, tokens), reader)

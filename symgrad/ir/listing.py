@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -139,6 +139,24 @@ def _slips(a: str, b: str) -> int:
     return rows[-1][-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """The record that a node is a derivative.
+
+    Args:
+        y: the value that is differentiated.
+        by: the variables, one after another.
+    """
+
+    y: Node
+    by: tuple[Node, ...]
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether it is a gradient, or a derivative of any order of one number by numbers."""
+        return not self.y.shape and (len(self.by) < 2 or not any(b.shape for b in self.by))
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Listing:
     """Declarations and assignments in the order of the text.
@@ -154,6 +172,7 @@ class Listing:
         given: the names that were defined before the text, with their nodes.
         places: for each node of a program that was imported from other code, the line of code that computes it.
         framework: the framework of this code, such as ``"torch"``; None for NumPy and other programs.
+        derivatives: the nodes that the text writes as derivatives, such as grad(f, x).
     """
 
     symbols: Mapping[str, Node]
@@ -166,6 +185,7 @@ class Listing:
     given: Mapping[str, Node] = field(default_factory=dict[str, Node])
     places: Mapping[Node, Place] = field(default_factory=dict[Node, Place])
     framework: str | None = None
+    derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
 
     def __reduce__(self) -> tuple[object, ...]:
         # All nodes are in one flat list, so shared equations are written once, and deep equations without recursion.
@@ -176,6 +196,7 @@ class Listing:
             *self.given.values(),
             *(n for n, _ in spans),
             *(n for n, _ in places),
+            *(n for made, d in self.derivatives.items() for n in (made, d.y, *d.by)),
         ]
         result = () if self.result is None else (self.result,)
         names = (tuple(self.symbols), tuple(self.assignments), tuple(self.given))
@@ -191,6 +212,7 @@ class Listing:
                 dict(self.name_spans),
                 self.undeclared,
                 self.framework,
+                [len(d.by) for d in self.derivatives.values()],
             ),
         )
 
@@ -249,11 +271,15 @@ def _unpickle(
     name_spans: Mapping[str, Span],
     undeclared: tuple[str, ...] = (),
     framework: str | None = None,
+    orders: Sequence[int] = (),
 ) -> Listing:
     nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
     spanned = {next(nodes): span for span in spans}
     placed = {next(nodes): place for place in places}
+    derivatives = {
+        next(nodes): Derivative(next(nodes), tuple(next(nodes) for _ in range(order))) for order in orders
+    }
     result = next(nodes) if has_result else None
-    parts = source, spanned, name_spans, undeclared, given, placed, framework
+    parts = source, spanned, name_spans, undeclared, given, placed, framework, derivatives
     return Listing(symbols, assignments, result, *parts)

@@ -263,11 +263,11 @@ def symbols_of(outputs: Iterable[Node], order: Iterable[Node] | None = None) -> 
     return list(found.values())
 
 
-def uses(outputs: list[Node]) -> dict[Node, int]:
-    """Return for each reachable node the number of its uses as an argument or as an output."""
-    count: dict[Node, int] = dict.fromkeys(topological(outputs), 0)
+def uses(outputs: list[Node], *, until: Collection[Node] = ()) -> dict[Node, int]:
+    """Return for each node that is reachable (as in `topological`) the number of its uses as argument or output."""
+    count: dict[Node, int] = dict.fromkeys(topological(outputs, until=until), 0)
     for node in count:
-        for arg in node.args:
+        for arg in () if node in until else node.args:
             count[arg] += 1
     for output in outputs:
         count[output] += 1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
 from weakref import finalize
 
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -16,122 +15,36 @@ from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.pretty.adjoints import Adjoint, adjoint_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
-from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
-from symgrad.pretty.forms.positions import readings
 from symgrad.pretty.let_bindings import choose_bindings
+from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
 from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_program
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.errors import SymgradError
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFormulas:
-    """Formulas over names.
-
-    Args:
-        results: one for each derivative.
-        lines: the new names with their bodies; each is above those that it reads.
-        slopes: for lines that are derivatives, the value and the variables.
-        spelling: the notation of the formulas.
-        meaning: the results over declared symbols.
-    """
-
-    results: tuple[Node, ...]
-    lines: tuple[tuple[Node, Node], ...]
-    slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
-    spelling: Notation
-    meaning: tuple[Node, ...]
-    _over_names: Callable[[Node], Node]
-    _domains: Domains
-
-    def notes(self, before: Sequence[Node]) -> list[list[str]]:
-        """Return for each result where it is defined although the derivative as built is undefined."""
-        table: dict[Node, Node] = {}
-        for name, body in reversed(self.lines):  # in evaluation order
-            table[name] = substitute([body], table)[0]
-        found = zip(before, substitute(self.results, table), strict=True)
-        return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
-
-    def readings(self) -> list[list[str]]:
-        """Return for each result possible shorter forms of its parts, and the assumptions that they need."""
-        table = dict(self.lines)
-        return [list(dict.fromkeys(self._readings(r, table))) for r in self.results]
-
-    def _readings(self, result: Node, table: Mapping[Node, Node]) -> Iterator[str]:
-        pending, seen = [result], {result}
-        while pending:
-            node = pending.pop()
-            yield from readings(node, self._domains.is_inside, self._domains.bodies)
-            fresh = [table[n] for n in topological([node]) if n in table and table[n] not in seen]
-            pending += fresh
-            seen.update(fresh)
-
-    def __len__(self) -> int:
-        """Return the number of characters of the text."""
-        return len(self.text([""] * len(self.results)))
-
-    def text(self, titles: Sequence[str]) -> str:
-        """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
-        text = self.spelling.text
-        found = [f"{title}{text(r)}" for title, r in zip(titles, self.results, strict=True)]
-        if self.lines:
-            found += ["where", *(f"  {name.name} = {text(body)}" for name, body in self.lines)]
-        return "\n".join(found)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedFormula:
-    """A formula over names.
-
-    Args:
-        formula: the formula.
-        spelling: the notation of the formula.
-    """
-
-    formula: Node
-    spelling: Notation
-    _over_names: Callable[[Node], Node]
-    _domains: Domains
-
-    def notes(self, before: Node) -> list[str]:
-        """Return where the formula is defined although the derivative as built is undefined."""
-        return self._domains.gained(self._over_names(before), [self.formula])
-
-
-@dataclass(frozen=True, slots=True)
-class NamedConstants:
-    """A program in which long numbers are symbols, named as in the program, or otherwise as they are spelled.
-
-    So no formula of this program multiplies them out, as in `name_derivatives`.
-
-    Args:
-        listing: the program: its lines over inputs and these symbols.
-        nodes: the requested nodes, over these inputs and symbols.
-        numbers: the value of each symbol.
-        literals: the spelling of its numbers.
-    """
-
-    listing: Listing
-    nodes: tuple[Node, ...]
-    numbers: Mapping[Node, Node]
-    literals: Literals
-
-    def plain(self, node: Node) -> Node:
-        """Return a formula with the numbers inserted."""
-        return substitute([node], self.numbers)[0]
-
-
 class _Program:
     """A program that was read by its names, with its forms and a cache of derivatives."""
 
-    __slots__ = ("_standing", "adjoints", "derivatives", "domains", "forms", "places", "words")
+    __slots__ = (
+        "_above",
+        "_listing",
+        "_standing",
+        "adjoints",
+        "derivatives",
+        "domains",
+        "forms",
+        "places",
+        "words",
+    )
 
     def __init__(self, listing: Listing, words: NamedProgram) -> None:
         self.words = words
         self.forms = ShortestForms(words)
         self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
+        self._above: dict[Node, _Program] = {}
+        self._listing = listing
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
@@ -153,6 +66,16 @@ class _Program:
     def over_names(self, node: Node) -> Node:
         """Replace the values of the program in a node by their names."""
         return self.words.literals.opaque(substitute([node], self._standing)[0])
+
+    def above(self, name: Node) -> _Program:
+        """Return the program of the lines above the line of a name."""
+        if name not in self._above:
+            self._above[name] = _Program(self._listing, self.words.above(name))
+        return self._above[name]
+
+    def values_in(self, node: Node) -> dict[Node, Node]:
+        """Return the names of values inside a node, which may itself be one."""
+        return {n: name for n, name in self._standing.items() if n is not node}
 
     def read(self, node: Node) -> Node | None:
         """Return a formula of named values, such as an entry, over names; None if it depends on other values."""
@@ -195,12 +118,27 @@ def name_derivatives(
             return None
         key = tuple(slopes), tuple(parts.items())
         if key not in program.derivatives:
-            lines = Lines(program.words, program.forms)
-            found = _derived(program, lines, slopes, parts)
-            program.derivatives[key] = None if found is None else _format_result(program, lines, found)
+            # A line of the program is written in the names above it: its own name says nothing.
+            written = {d: node for node, d in listing.derivatives.items()}
+            own = [program.places.get(written.get(s) if s.by else s.y) for s in slopes]
+            groups = [
+                (program if name not in program.words.bodies else program.above(name), [s for s, _ in group])
+                for name, group in groupby(zip(slopes, own, strict=True), lambda pair: pair[1])
+            ]
+            found = [_name_derivatives(*group, parts) for group in groups]
+            complete = [f for f in found if f is not None]
+            program.derivatives[key] = join_formulas(complete) if len(complete) == len(found) else None
         return program.derivatives[key]
     except SymgradError:  # the form is not supported, or a number is too long
         return None
+
+
+def _name_derivatives(
+    program: _Program, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
+) -> NamedFormulas | None:
+    lines = Lines(program.words, program.forms)
+    found = _derived(program, lines, slopes, parts)
+    return None if found is None else _format_result(program, lines, found)
 
 
 def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
@@ -365,10 +303,11 @@ def _derived(
     program: _Program, lines: Lines, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
 ) -> list[Node] | None:
     places = program.places
-    tops = {s.y: places.get(s.y) or _over_names(program, lines, s.y, parts) for s in slopes}
     if any(n not in places for s in slopes for n in s.by):
         return None
-    placed = [(top, tuple(places[b] for b in s.by)) for s in slopes if (top := tops[s.y]) is not None]
+    # A formula is written out, also one that has a name; what is differentiated keeps its name.
+    tops = [(places.get(s.y) if s.by else None) or _over_names(program, lines, s.y, parts) for s in slopes]
+    placed = [(top, tuple(places[b] for b in s.by)) for s, top in zip(slopes, tops, strict=True) if top]
     if len(placed) < len(slopes):
         return None
     if not any(n.shape for n in topological([s.y for s in slopes])):
@@ -382,15 +321,16 @@ def _derived(
 
 def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:
     """Return a formula over names, with the derivatives that it contains in these names, too."""
-    order = topological([node], until=parts)
-    inner = [n for n in order if n in parts and n is not node]
-    if not inner or any(n.op is stop_gradient or n.op is with_slope for n in order):
+    values = program.values_in(node)
+    order = topological([node], until={n for n in (*parts, *values) if n is not node})
+    if any(n.op is stop_gradient or n.op is with_slope for n in order):
         return program.read(node)
+    inner = [n for n in order if n in parts and n is not node and n not in values]
     found = _derived(program, lines, [parts[n] for n in inner], parts)
     if found is None:
         return None
     held = {n: symbol(Declaration(f"__derivative{k}", shape=n.shape)) for k, n in enumerate(inner)}
-    over = program.over_names(substitute([node], held)[0])
+    over = program.words.literals.opaque(substitute([node], {**values, **held})[0])
     known = {*program.words.bodies, *program.places, *held.values()}
     if any(s not in known for s in symbols_of([over])):
         return None

@@ -8,15 +8,16 @@ its bounds) hold for its name; `plain` inserts the values again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import takewhile
 
 from symgrad.frontend.text import reread_program
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.pretty.forms.numbers import Literals
@@ -60,6 +61,23 @@ class NamedProgram:
         self.meaning[made] = self.plain([body])[0]
         return made
 
+    def above(self, name: Node) -> NamedProgram:
+        """Return the program of the lines above the line of a name."""
+        bodies = dict(takewhile(lambda line: line[0] is not name, self.bodies.items()))
+        names = {n.name: n for n in bodies}
+        meaning = {n: self.meaning[n] for n in bodies}
+        return NamedProgram(self.literals, names, bodies, meaning, self.known, source=self.source)
+
+    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Mapping[Node, Node]]:
+        """Return a value with the bodies of the names that depend on variables, and the names of these bodies."""
+        moving = set(symbols_of(by))
+        table: dict[Node, Node] = {}
+        for name, body in self.bodies.items():
+            (whole,) = substitute([body], table)
+            if name not in moving and not moving.isdisjoint(symbols_of([whole])):
+                table[name] = whole
+        return substitute([y], table)[0], {whole: name for name, whole in table.items()}
+
     def plain(self, nodes: Sequence[Node]) -> list[Node]:
         """Return nodes over declared symbols only."""
         return substitute(nodes, {**self.meaning, **self.literals.meaning})
@@ -93,7 +111,7 @@ def _read(listing: Listing, whole: bool) -> NamedProgram | None:
         return words.define(name, node)
 
     try:
-        again = reread_program(listing, stands_for)
+        again = reread_program(listing, stands_for, words.opened)
     except SymgradError:
         return None
     if again.result is not None:

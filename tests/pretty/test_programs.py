@@ -17,7 +17,8 @@ from symgrad.apps.cli.main import main
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.pretty.named_derivatives import NamedFormulas, name_derivatives
+from symgrad.pretty.named_derivatives import name_derivatives
+from symgrad.pretty.named_formulas import NamedFormulas
 from symgrad.rewrite.pipeline import canonical
 from tests.conftest import GOLDEN, compare_golden
 

@@ -27,10 +27,10 @@ from symgrad.api.handles.expr import Expr, Operand, apply_op
 from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.api.handles.inputs import listings_of
 from symgrad.autodiff.jvp import all_partials, push_forward
-from symgrad.autodiff.trace import Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import unmoved
 from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.support.errors import NotScalarError, ShapeError, UsageError

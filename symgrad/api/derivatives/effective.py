@@ -18,9 +18,8 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formatting import title
 from symgrad.api.handles.formula_arguments import Formula
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
@@ -32,7 +31,7 @@ from symgrad.support.errors import NotScalarError, UsageError, name_one
 
 if TYPE_CHECKING:
     from symgrad.pretty.forms.numbers import Literals
-    from symgrad.pretty.named_derivatives import NamedConstants
+    from symgrad.pretty.named_formulas import NamedConstants
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _HOLD = ("stop_gradient", "with_slope")

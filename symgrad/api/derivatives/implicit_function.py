@@ -29,7 +29,7 @@ from symgrad.ops.numpy.matrices import solve as solve_system
 from symgrad.support.errors import ConvergenceError, MissingInputError, NotInProgramError, UsageError
 
 if TYPE_CHECKING:
-    from symgrad.pretty.named_derivatives import NamedFormulas
+    from symgrad.pretty.named_formulas import NamedFormulas
 
 
 class Implicit:

@@ -16,6 +16,7 @@ from symgrad.api.derivatives.targets import (
     origins_of,
     prints_in_names,
     scalar_to_differentiate,
+    slope_of,
 )
 from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr
@@ -23,10 +24,10 @@ from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jacobians import jacobian_blocks, unit_seeds
 from symgrad.autodiff.row_independence import find_row_mixing
-from symgrad.autodiff.trace import Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import classify, unmoved
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.sizes import Shape
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import expand, full, shape_text
@@ -265,7 +266,9 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
         ]
     return [
         [
-            _no_derivative(y, x, why) if found is None else _derivative(y, found, x)
+            _no_derivative(y, x, why)
+            if found is None
+            else _derivative(y, found, x, scalars=not y.shape and not x.shape)
             for x, found, why in zip(bottoms, row, whys, strict=True)
         ]
         for y, row, whys in zip(ys, rows, reasons, strict=True)
@@ -274,7 +277,7 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
 
 def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
     """Return an Expr of a node as the derivative dy/dx; for scalars, extend the slope of y by one order."""
-    known = y.slope if scalars else None
+    known = slope_of(y) if scalars else None
     slope = None if known is None else Derivative(known.y, (*known.by, x))
     return Expr(
         node,

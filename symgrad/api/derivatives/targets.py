@@ -8,9 +8,8 @@ from typing import Any, TypeAlias, cast
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formula_arguments import formula, formulas
 from symgrad.api.handles.inputs import listings_of
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.listing import Derivative, one_of, suggest
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import Cure, NotDifferentiableError, NotInProgramError, NotScalarError, UsageError

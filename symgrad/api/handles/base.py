@@ -10,9 +10,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symgrad.autodiff.trace import BackwardTrace, Derivative
+from symgrad.autodiff.trace import BackwardTrace
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.rewrite.memo import Answers
 
 Number: TypeAlias = "int | float | Fraction | Decimal | np.number[Any] | np.bool_"

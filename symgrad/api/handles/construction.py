@@ -9,9 +9,9 @@ import symgrad.ops  # noqa: F401  (registers the records that the operators look
 from symgrad.api.handles.base import E, Handle, handle_on
 from symgrad.api.handles.convert import expressions_in, node_of
 from symgrad.api.handles.inputs import listings_of, union
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, Node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.shapes import fitting
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError

@@ -11,9 +11,8 @@ from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Listing, one_of, suggest
+from symgrad.ir.listing import Derivative, Listing, one_of, suggest
 from symgrad.ir.traverse import formulas_of, is_elementwise, substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of

@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
-    from symgrad.pretty.named_derivatives import NamedFormula, NamedFormulas
+    from symgrad.pretty.named_formulas import NamedFormula, NamedFormulas
 
 # What is imported in functions here would slow down `import symgrad`: the printers.
 

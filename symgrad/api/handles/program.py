@@ -11,7 +11,7 @@ from symgrad.api.foreign_names import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.inputs import listings_of
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.traverse import topological
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, UsageError
@@ -49,9 +49,32 @@ class Program(Reported):
     def __init__(self, listing: Listing, known: tuple[Listing, ...] = ()) -> None:
         self._listing = listing
         self._known = known  # programs whose names the text may use; derivatives print in them too
-        listings = (listing, *known)
-        self._exprs = {name: Expr(listing[name], listings=listings) for name in listing.names}
-        self._result = None if listing.result is None else Expr(listing.result, listings=listings)
+        self._exprs = {name: self._expr(listing[name]) for name in listing.names}
+        self._result = None if listing.result is None else self._expr(listing.result)
+
+    def _expr(self, node: Node) -> Expr:
+        """Return the expression of a line: a line that is a derivative is one, as if it came from `sg.grad`."""
+        listings = (self._listing, *self._known)
+        derivatives = {n: d for listing in listings for n, d in listing.derivatives.items()}
+        whole = derivatives.get(node)
+        parts: dict[Node, Derivative] = {}
+        pending = [node if whole is None else whole.y] if derivatives else []
+        while pending:
+            inside = topological([pending.pop()], until=derivatives)
+            found = {n: derivatives[n] for n in inside if n in derivatives and n not in parts}
+            parts |= {n: d for n, d in found.items() if d.is_simple}
+            pending += [d.y for d in found.values()]
+        if whole is None:
+            return Expr(node, listings=listings, slope=Derivative(node, ()) if parts else None, parts=parts)
+        return Expr(
+            node,
+            listings=listings,
+            origins=(whole.y,),
+            sources=whole.by,
+            slope=whole if whole.is_simple else None,
+            in_names=True,
+            parts=parts,
+        )
 
     def __getitem__(self, name: str) -> Expr:
         """Return the expression of a name.
@@ -142,15 +165,15 @@ class Program(Reported):
         if listing.source is not None:
             names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
             spelled |= call_texts(calls_in(listing.source.text, listing.assignments.values()), names)
-        reads = set(
-            topological([*listing.assignments.values(), *([listing.result] if listing.result else [])])
-        )
+        roots = [*listing.assignments.values(), *([listing.result] if listing.result else [])]
+        reads = set(topological([*roots, *(n for d in listing.derivatives.values() for n in (d.y, *d.by))]))
         given = {name: n for name, n in listing.given.items() if n.args and n in reads}
         return program_text(
             {**given, **listing.assignments},
             result=listing.result,
             declared=listing.symbols.values(),
             spelled=spelled,
+            derivatives=listing.derivatives,
         )
 
     def __repr__(self) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from symgrad.autodiff.trace import BackwardTrace, Derivative
+from symgrad.autodiff.trace import BackwardTrace
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import Derivative
 
 
 @dataclass(frozen=True, slots=True)

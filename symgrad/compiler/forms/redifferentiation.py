@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from symgrad.autodiff.jvp import Pushforward
-from symgrad.autodiff.trace import Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.forms.output import Output
 from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.logic import where
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
+from symgrad.frontend.expressions.derivatives import SIGNATURES, derivative_call
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.foreign_syntax import argument_names, name_here
 from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, NoneLiteral, Term, Text, Token, span_of
@@ -28,7 +29,7 @@ _NOT_HERE = {
         "write its formula, or compute it in NumPy and pass it as an input",
     ),
     **dict.fromkeys(
-        ["roll", "tile", "repeat", "tril", "triu", "diff", "hstack", "vstack", "split", "array_split"],
+        ["roll", "tile", "repeat", "tril", "triu", "hstack", "vstack", "split", "array_split"],
         "write it with subscripts, concatenate and where",
     ),
     **dict.fromkeys(
@@ -40,6 +41,7 @@ _NOT_HERE = {
         "compute it in SciPy and pass it as an input",
     ),
     **dict.fromkeys(["hankel1", "hankel2"], "write its parts: besselj(n, x) and bessely(n, x)"),
+    "diff": "write derivative(f, x) for a derivative, x[1:] - x[:-1] for differences",
     "all": "write min(where(c, 1, 0)) == 1",
     "any": "write max(where(c, 1, 0)) == 1",
     "median": "sort the data in NumPy and pass it as an input",
@@ -338,6 +340,7 @@ FUNCTIONS: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None
     "float": _float,
     "log": _log,
     **{name: _written(name) for name in WRITTEN},
+    **{name: derivative_call(name) for name in SIGNATURES},
 }
 
 _SIGNATURES = {
@@ -345,5 +348,6 @@ _SIGNATURES = {
     "Rational": "Rational(1, 3)",
     "float": 'float("-inf")',
     "log": "log(x)",
+    **SIGNATURES,
     **{name: f"{name}({', '.join(forms[-1].parameters)})" for name, forms in WRITTEN.items()},
 }

@@ -7,19 +7,23 @@ the printed formula contains no calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.calls import FUNCTIONS
 from symgrad.frontend.expressions.declarations import DeclarationRules
+from symgrad.frontend.expressions.derivatives import SIGNATURES
 from symgrad.frontend.limits import BODY_TOKENS, CALL_DEPTH
+from symgrad.frontend.scope import PARAMETER
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.terms import Argument, Term, Token
 from symgrad.ir.exact import CONSTANTS
-from symgrad.ir.graph import OPS, Node, number
+from symgrad.ir.graph import OPS, SIZE, Node, number, symbol
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import REAL, Declaration
 from symgrad.support.errors import (
     CycleError,
     NestingError,
@@ -48,6 +52,14 @@ class UserFunction:
     def signature(self) -> str:
         """The form of its calls."""
         return f"{self.name}({', '.join(self.parameters)})"
+
+
+def _parameter(number: int, value: Term) -> Term:
+    """Return a symbol for an argument; truth values and sizes, by which nothing is differentiated, stay themselves."""
+    node = value.node
+    if node.dtype == "bool" or node.op is SIZE:
+        return value
+    return Term(symbol(Declaration(f"{PARAMETER}{number}", REAL, node.shape)), value.start, value.end)
 
 
 class _SyntaxOnly:
@@ -207,7 +219,10 @@ class FunctionRules(DeclarationRules):
                 end,
                 cure="give values names that are used more than once, instead of calling functions again",
             )
-        outer, self.local = self.local, dict(zip(map(str, function.parameters), values, strict=True))
+        # A function that differentiates does so by its parameter, not by whatever equals the argument of this call.
+        differentiates = any(str(token) in SIGNATURES for token in function.body)
+        given = [_parameter(k, v) for k, v in enumerate(values)] if differentiates else values
+        outer, self.local = self.local, dict(zip(map(str, function.parameters), given, strict=True))
         self._depth += 1
         body = _Body(self)
         parse(function.body, body)
@@ -215,7 +230,18 @@ class FunctionRules(DeclarationRules):
         self.local = outer
         if self.error is not None:
             self._called_from(function, start)
-        return Term(body.value.node, start, end)
+        arguments_of = {p.node: v.node for p, v in zip(given, values, strict=True) if p is not v}
+        self._record_called(arguments_of)
+        return Term(substitute([body.value.node], arguments_of)[0], start, end)
+
+    def _record_called(self, arguments: Mapping[Node, Node]) -> None:
+        """Record derivatives by parameters as derivatives by the arguments of a call, if these are variables."""
+        for made, d in list(self.derivatives.items()):
+            if arguments.keys() & set(d.by):
+                del self.derivatives[made]
+                if {arguments.get(b, b) for b in d.by}.isdisjoint(topological([d.y])):
+                    node, y, *by = substitute([made, d.y, *d.by], arguments)
+                    self.record_derivative(node, y, by)
 
     def _called_from(self, function: UserFunction, start: int) -> None:
         """Add the call to an error in the body of a function."""

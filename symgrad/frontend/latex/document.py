@@ -111,6 +111,7 @@ def parse_latex_program(
         {**(declared.assignments if declared else {}), **found.assignments},
         found.result,
         given=found.given if symbols else {},
+        derivatives={**(declared.derivatives if declared else {}), **found.derivatives},
     )
     readings = sorted(reader.readings, key=lambda r: (r.span.start, r.span.end))
     return LatexListing(listing, tuple(readings), source, (*found.assignments, *reader.defined_here))

@@ -7,10 +7,12 @@ long common subexpressions the names t1, t2, ...
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
 from typing import Any, cast
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
 from symgrad.ir.notation.literals import (
     ANY,
@@ -202,6 +204,7 @@ def program_text(
     result: Node | None = None,
     declared: Iterable[Node] = (),
     spelled: Mapping[Node, str] | None = None,
+    derivatives: Mapping[Node, Derivative] = {},
 ) -> str:
     r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
 
@@ -212,6 +215,7 @@ def program_text(
         declared: symbols to declare first, in this order, even if they are not read; all other symbols follow by first
             use.
         spelled: other spellings of numbers, and of calls.
+        derivatives: nodes to write as derivatives, those inside others first.
 
     Raises:
         RedefinitionError: if a name stands for two different things.
@@ -230,7 +234,8 @@ def program_text(
     symbols = symbols_of([*declared, *formulas, *roots])
     known: dict[str, Node] = {s.name: s for s in symbols}
     named: dict[Node, list[str]] = {}
-    order = topological([*formulas, *(s for s in read if s.declaration.formulas), *roots])
+    until = set(derivatives)
+    order = topological([*formulas, *(s for s in read if s.declaration.formulas), *roots], until=until)
     above = names_of(*(s.shape for s in symbols if not s.declaration.formulas))  # declared before any formula
     shapes = names_of(*(s.shape for s in symbols))
     sizes = list(dict.fromkeys([*shapes, *names_of(*(p for node in order for p in _sizes_in(node)))]))
@@ -251,20 +256,24 @@ def program_text(
         if name not in own and not (node.op is SYMBOL and node.name == name):
             own.append(name)
     first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
-    temporaries = _temporaries([*formulas, *roots], order, first, set(known))
+    temporaries = _temporaries(uses([*formulas, *roots], until=until), order, first, set(known), until)
     early = {*names_of(*(p for node in topological(formulas) for p in _sizes_in(node)))} - {*above}
     unseen = [name for name in sizes if name not in shapes or name in early]
     lines = [f"{', '.join(unseen)} : size"] if unseen else []
     lines += [str(s.declaration) for s in symbols if not s.declaration.formulas]
     spellings = {**(spelled or {}), **first, **temporaries}
+    texts = {**(spelled or {})}
+    for node, derivative in derivatives.items():
+        texts[node] = _derivative_text(derivative, spellings)
+        spellings.setdefault(node, texts[node])
     for node in order:
         if node.op is SYMBOL and node.declaration.formulas:
-            written = {p: expression_text(p, spellings) for p in node.declaration.formulas}
-            lines.append(node.declaration.text(written))
+            parameters = {p: expression_text(p, spellings) for p in node.declaration.formulas}
+            lines.append(node.declaration.text(parameters))
         if node in temporaries:
             lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
         for i, name in enumerate(named.get(node, ())):
-            text = (spelled or {}).get(node) if i == 0 else None
+            text = texts.get(node) if i == 0 else None
             lines.append(f"{name} = {text or expression_text(node, spellings, expand=i == 0)}")
     if result is not None:
         lines.append(expression_text(result, spellings))
@@ -283,18 +292,36 @@ def _sizes_in(node: Node) -> list[Size]:
     return [param for param in params if isinstance(param, str | Extent)]
 
 
+def _derivative_text(derivative: Derivative, names: Mapping[Node, str]) -> str:
+    """Return a derivative as the call of a function: grad(f, x), derivative(f, x, 2, z), jacobian(f, x)."""
+    y, by = derivative.y, derivative.by
+    if any(b.shape for b in by) or len(by) == 1:
+        function, by = "hessian" if len(by) == 2 else "jacobian" if y.shape else "grad", by[:1]
+        variables = [expression_text(b, names) for b in by]
+    else:
+        function = "derivative"
+        groups = [(expression_text(b, names), len(list(same))) for b, same in groupby(by)]
+        variables = [
+            part for text, count in groups for part in ([text] if count == 1 else [text, str(count)])
+        ]
+    return f"{function}({', '.join([expression_text(y, names), *variables])})"
+
+
 def _temporaries(
-    roots: list[Node], order: list[Node], named: Mapping[Node, str], taken: set[str]
+    count: Mapping[Node, int],
+    order: list[Node],
+    named: Mapping[Node, str],
+    taken: set[str],
+    until: Collection[Node],
 ) -> dict[Node, str]:
     """Choose the nodes to be named t1, t2, ...: long common subexpressions, and nodes at which nesting gets deep."""
-    count = uses(roots)
     lengths: dict[Node, int] = {}
     depths: dict[Node, int] = {}
     chosen: dict[Node, str] = {}
     counter = 0
     for node in order:
-        if not node.args:
-            lengths[node], depths[node] = _length(node, lengths), 0
+        if not node.args or node in until:
+            lengths[node], depths[node] = 0 if node.args else _length(node, lengths), 0
             continue
         length, depth = _length(node, lengths), _depth(node, depths)
         shared = count[node] > 1 and length > _SMALL and truth_symbol(node) is None and not _is_entry(node)

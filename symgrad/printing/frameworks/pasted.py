@@ -9,12 +9,12 @@ from __future__ import annotations
 import keyword
 from collections.abc import Collection, Mapping, Sequence
 
-from symgrad.autodiff.trace import BackwardTrace, Derivative
+from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import Node, as_node, symbol
-from symgrad.ir.listing import one_of
+from symgrad.ir.listing import Derivative, one_of
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import all_pointwise, symbols_of, topological
 from symgrad.ir.types import Declaration

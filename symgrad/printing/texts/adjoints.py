@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.analysis.explain.derivation import DerivationRecord
-from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint

@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.traverse import topological
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.named_derivatives import NamedFormulas
+from symgrad.pretty.named_formulas import NamedFormulas
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import Written, latex_name, latex_number
 

@@ -163,4 +163,28 @@ CASES = [
         "Normal has no parameter 'x'",
         "write the parameters in their order, without names",
     ),
+    (
+        "derivative(x**2, x, 0)",
+        "UsageError",
+        1,
+        21,
+        "the order of a derivative is a whole number, at least 1, after its variable",
+        "leave it out for the first derivative",
+    ),
+    (
+        "x : real[3]\ny = grad(x*2, x)",
+        "NotScalarError",
+        2,
+        5,
+        "grad needs a scalar, and 'x*2' has shape (3,)",
+        "write jacobian(x*2, x)",
+    ),
+    (
+        "x : real[3]\ny = hessian(x*2, x)",
+        "NotScalarError",
+        2,
+        5,
+        "hessian needs a scalar, and 'x*2' has shape (3,)",
+        "write jacobian(jacobian(x*2, x), x)",
+    ),
 ]

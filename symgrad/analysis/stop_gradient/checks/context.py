@@ -14,13 +14,13 @@ from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS
 from symgrad.analysis.stop_gradient.checks.points import Batch, Points
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.analysis.stop_gradient.finding import Severity
-from symgrad.autodiff.trace import BackwardTrace, Derivative
+from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration

@@ -378,7 +378,9 @@ class DifferentialRules(BigRules):
         node = y.node
         for variable, tree in by:
             node = self._by_one(node, variable.node, tree)
-        return self.term(node, whole.start, whole.end)
+        found = self.term(node, whole.start, whole.end)
+        self.record_derivative(node, y.node, [variable.node for variable, _ in by])
+        return found
 
     def _by_one(self, y: Node, x: Node, tree: Tree) -> Node:
         assert self.differentiate is not None

@@ -1,0 +1,149 @@
+"""Formulas over the names of a program, as printers take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Declaration
+from symgrad.pretty.domains import Domains
+from symgrad.pretty.forms.calls import Notation
+from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.forms.positions import readings
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormulas:
+    """Formulas over names.
+
+    Args:
+        results: one for each derivative.
+        lines: the new names with their bodies; each is above those that it reads.
+        slopes: for lines that are derivatives, the value and the variables.
+        spelling: the notation of the formulas.
+        meaning: the results over declared symbols.
+    """
+
+    results: tuple[Node, ...]
+    lines: tuple[tuple[Node, Node], ...]
+    slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
+    spelling: Notation
+    meaning: tuple[Node, ...]
+    _over_names: Callable[[Node], Node]
+    _domains: Domains
+
+    @property
+    def scope(self) -> tuple[Callable[[Node], Node], Domains]:
+        """The names of values, and the domains of the lines, of the program."""
+        return self._over_names, self._domains
+
+    def notes(self, before: Sequence[Node]) -> list[list[str]]:
+        """Return for each result where it is defined although the derivative as built is undefined."""
+        table: dict[Node, Node] = {}
+        for name, body in reversed(self.lines):  # in evaluation order
+            table[name] = substitute([body], table)[0]
+        found = zip(before, substitute(self.results, table), strict=True)
+        return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
+
+    def readings(self) -> list[list[str]]:
+        """Return for each result possible shorter forms of its parts, and the assumptions that they need."""
+        table = dict(self.lines)
+        return [list(dict.fromkeys(self._readings(r, table))) for r in self.results]
+
+    def _readings(self, result: Node, table: Mapping[Node, Node]) -> Iterator[str]:
+        pending, seen = [result], {result}
+        while pending:
+            node = pending.pop()
+            yield from readings(node, self._domains.is_inside, self._domains.bodies)
+            fresh = [table[n] for n in topological([node]) if n in table and table[n] not in seen]
+            pending += fresh
+            seen.update(fresh)
+
+    def __len__(self) -> int:
+        """Return the number of characters of the text."""
+        return len(self.text([""] * len(self.results)))
+
+    def text(self, titles: Sequence[str]) -> str:
+        """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
+        text = self.spelling.text
+        found = [f"{title}{text(r)}" for title, r in zip(titles, self.results, strict=True)]
+        if self.lines:
+            found += ["where", *(f"  {name.name} = {text(body)}" for name, body in self.lines)]
+        return "\n".join(found)
+
+
+def join_formulas(groups: Sequence[NamedFormulas]) -> NamedFormulas:
+    """Return formulas of several groups with common lines; groups may read fewer lines of one program."""
+    whole = groups[0]
+    for more in groups[1:]:
+        slopes = {**whole.slopes, **more.slopes}
+        bodies = dict(whole.lines)
+        taken = {n.name for n in (*bodies, *dict(more.lines))}
+        fresh = (f"t{k}" for k in count(1) if f"t{k}" not in taken)
+        # Derivatives of one name are equal; other new names may stand for different parts.
+        renamed = {
+            n: symbol(Declaration(next(fresh), shape=n.shape))
+            for n, body in more.lines
+            if n in bodies and n not in slopes and bodies[n] is not body
+        }
+        added = substitute([*dict(more.lines).values(), *more.results], renamed)
+        names = [renamed.get(n, n) for n, _ in more.lines]
+        lines = {n: body for n, body in whole.lines if n not in names} | dict(zip(names, added, strict=False))
+        whole = NamedFormulas(
+            (*whole.results, *added[len(names) :]),
+            tuple(lines.items()),
+            slopes,
+            Notation(
+                {**whole.spelling.literals, **more.spelling.literals},
+                {**whole.spelling.calls, **more.spelling.calls},
+            ),
+            (*whole.meaning, *more.meaning),
+            *max((g.scope for g in (whole, more)), key=lambda scope: len(scope[1].bodies)),
+        )
+    return whole
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormula:
+    """A formula over names.
+
+    Args:
+        formula: the formula.
+        spelling: the notation of the formula.
+    """
+
+    formula: Node
+    spelling: Notation
+    _over_names: Callable[[Node], Node]
+    _domains: Domains
+
+    def notes(self, before: Node) -> list[str]:
+        """Return where the formula is defined although the derivative as built is undefined."""
+        return self._domains.gained(self._over_names(before), [self.formula])
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConstants:
+    """A program in which long numbers are symbols, named as in the program, or otherwise as they are spelled.
+
+    So no formula of this program multiplies them out, as in `name_derivatives`.
+
+    Args:
+        listing: the program: its lines over inputs and these symbols.
+        nodes: the requested nodes, over these inputs and symbols.
+        numbers: the value of each symbol.
+        literals: the spelling of its numbers.
+    """
+
+    listing: Listing
+    nodes: tuple[Node, ...]
+    numbers: Mapping[Node, Node]
+    literals: Literals
+
+    def plain(self, node: Node) -> Node:
+        """Return a formula with the numbers inserted."""
+        return substitute([node], self.numbers)[0]
