@@ -207,10 +207,10 @@ class Scope:
         if self.error is None and node.args and variables and node not in topological([y]):
             self.derivatives[node] = Derivative(y, tuple(by))
 
-    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Mapping[Node, Node]]:
-        """Return a value as a formula of variables, and names of values in it; here, values are formulas already."""
+    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Callable[[Node], Node]]:
+        """Return a value as a formula of variables, which it is here, and what puts names into its derivative."""
         del by
-        return y, {}
+        return y, lambda derivative: derivative
 
     def infinite(self, start: int, end: int) -> Term:
         """Return the infinity, which may only be the branch of a choice."""

@@ -35,7 +35,7 @@ from symgrad.support.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.support.progress import reports_progress
 from symgrad.support.source import Location, Source, Span
 
-Opened: TypeAlias = Callable[[Node, Sequence[Node]], tuple[Node, Mapping[Node, Node]]]
+Opened: TypeAlias = Callable[[Node, Sequence[Node]], tuple[Node, Callable[[Node], Node]]]
 
 
 def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
@@ -128,7 +128,7 @@ class _Rereader(ProgramReader):
     def stands_for(self, _name: str, node: Node) -> Node:
         return self._stands_for(_name, node)
 
-    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Mapping[Node, Node]]:
+    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Callable[[Node], Node]]:
         return self._opened(y, by)
 
     def declared_as(self, _name: str, node: Node) -> Node:
@@ -139,7 +139,7 @@ class _Rereader(ProgramReader):
 def reread_program(
     listing: Listing,
     stands_for: Callable[[str, Node], Node],
-    opened: Opened = lambda y, _: (y, {}),
+    opened: Opened = lambda y, _: (y, lambda derivative: derivative),
 ) -> Listing:
     r"""Parse the text of a listing with other nodes for its names, so that each line is read by itself.
 
@@ -147,7 +147,7 @@ def reread_program(
         listing: a result of `parse_program`.
         stands_for: a function of an assigned name and its node, which returns the node that the following lines read.
         opened: a function of a value to differentiate and of the variables: it returns the value with the formulas of
-            the names that depend on the variables, and the names of these formulas.
+            the names that depend on the variables, and a function that puts these names into a derivative.
 
     Example:
         >>> from symgrad.ir.graph import symbol

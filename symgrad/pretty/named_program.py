@@ -8,7 +8,7 @@ its bounds) hold for its name; `plain` inserts the values again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import takewhile
@@ -68,15 +68,25 @@ class NamedProgram:
         meaning = {n: self.meaning[n] for n in bodies}
         return NamedProgram(self.literals, names, bodies, meaning, self.known, source=self.source)
 
-    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Mapping[Node, Node]]:
-        """Return a value with the bodies of the names that depend on variables, and the names of these bodies."""
+    def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Callable[[Node], Node]]:
+        """Return a value over variables: with the bodies of the names that depend on them.
+
+        The function that is returned, too, puts the names into a derivative again.
+        """
         moving = set(symbols_of(by))
         table: dict[Node, Node] = {}
         for name, body in self.bodies.items():
             (whole,) = substitute([body], table)
             if name not in moving and not moving.isdisjoint(symbols_of([whole])):
                 table[name] = whole
-        return substitute([y], table)[0], {whole: name for name, whole in table.items()}
+        names = {whole: name for name, whole in table.items()}
+
+        def in_names(derivative: Node) -> Node:
+            from symgrad.rewrite.pipeline import canonical  # a late import, for a quick start
+
+            return canonical(substitute([derivative], names)).nodes[0]
+
+        return substitute([y], table)[0], in_names
 
     def plain(self, nodes: Sequence[Node]) -> list[Node]:
         """Return nodes over declared symbols only."""

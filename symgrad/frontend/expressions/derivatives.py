@@ -107,12 +107,12 @@ def _derivative(scope: Scope, y: Node, by: Sequence[Node]) -> Node:
     """Return a derivative; one by entries of an input consists of these entries of the derivative by the input."""
     from symgrad.autodiff.jacobians import derivative_of  # a late import: most programs contain no derivative
 
-    node, names = scope.opened(y, by)
+    node, in_names = scope.opened(y, by)
     for x in by:
         root = None if x in scope.defined.values() else _root(x)
         taken = derivative_of(node, root or x)
         node = taken if root is None else substitute([x], {root: taken})[0]
-    return substitute([node], names)[0]
+    return in_names(node)
 
 
 def _root(node: Node) -> Node | None:
