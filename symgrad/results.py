@@ -4,7 +4,7 @@ Functions create the objects; you never call a class yourself.
 
 A class is imported on its first use; `results.pyi` has a line for each class.
 
-- Derivatives: `Derivatives`, `RowGradient`, `Implicit`.
+- Derivatives: `Derivatives`, `DerivativeList`, `RowGradient`, `Implicit`.
 - Values and gradients as separate formulas: `Effective`, `Placement`.
 - Reasons and noise: `Derivation`, `Audit`, `Comparison`, `Findings`, `DomainCheck`.
 - Checks of derivations and code: `Review`, `CodeVerdict`; the verdict on a claim is `sg.Verdict`.

@@ -1,6 +1,7 @@
 """The classes that answers are of, a line for each, with the module that has it; `results.py` looks them up here."""
 
 from symgrad.api.claims.check_domain import DomainCheck as DomainCheck
+from symgrad.api.derivatives.derivative_table import DerivativeList as DerivativeList
 from symgrad.api.derivatives.effective import Effective as Effective
 from symgrad.api.derivatives.implicit_function import Implicit as Implicit
 from symgrad.api.derivatives.partials import Derivatives as Derivatives

@@ -119,10 +119,10 @@ def name_derivatives(
         key = tuple(slopes), tuple(parts.items())
         if key not in program.derivatives:
             # A line of the program is written in the names above it: its own name says nothing.
-            written = {d: node for node, d in listing.derivatives.items()}
-            own = [program.places.get(written.get(s) if s.by else s.y) for s in slopes]
+            names = {d: program.places.get(node) for node, d in listing.derivatives.items()}
+            own = [names.get(s) if s.by else program.places.get(s.y) for s in slopes]
             groups = [
-                (program if name not in program.words.bodies else program.above(name), [s for s, _ in group])
+                (program.above(name) if name in program.words.bodies else program, [s for s, _ in group])
                 for name, group in groupby(zip(slopes, own, strict=True), lambda pair: pair[1])
             ]
             found = [_name_derivatives(*group, parts) for group in groups]

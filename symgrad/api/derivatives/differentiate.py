@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, overload
 
+from symgrad.api.derivatives.derivative_table import DerivativeList
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.entries import by_entries
 from symgrad.api.derivatives.partials import Derivatives
@@ -39,7 +40,7 @@ from symgrad.support.errors import NotScalarError, ShapeError, UsageError
 @overload
 def grad(y: Formula, wrt: Wrt, *, expand: bool = False) -> Expr: ...
 @overload
-def grad(y: Formula, wrt: Wrts, *, expand: bool = False) -> list[Expr]: ...
+def grad(y: Formula, wrt: Wrts, *, expand: bool = False) -> DerivativeList: ...
 @by_entries
 def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
     r"""Return the gradient of a scalar expression.
@@ -99,7 +100,7 @@ def gradients(
     xs: Wrt | Wrts,
     grad_ys: Any = None,
     stop_gradients: Wrt | Wrts | None = None,
-) -> list[Expr]:
+) -> DerivativeList:
     """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
 
     Every entry of every y counts: the gradient of an array is the gradient of the sum of its entries, and has the shape
@@ -143,7 +144,7 @@ def gradients(
 @overload
 def value_and_grad(y: Formula, wrt: Wrt) -> tuple[Expr, Expr]: ...
 @overload
-def value_and_grad(y: Formula, wrt: Wrts) -> tuple[Expr, list[Expr]]: ...
+def value_and_grad(y: Formula, wrt: Wrts) -> tuple[Expr, DerivativeList]: ...
 def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
     """Return an expression and its gradient, as one shared graph.
 
@@ -165,7 +166,7 @@ def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
 @overload
 def vjp(y: Formula | Formulas, xs: Wrt, cotangent: Any = None) -> Expr: ...
 @overload
-def vjp(y: Formula | Formulas, xs: Wrts, cotangent: Any = None) -> list[Expr]: ...
+def vjp(y: Formula | Formulas, xs: Wrts, cotangent: Any = None) -> DerivativeList: ...
 @by_entries
 def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None) -> Any:
     """Pull back a cotangent: return the vector-Jacobian product.
@@ -204,7 +205,7 @@ def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None) -> Any:
 @overload
 def jvp(y: Formula, xs: Wrt | Wrts, tangents: Any) -> Expr: ...
 @overload
-def jvp(y: Formulas, xs: Wrt | Wrts, tangents: Any) -> list[Expr]: ...
+def jvp(y: Formulas, xs: Wrt | Wrts, tangents: Any) -> DerivativeList: ...
 @by_entries
 def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     """Push tangents forward: return the Jacobian-vector product.
@@ -257,7 +258,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
         )
         for e, tangent in zip(outputs, nodes, strict=True)
     ]
-    return pushed if isinstance(y, list | tuple) else pushed[0]
+    return DerivativeList(pushed) if isinstance(y, list | tuple) else pushed[0]
 
 
 @by_entries
@@ -358,7 +359,8 @@ def _gradients(
     *,
     named: bool = True,
 ) -> Any:
-    by = [e.node for e in differentiation_targets(outputs, wrt, stopped)]
+    variables = differentiation_targets(outputs, wrt, stopped)
+    by = [e.node for e in variables]
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(
@@ -387,4 +389,7 @@ def _gradients(
         )
         for g, n, w in zip(trace.gradients, trace.nothing, by, strict=True)
     ]
-    return found if isinstance(wrt, list | tuple) else found[0]
+    if not isinstance(wrt, list | tuple):
+        return found[0]
+    plain = outputs[0] if len(outputs) == 1 and seeds[0].is_number(1) and not outputs[0].shape else None
+    return DerivativeList(found, [(plain, [w]) for w in variables])

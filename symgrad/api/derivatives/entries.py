@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
+from symgrad.api.derivatives.derivative_table import DerivativeList
 from symgrad.api.derivatives.distribution_check import refuse_distribution_params
 from symgrad.api.derivatives.partials import Derivatives
 from symgrad.api.derivatives.targets import as_list, names_of, origins_of, targets_of
@@ -64,8 +65,11 @@ def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
         targets = [split.target(e) if isinstance(e, Expr) else e for e in by]
         result = plain(_one_or_list(y, substituted), _one_or_list(wrt, targets), *args[2:], **rest)
         back = partial(split.back, outputs=outputs, by=by, named=not options.get("expand", False))
-        # Derivatives also contain their variables.
-        return result.moved(by, back) if isinstance(result, Derivatives) else _map_nested(result, back)
+        # Tables of derivatives also contain what is differentiated, and the variables.
+        if isinstance(result, DerivativeList):
+            pairs = zip((*substituted, *targets), (*outputs, *by), strict=True)
+            return result.mapped(back, {s.node: e for s, e in pairs if isinstance(s, Expr)})
+        return result.moved(by, back) if isinstance(result, Derivatives) else back(result)
 
     return cast("Callable[P, R]", apply)
 
@@ -275,10 +279,3 @@ def _unit(node: Node) -> list[int] | None:
     values: list[Any] = np.atleast_1d(evaluate([node], {})[0]).tolist()
     nonzero = [i for i, value in enumerate(values) if value]
     return nonzero if len(nonzero) < 2 and all(values[i] == 1 for i in nonzero) else None
-
-
-def _map_nested(result: Any, change: Callable[[Expr], Expr]) -> Any:
-    """Apply a function to the expressions of nested lists."""
-    if isinstance(result, list):
-        return [_map_nested(r, change) for r in cast("list[Any]", result)]
-    return change(result) if isinstance(result, Expr) else result

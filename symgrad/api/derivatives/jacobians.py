@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, overload
 
+from symgrad.api.derivatives.derivative_table import DerivativeList
 from symgrad.api.derivatives.differentiate import grad, jvp
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.entries import by_entries
@@ -37,11 +38,11 @@ from symgrad.support.errors import ShapeError, UnsupportedError
 @overload
 def jacobian(y: Formula, x: Wrt) -> Expr: ...
 @overload
-def jacobian(y: Formula, x: Wrts) -> list[Expr]: ...
+def jacobian(y: Formula, x: Wrts) -> DerivativeList: ...
 @overload
-def jacobian(y: Formulas, x: Wrt) -> list[Expr]: ...
+def jacobian(y: Formulas, x: Wrt) -> DerivativeList: ...
 @overload
-def jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
+def jacobian(y: Formulas, x: Wrts) -> DerivativeList: ...
 @by_entries
 def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """Return the derivative of every entry of y with respect to every entry of x.
@@ -82,17 +83,17 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """
     ys = differentiables(y)
     by = differentiation_targets(ys, x)
-    return _as_passed(_derivatives(ys, by), y, x)
+    return _as_passed(_derivatives(ys, by), ys, by, y, x)
 
 
 @overload
 def batch_jacobian(y: Formula, x: Wrt) -> Expr: ...
 @overload
-def batch_jacobian(y: Formula, x: Wrts) -> list[Expr]: ...
+def batch_jacobian(y: Formula, x: Wrts) -> DerivativeList: ...
 @overload
-def batch_jacobian(y: Formulas, x: Wrt) -> list[Expr]: ...
+def batch_jacobian(y: Formulas, x: Wrt) -> DerivativeList: ...
 @overload
-def batch_jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
+def batch_jacobian(y: Formulas, x: Wrts) -> DerivativeList: ...
 @by_entries
 def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """Return the derivative of every row of y with respect to the same row of x, as in TensorFlow.
@@ -117,7 +118,7 @@ def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """
     ys = differentiables(y)
     by = differentiation_targets(ys, x)
-    return _as_passed([[_rows(e, target.node) for target in by] for e in ys], y, x)
+    return _as_passed([[_rows(e, target.node) for target in by] for e in ys], ys, by, y, x)
 
 
 def _rows(expr: Expr, bottom: Node) -> Expr:
@@ -154,7 +155,7 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
 @overload
 def hessian(y: Formula, x: Wrt) -> Expr: ...
 @overload
-def hessian(y: Formula, x: Wrts) -> list[list[Expr]]: ...
+def hessian(y: Formula, x: Wrts) -> DerivativeList: ...
 @by_entries
 def hessian(y: Formula, x: Wrt | Wrts) -> Any:
     """Return the Hessian of a scalar: all its second derivatives.
@@ -198,13 +199,17 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
                 for b, block, reason in zip(wrt, blocks, reasons, strict=True)
             ]
         )
-    return rows if isinstance(x, list | tuple) else rows[0][0]
+    return (
+        DerivativeList(rows, [(expr, [a, b]) for a in by for b in by])
+        if isinstance(x, list | tuple)
+        else rows[0][0]
+    )
 
 
 @overload
 def hvp(y: Formula, x: Wrt, v: Any) -> Expr: ...
 @overload
-def hvp(y: Formula, x: Wrts, v: Any) -> list[Expr]: ...
+def hvp(y: Formula, x: Wrts, v: Any) -> DerivativeList: ...
 @by_entries
 def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
     """Return the Hessian times a vector, without computing the Hessian: the derivative of the gradient along v.
@@ -243,13 +248,18 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
         )
         for s, m in zip(slopes, jvp(slopes, by, vectors), strict=True)
     ]
-    return products if isinstance(x, list | tuple) else products[0]
+    return DerivativeList(products) if isinstance(x, list | tuple) else products[0]
 
 
-def _as_passed(rows: list[list[Expr]], y: Any, x: Any) -> Any:
+def _as_passed(
+    rows: list[list[Expr]], ys: Sequence[Expr], by: Sequence[Expr], y: Any, x: Any
+) -> Expr | DerivativeList:
     """Arrange Jacobians as rows (one per y) of entries (one per x); a bare argument gives a bare result."""
-    found = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
-    return found if isinstance(y, list | tuple) else found[0]
+    found: list[Any] = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
+    of = [(e, [w]) for e in ys for w in by]
+    if isinstance(y, list | tuple):
+        return DerivativeList(found, of)
+    return DerivativeList(found[0], of) if isinstance(x, list | tuple) else found[0]
 
 
 def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:

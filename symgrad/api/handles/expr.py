@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from symgrad.api.handles.base import Number, handle_on
@@ -154,33 +154,7 @@ class Expr(FormMethods, Reported):
             IndexRangeError: for a position outside its axis.
             NumberTooLargeError: if a constant does not fit a float.
         """
-        inputs = inputs_of([self], values)
-        needed = {s.name for s in inputs}
-        if not values.keys() <= needed:
-            # Values for inputs of the program that the gradient does not read are allowed.
-            known = {s.name for s in known_symbols([self])}
-            values = {name: value for name, value in values.items() if name in needed or name not in known}
-        sizes = sizes_by_name(self, inputs, values)
-        values = {name: value for name, value in values.items() if name not in sizes}
-        library = library_of((*args, *values.values()))
-        if library is not None and library is not DASK:  # arrays of Dask are evaluated here
-            names = [s.name for s in inputs]
-
-            def computed(*views: Any) -> Any:
-                return self(**dict(zip(names, views, strict=True)), **sizes)
-
-            return called_with_arrays(computed, library, names, in_order(names, args, values), None)
-        together = is_elementwise([self._node])
-        bound = bind(inputs, args, values, together=together, sizes=sizes)
-        return evaluate(as_computed([self._computed()]), bound, sizes)[0]
-
-    def _computed(self) -> Node:
-        """Return the form that is evaluated: for a derivative, the form that a kernel computes."""
-        if not self.has_derivatives:
-            return self._node
-        from symgrad.api.handles.output import arrange_nodes  # a late import: values as written need no rules
-
-        return arrange_nodes([self]).nodes[0]
+        return evaluate_exprs([self], args, values)[0]
 
     def __float__(self) -> float:
         self._single("float")
@@ -359,3 +333,41 @@ def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
 def build_expr(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     """Build a node from expressions and other values; see `api.handles.construction.make`."""
     return make(Expr, build, args)
+
+
+def evaluate_exprs(exprs: Sequence[Expr], args: tuple[Any, ...], values: Mapping[str, Any]) -> list[Any]:
+    """Return the values of expressions, evaluated together.
+
+    Args:
+        exprs: the expressions.
+        args: values in the order of the inputs, as an alternative to names.
+        values: values by name, as `Expr.__call__` takes them.
+    """
+    inputs = inputs_of(exprs, values)
+    needed = {s.name for s in inputs}
+    if not values.keys() <= needed:
+        # Values for inputs of the program that the gradient does not read are allowed.
+        known = {s.name for s in known_symbols(exprs)}
+        values = {name: value for name, value in values.items() if name in needed or name not in known}
+    sizes = sizes_by_name(exprs, inputs, values)
+    values = {name: value for name, value in values.items() if name not in sizes}
+    library = library_of((*args, *values.values()))
+    if library is not None and library is not DASK:  # arrays of Dask are evaluated here
+        names = [s.name for s in inputs]
+
+        def computed(*views: Any) -> Any:
+            return tuple(evaluate_exprs(exprs, (), dict(zip(names, views, strict=True)) | sizes))
+
+        return list(called_with_arrays(computed, library, names, in_order(names, args, values), None))
+    together = is_elementwise([e.node for e in exprs])
+    bound = bind(inputs, args, values, together=together, sizes=sizes)
+    return list(evaluate(as_computed(_computed(exprs)), bound, sizes))
+
+
+def _computed(exprs: Sequence[Expr]) -> Sequence[Node]:
+    """Return the forms that are evaluated: for derivatives, the forms that a kernel computes."""
+    if not any(e.has_derivatives for e in exprs):
+        return [e.node for e in exprs]
+    from symgrad.api.handles.output import arrange_nodes  # a late import: values as written need no rules
+
+    return arrange_nodes(exprs).nodes

@@ -74,7 +74,9 @@ def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
     return [name for name in found if name not in bound]
 
 
-def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any]) -> dict[str, int]:
+def sizes_by_name(
+    exprs: Sequence[Handle], inputs: Sequence[Node], values: Mapping[str, Any]
+) -> dict[str, int]:
     """Return sizes that are passed as numbers. A size is required if no input has it in its shape, else optional.
 
     Raises:
@@ -82,8 +84,8 @@ def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any
         ArrayTypeError: if a size is not a whole number.
         ShapeError: if a size is negative, or larger than any array.
     """
-    unbound = unbound_sizes([expr.node], inputs)
-    shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]
+    unbound = unbound_sizes([e.node for e in exprs], inputs)
+    shapes = [s.shape for s in (*inputs, *known_symbols(exprs))]
     names = dict.fromkeys([*unbound, *names_of(*shapes)])
     names |= dict.fromkeys(n for s in inputs for n in s.declaration.domain.sizes)
     found: dict[str, int] = {}

@@ -119,7 +119,7 @@ class AuditQuestion:
         unread = [s for s in others if s.name in values]
         lengths = check_shapes(unread, [values[str(s.name)] for s in unread], together=False)
         values = {name: value for name, value in values.items() if name not in {s.name for s in others}}
-        sizes = sizes_by_name(self.y, needed, {**lengths, **values})
+        sizes = sizes_by_name([self.y], needed, {**lengths, **values})
         for name in lengths.keys() & sizes.keys():
             if lengths[name] != sizes[name]:
                 raise ShapeError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from symgrad.api.derivatives.targets import as_list
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formatting import format_many, leibniz_of, title
+from symgrad.api.handles.inputs import listings_of
 from symgrad.api.reports.maths import expression, program_blocks
 from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.printing.pictures.spreads import Spread, spreads_svg
@@ -35,50 +36,40 @@ from symgrad.support.errors import SymgradError
 from symgrad.verification.reporting.report import verdict_blocks
 
 if TYPE_CHECKING:
+    from symgrad.api.derivatives.derivative_table import DerivativeTable
     from symgrad.api.derivatives.effective import Effective
-    from symgrad.api.derivatives.partials import Derivatives
     from symgrad.api.handles.program import Program
     from symgrad.api.noise.estimators import Comparison
     from symgrad.api.noise.placement import Placement
 
 
-def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Report:
-    """Return derivatives as a report.
-
-    Args:
-        y: the function.
-        partials: the derivatives of the function, by their variables.
-    """
-    exprs = list(partials.values())
-    texts, below, notes = format_many(exprs)
-    rows = [
-        Maths(f"{title(y, by)} = {text}", f"{leibniz_of(y, by)} &= {e.latex()}")
-        for (by, e), text in zip(partials.items(), texts, strict=True)
+def derivatives_report(found: DerivativeTable) -> Report:
+    """Return derivatives as a report: the program, the formulas, where they are defined, and which are zero."""
+    rows = found.rows()
+    texts, below, notes = format_many([row.expr for row in rows])
+    shown = [
+        Maths(
+            f"{row.title} = {text}" if row.title else text,
+            ("" if row.y is None else f"{leibniz_of(row.y, row.by)} ") + f"&= {row.expr.latex()}",
+        )
+        for row, text in zip(rows, texts, strict=True)
     ]
-    blocks: list[Block] = program_blocks(joined_listing(y.listings), [y])
-    blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
+    values = list({row.y.node: row.y for row in rows if row.y is not None}.values())
+    blocks: list[Block] = program_blocks(joined_listing(listings_of([row.expr for row in rows])), values)
+    blocks += [Heading("Derivatives"), MathLines(tuple(shown), "the derivatives")]
     if below:
         blocks.append(Code("\n".join(below), "symgrad", "In program notation, new names stand for"))
     items = [
-        prose(Literal(title(y, by)), f": {note}")
-        for by, each in zip(partials, notes, strict=True)
-        for note in each
+        prose(Literal(row.title), f": {note}") for row, each in zip(rows, notes, strict=True) for note in each
     ]
     items += [
-        prose(Literal(title(y, by)), f" is {e.nothing}")
-        for by, e in partials.items()
-        if e.nothing is not None
+        prose(Literal(row.title), f" is {row.expr.nothing}") for row in rows if row.expr.nothing is not None
     ]
     if items:
         blocks.append(Items(tuple(items)))
-    by = dict.fromkeys(str(w) for key in partials for w in key)
-    return Report(f"Derivatives of {y.name or y} by {', '.join(by)}", tuple(blocks))
-
-
-def partials_report(found: Derivatives) -> Report:
-    """Return all partial derivatives up to an order as a report."""
-    shown = {key: e for key, e in found.items() if key}
-    return derivatives_report(found[()], shown or {(): found[()]})
+    of = ", ".join(y.name or str(y) for y in values)
+    by = ", ".join(dict.fromkeys(str(w) for row in rows for w in row.by))
+    return Report("Derivatives" + f" of {of}" * bool(of) + f" by {by}" * bool(by), tuple(blocks))
 
 
 def program_report(program: Program, *, text: bool = True) -> Report:

@@ -79,7 +79,7 @@ def _numbers(y: Expr, nodes: Sequence[Node], values: Mapping[str, Any]) -> list[
     inputs = inputs_of([y], values)
     known = {s.name for s in known_symbols([y])} - {s.name for s in inputs}
     values = {n: v for n, v in values.items() if n not in known}
-    sizes = sizes_by_name(y, inputs, values)
+    sizes = sizes_by_name([y], inputs, values)
     given = {n: v for n, v in values.items() if n not in sizes}
     bound = bind(inputs, (), given, together=is_elementwise([y.node]), sizes=sizes)
     lines = [[f"value: {short_value(v)}"] for v in evaluate(as_computed(nodes), bound, sizes)]

@@ -61,9 +61,9 @@ def derive_report(
     name = y.name or ""
     if form in ("markdown", "html"):
         # Imported here because text needs no report writers.
-        from symgrad.api.reports.gradients import derivatives_report
+        from symgrad.api.derivatives.derivative_table import DerivativeList
 
-        return derivatives_report(y, found).written(form)
+        return DerivativeList(found.values(), [(y, key) for key in found]).report().written(form)
     if form == "json":
         rows = [
             {
