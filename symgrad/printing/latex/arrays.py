@@ -309,9 +309,10 @@ def _one_hot(node: Node, texts: Texts) -> Written:
     return _call("onehot", texts[node.args[0]][0], [latex_size(node.params[0])])
 
 
-def _eye(node: Node, _texts: Texts) -> Written:
+def _eye(node: Node, texts: Texts) -> Written:
     rows, columns = node.params
-    return f"I_{{{latex_size(rows) if rows == columns else latex_shape((rows, columns))}}}", ATOM
+    letter = r"\mathbf{I}" if "I" in texts.letters else "I"
+    return f"{letter}_{{{latex_size(rows) if rows == columns else latex_shape((rows, columns))}}}", ATOM
 
 
 def _iota(node: Node, _texts: Texts) -> Written:

@@ -20,6 +20,7 @@ from symgrad.printing.latex.pieces import (
     OPEN,
     SIGNED,
     Texts,
+    base_letter,
     juxtapose,
     latex_name,
     latex_number,
@@ -41,7 +42,10 @@ _FUNCTION = re.compile(r"(\\[a-zA-Z]+|\\operatorname\{\{\w+\}\})\\left\(\{0\}\\r
 
 
 def latex(
-    node: Node, names: Mapping[Node, str] | None = None, spelled: Mapping[Node, _Written] | None = None
+    node: Node,
+    names: Mapping[Node, str] | None = None,
+    spelled: Mapping[Node, _Written] | None = None,
+    beside: Iterable[str] = (),
 ) -> str:
     r"""Return a node as LaTeX.
 
@@ -49,6 +53,7 @@ def latex(
         node: the node.
         names: nodes that are written as a name, such as a program's variables.
         spelled: nodes with another text, each with the rank of the text.
+        beside: names of the program in their order, also those that do not occur: each has one text in all formulas.
 
     Returns:
         One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
@@ -65,8 +70,12 @@ def latex(
     known = dict(names or {})
     # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*known, *(spelled or {})) if n is not node})
-    taken: set[str] = set()
+    variables = [known.get(n) or n.name for n in order if n in known or n.op is SYMBOL]
+    texts = _texts_of_names([*beside, *variables])
+    taken = set(texts.values())
     written = Texts()
+    written.upright_e = "e" in texts and not any(v == "e" for v in variables)
+    written.letters = {base_letter(text) for text in taken}
     for n, text in (spelled or {}).items():
         written[n] = text
         written.opaque.add(n)
@@ -74,13 +83,7 @@ def latex(
         if n in written:
             continue
         if n in known or n.op is SYMBOL:
-            name = known.get(n, n.name if n.op is SYMBOL else "")
-            text = latex_name(name)
-            if (
-                text in taken or text == _CONSTANTS["E"]
-            ):  # x1 and x_1 look alike, and so do a symbol e and the constant
-                text = rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
-            taken.add(text)
+            text = texts[known.get(n) or n.name]
             if n is not node or n.op is SYMBOL:
                 written[n] = (text, ATOM)
                 written.opaque.add(n)
@@ -111,6 +114,18 @@ def latex(
     )
 
 
+def _texts_of_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the text of each name: x1 and x_1 look alike, and so do a variable e and the constant."""
+    found: dict[str, str] = {}
+    taken = set(_CONSTANTS.values())
+    for name in names:
+        if name not in found:
+            text = latex_name(name)
+            found[name] = text if text not in taken else rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
+            taken.add(text)
+    return found
+
+
 def _fresh(taken: set[str]) -> Iterator[str]:
     """Return the names t_1, t_2, ... that are not taken."""
     first = 1 + sum(1 for t in taken if t.startswith("t_{"))
@@ -134,12 +149,13 @@ def _write(node: Node, written: Texts) -> _Written:
         value = node.value
         return (rf"\mathrm{{{value}}}", ATOM) if isinstance(value, bool) else latex_number(value)
     if op is CONSTANT:
-        return _CONSTANTS[node.params[0]], ATOM
+        upright = written.upright_e and node.params[0] == "E"
+        return r"\mathrm{e}" if upright else _CONSTANTS[node.params[0]], ATOM
     if op is SIZE:
         return latex_size(node.params[0]), ATOM
     if op.name in ARRAY_FORMS:
         return ARRAY_FORMS[op.name](node, written)
-    template = _template(node)
+    template = written.template(node, _template(node))
     if not op.pointwise:
         return template.format(*(written[a][0] for a in node.args)), op.precedence
     special = _SPECIAL.get(op.name)
@@ -235,7 +251,8 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
 def _power(node: Node, written: Texts) -> _Written:
     base, exponent = node.args
     text = written[exponent][0]
-    function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
+    template = written.template(base, _template(base))
+    function = None if base in written.opaque else _FUNCTION.fullmatch(template)
     inside = written[base.args[0]][0] if function else ""
     # sin^2(x), but never sin^-1(x), which means the inverse; a named base has no function at which to write the power.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":

@@ -78,6 +78,31 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
+_BASE = re.compile(r"\\(?:operatorname|mathrm)\{+([A-Za-z]\w*)\}+|\\[A-Za-z]+|[A-Za-z]")
+
+
+def base_letter(text: str) -> str | None:
+    r"""Return the letter or word with which a name, or the template of a function, begins; None for other texts.
+
+    Example:
+        >>> [base_letter(t) for t in (r"\psi_{1}", r"\operatorname{{Si}}\left({0}\right)", r"\mathrm{Si}", "-x")]
+        ['\\psi', 'Si', 'Si', None]
+    """
+    found = _BASE.match(text)
+    return None if found is None else found[1] or found[0]
+
+
+def function_latex_by_name(name: str, count: int, parameters: Iterable[object] = ()) -> str:
+    r"""Return the template of a function that is written by its name in programs, after static parameters.
+
+    Example:
+        >>> function_latex_by_name("jv", 2)
+        '\\operatorname{{jv}}\\left({0}, {1}\\right)'
+    """
+    arguments = ", ".join([*map(str, parameters), *(f"{{{k}}}" for k in range(count))])
+    return rf"\operatorname{{{{{name.replace('_', chr(92) + '_')}}}}}\left({arguments}\right)"
+
+
 def latex_number(value: Number, text: str | None = None) -> Written:
     """Return an exact number, with small fractions as fractions.
 
@@ -129,3 +154,13 @@ class Texts(dict[Node, Written]):
     def __init__(self) -> None:
         super().__init__()
         self.opaque: set[Node] = set()
+        self.letters: set[str | None] = set()  # with which names begin
+        self.upright_e = False  # for Euler's number, where a value may be called e
+
+    def template(self, node: Node, template: str) -> str:
+        """Return the template of a node, which is written by its name if its letter is that of a variable."""
+        if template.startswith("e^"):
+            return rf"\mathrm{{{{e}}}}{template[1:]}" if self.upright_e else template
+        if not node.op.pointwise or base_letter(template) not in self.letters:
+            return template
+        return function_latex_by_name(node.op.name, len(node.args), node.params)

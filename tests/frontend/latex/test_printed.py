@@ -117,3 +117,73 @@ def test_both_sides_of_every_line_of_whole_programs(path: Path) -> None:
                 assert_close(Expr(value.node), Expr(reader.read(left).node))
         assert len(waiting) < len(pending)
         pending = waiting
+
+
+# Names that are printed with the letters of functions and constants, or like one another.
+NAMES = [
+    "I",
+    "I3",
+    "I_3",
+    "e",
+    "E",
+    "i",
+    "sigma",
+    "gamma",
+    "Gamma",
+    "zeta",
+    "Phi",
+    "psi",
+    "d",
+    "dx",
+    "T",
+    "x1",
+    "x_1",
+    "alpha",
+    "lam",
+    "beta",
+    "B",
+    "W",
+    "Q",
+    "P",
+    "J",
+    "J1",
+    "K",
+    "Y",
+    "chi",
+    "Si",
+    "Ci",
+    "erf",
+    "sin",
+    "gamma_E",
+    "digamma",
+    "sum",
+    "exp",
+    "X",
+]
+FUNCTIONS = [
+    "sigmoid(x)",
+    "exp(x)*E()*pi",
+    "gamma(x)*EulerGamma()*Catalan()*GoldenRatio()",
+    "zeta(x)*erf(x)*ndtr(x)",
+    "digamma(x) + polygamma(1, x)",
+    "sum((A + eye(3))**2) + trace(A@eye(3))",
+    "lambertw(x) + besselj(1, x) + bessely(1, x) + besselk(1, x)",
+    "Si(x) + Ci(x) + expint(1, x) + beta(x, 2)",
+    "elliptic_k(x) + elliptic_e(x)",
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_name_has_the_letter_of_a_function_or_constant(name: str, function: str) -> None:
+    declared = f"x : positive\nA : real[3, 3]\n{name} : real\nr = 2*{name}"
+    for text in (f"{name}*({function}) + {name}**2", function):  # also where the name does not occur
+        y = sg.parse(f"{declared}\ny = {text}")["y"]
+        found = last_of(sg.parse_latex(y.latex(), sg.parse(declared)))
+        assert found.node is y.node or sg.equal(found, y).status == "proved", y.latex()
+
+
+def test_one_name_has_one_text_in_all_formulas_of_a_program() -> None:
+    p = sg.parse("x1, x_1 : real\na = x1 + 1\nb = x_1 + 1")
+    assert p["a"].latex() == "x_{1} + 1"
+    assert p["b"].latex() == r"\mathtt{x\_1} + 1"

@@ -36,6 +36,7 @@ from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
+_CONSTANTS = {"gamma_E": "EulerGamma", "G_Catalan": "Catalan", "varphi_golden": "GoldenRatio"}
 _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
 
 
@@ -160,11 +161,16 @@ class LetterRules(ProgramReader):
 
     def letter(self, tree: Tree) -> Steps[Term]:
         """Return the value of a letter with accents, and perhaps with scripts that are part of its name."""
-        name = self.name_here(tree)
-        if name is not None:
-            return self.named(name, tree)
         word = base_of(tree)
         spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
+        name = self.name_here(tree)
+        upright = word is not None and word.style == "upright" and self.options["e"] == "number"
+        if spelled == name == "e" and upright:  # as printed where a value may be called e
+            return self.term(constant("E"), tree.start, tree.end)
+        if spelled in _CONSTANTS and (name is None or r"{\mathrm{" in self.text_of(tree)):
+            return self.term(constant(_CONSTANTS[spelled]), tree.start, tree.end)
+        if name is not None:
+            return self.named(name, tree)
         plain = tree is word
         if word is not None and plain:
             found = self._constant(word)
