@@ -78,18 +78,31 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
-_BASE = re.compile(r"\\(?:operatorname|mathrm)\{+([A-Za-z]\w*)\}+|\\[A-Za-z]+|[A-Za-z]")
+_LETTER = r"\\(?:operatorname|mathrm)\{+([A-Za-z]\w*)\}+|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z]"
+_BASE = re.compile(_LETTER)
+_SCRIPT = r"[_^](?:\{+(?:[^{}]|\{[^{}]*\})*\}+|[\w+])"
+_CALLED = re.compile(rf"(?:{_LETTER})(?=(?:{_SCRIPT})*\\left\()")
 
 
 def base_letter(text: str) -> str | None:
-    r"""Return the letter or word with which a name, or the template of a function, begins; None for other texts.
+    r"""Return the letter or word with which a name begins; None for other texts.
 
     Example:
-        >>> [base_letter(t) for t in (r"\psi_{1}", r"\operatorname{{Si}}\left({0}\right)", r"\mathrm{Si}", "-x")]
-        ['\\psi', 'Si', 'Si', None]
+        >>> [base_letter(t) for t in (r"\psi_{1}", r"\mathrm{Si}", "x", "-x")]
+        ['\\psi', 'Si', 'x', None]
     """
     found = _BASE.match(text)
     return None if found is None else found[1] or found[0]
+
+
+def called_letters(template: str) -> set[str]:
+    r"""Return the letters and words before the brackets of calls in a template.
+
+    Example:
+        >>> sorted(called_letters(r"\log \Gamma\left({0}\right) + \operatorname{{Si}}_{{1}}\left({0}\right)"))
+        ['Si', '\\Gamma']
+    """
+    return {found[1] or found[0] for found in _CALLED.finditer(template)}
 
 
 def function_latex_by_name(name: str, count: int, parameters: Iterable[object] = ()) -> str:
@@ -159,8 +172,8 @@ class Texts(dict[Node, Written]):
 
     def template(self, node: Node, template: str) -> str:
         """Return the template of a node, which is written by its name if its letter is that of a variable."""
-        if template.startswith("e^"):
-            return rf"\mathrm{{{{e}}}}{template[1:]}" if self.upright_e else template
-        if not node.op.pointwise or base_letter(template) not in self.letters:
+        if template.startswith("e^") and self.upright_e:
+            template = rf"\mathrm{{{{e}}}}{template[1:]}"
+        if not node.op.pointwise or called_letters(template).isdisjoint(self.letters):
             return template
         return function_latex_by_name(node.op.name, len(node.args), node.params)

@@ -15,6 +15,7 @@ from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import (
     Written,
     base_letter,
+    called_letters,
     function_latex_by_name,
     latex_name,
     latex_number,
@@ -53,7 +54,7 @@ def spelled_latex(
             how = form_of(name, 1)
             if how is not None and how.latex is not None:
                 names_here = [*beside, *(s.name for s in symbols_of([argument]))]
-                clashes = base_letter(how.latex) in {base_letter(latex_name(n)) for n in names_here}
+                clashes = called_letters(how.latex) & {base_letter(latex_name(n)) for n in names_here}
                 template = function_latex_by_name(name, 1) if clashes else how.latex
                 spelled[node] = template.format(latex(argument, spelled=spelled, beside=beside)), ATOM
     return spelled
