@@ -44,7 +44,9 @@ class _Program:
         self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self._above: dict[Node, _Program] = {}
-        self._listing = listing
+        self._listing = Listing(
+            listing.symbols, listing.assignments
+        )  # not itself, with which this lives and goes
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
