@@ -56,5 +56,8 @@ READ_CHARACTERS = 200
 FORM_CHARACTERS = 600
 """Characters above which an expression is not simplified."""
 
+WRITTEN_ENTRIES = 64
+"""Entries of an array that may be written one by one."""
+
 RULES_APPLIED = 30
 """Lines of a derivation by hand; longer ones are shown as backward steps."""

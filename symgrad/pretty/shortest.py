@@ -35,6 +35,7 @@ from symgrad.pretty.forms.function_names import Spoken, complementary_forms, wit
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
 from symgrad.pretty.forms.quotients import forms_of
+from symgrad.pretty.forms.small_arrays import by_entries
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
@@ -211,7 +212,14 @@ class ShortestForms:
         return substitute_with([node], self._in_names[1])[0]
 
     def as_written(self, node: Node) -> Node:
-        """Return a node with parts, and numbers, as the program writes them."""
+        """Return a node with parts, and numbers, as the program writes them; a small array may be its entries."""
+        found = self._written_whole(node)
+        entries = by_entries(node, lambda entry: self.best([entry]))
+        if entries is None:
+            return found
+        return min(found, self._written_whole(entries), key=self.cost)
+
+    def _written_whole(self, node: Node) -> Node:
         node, _ = as_one_hot(node, self._words.known, read=True)
         node = substitute([self._normal.named(node)], self._written)[0]
         if self._by_tanh:

@@ -297,9 +297,21 @@ def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
     return write
 
 
+def _entries(node: Node, texts: Texts) -> list[Node]:
+    """Return the rows or entries of which `array` makes a node; the list is empty for other nodes."""
+    if node.op.name != "concatenate" or node.params[0] != 0 or node in texts.opaque:
+        return []
+    found = [a.args[0] for a in node.args if a.op.name == "broadcast_to" and a.shape == (1, *a.args[0].shape)]
+    return found if len(found) == len(node.args) else []
+
+
 def _concatenate(node: Node, texts: Texts) -> Written:
-    entries = [a.args[0] for a in node.args if a.op.name == "broadcast_to" and a.shape == (1,)]
-    if len(entries) == len(node.args):
+    entries = _entries(node, texts)
+    rows = [_entries(e, texts) for e in entries]
+    if len(node.shape) == 2 and rows and all(rows):
+        inside = r" \\ ".join(" & ".join(texts[e][0] for e in row) for row in rows)
+        return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}", ATOM
+    if entries and len(node.shape) == 1:
         return rf"\left({', '.join(texts[e][0] for e in entries)}\right)", ATOM
     axes = node.params if len(node.shape) > 1 else ()
     return _call("concatenate", ", ".join(texts[a][0] for a in node.args), axes)

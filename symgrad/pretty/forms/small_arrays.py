@@ -1,0 +1,91 @@
+"""Write small arrays entry by entry: `one_hot(0, 2)*x[1] + one_hot(1, 2)*x[0]` is `array([x[1], x[0]])`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import reduce
+from math import prod
+
+import numpy as np
+
+from symgrad.compiler.lowering.entries.program import scalar_program
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ops.array.indexing import eye, one_hot, scatter_add
+from symgrad.ops.array.layout import concatenate, unslice
+from symgrad.ops.numpy.calls import array
+from symgrad.ops.numpy.subscripts import index
+from symgrad.ops.scalar.arith import mul
+from symgrad.pretty.forms.factor_out import factors_of
+from symgrad.pretty.limits import WRITTEN_ENTRIES
+
+_PLACED = frozenset((concatenate, eye, one_hot, scatter_add, unslice))
+"""Ops whose entries differ by their positions; other arrays say the same of every entry, so they stay whole."""
+
+
+def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
+    """Return a small array as its entries, with their common factors in front; None for other nodes.
+
+    Args:
+        node: a formula.
+        best: a function that returns the shortest form of a scalar.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.notation.printer import expression_text
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> found = by_entries(one_hot(as_node(1), params=(3,)) * x + eye(params=(3, 3))[0], lambda entry: entry)
+        >>> expression_text(found)
+        'array([1, x, 0])'
+    """
+    sizes = [size for size in node.shape if isinstance(size, int)]
+    if not sizes or len(sizes) < len(node.shape) or not 0 < prod(sizes) <= WRITTEN_ENTRIES:
+        return None
+    order = topological([node])
+    if not any(n.op in _PLACED for n in order):
+        return None
+    inputs = symbols_of([node])
+    program = scalar_program([node], inputs, order)
+    if program is None:
+        return None
+    places = [index(s, at) if at else s for s in inputs for at in np.ndindex(*_whole(s))]
+    entries = substitute(program.outputs, dict(zip(program.inputs, places, strict=True)))
+    found = {e: best(e) for e in dict.fromkeys(entries)}
+    front, parts = _common([found[e] for e in entries])
+    inner = [best(part) for part in parts]
+    nested = np.empty(len(inner), dtype=object)
+    nested[:] = inner
+    made = array(nested.reshape(sizes).tolist())
+    return made if front is None else front(made)
+
+
+def _whole(node: Node) -> tuple[int, ...]:
+    return tuple(size for size in node.shape if isinstance(size, int))
+
+
+def _common(entries: Sequence[Node]) -> tuple[Callable[[Node], Node] | None, list[Node]]:
+    """Return a function that multiplies by the factors which all entries share, and the entries without them."""
+    parts = {e: factors_of(e) for e in dict.fromkeys(entries) if not e.is_number(0)}
+    if len(parts) < 2:
+        return None, list(entries)
+    shared = [reduce(Counter.__and__, (Counter(p[side]) for p in parts.values())) for side in (1, 2)]
+    if not any(shared):
+        return None, list(entries)
+    above, below = (list(s.elements()) for s in shared)
+
+    def front(array: Node) -> Node:
+        made = reduce(mul, [*above, array])
+        return made / reduce(mul, below) if below else made
+
+    inner = {
+        e: _quotient(sign, *(Counter(p) - s for p, s in zip(sides, shared, strict=True)))
+        for e, (sign, *sides) in parts.items()
+    }
+    return front, [inner.get(e, e) for e in entries]
+
+
+def _quotient(sign: int, above: Counter[Node], below: Counter[Node]) -> Node:
+    made = reduce(mul, above.elements(), as_node(sign))
+    return made / reduce(mul, below.elements()) if below else made
