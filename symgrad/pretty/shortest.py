@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from math import inf
+from math import inf, prod
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.printer import expression_text
@@ -29,7 +29,7 @@ from symgrad.ops.scalar.logic import where
 from symgrad.pretty.block_rows import concat_rows
 from symgrad.pretty.forms.calls import Notation, calls_in, regrouped
 from symgrad.pretty.forms.choices import simplify_choices
-from symgrad.pretty.forms.cost import Measure
+from symgrad.pretty.forms.cost import COST, Measure
 from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
 from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
@@ -37,6 +37,7 @@ from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, 
 from symgrad.pretty.forms.quotients import forms_of
 from symgrad.pretty.forms.small_arrays import by_entries
 from symgrad.pretty.forms.term_order import order_terms, terms_in
+from symgrad.pretty.forms.transposes import without_transposes
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.normal_cdf import Normal
@@ -107,7 +108,9 @@ class ShortestForms:
         options: dict[Node, None] = {}
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
             form = self._canonical(node)
-            for given in dict.fromkeys((form, self._spoken.of(form), *self._rescaled(form))):
+            for given in dict.fromkeys(
+                (form, without_transposes(form), self._spoken.of(form), *self._rescaled(form))
+            ):
                 at = form if given is form else self._canonical(given)
                 options.update(dict.fromkeys((at, self.simplified(at))))
             options.update(dict.fromkeys(self._read(form)))
@@ -130,7 +133,7 @@ class ShortestForms:
             named = self.named(self._canonical_forms.of([named])[0])
         if not any(n.op is where for n in topological([named])):
             return named
-        return without_guards_of_zero(without_idle_guards(named), self._words.known)
+        return without_guards_of_zero(without_idle_guards(named, self._words.known), self._words.known)
 
     def _read(self, node: Node) -> Iterator[Node]:
         """Yield forms of a node in which names are replaced by their bodies: terms may cancel that a name hides."""
@@ -217,10 +220,12 @@ class ShortestForms:
         entries = by_entries(node, lambda entry: self.best([entry]))
         if entries is None:
             return found
-        return min(found, self._written_whole(entries), key=self.cost)
+        written = self._written_whole(entries)
+        commas = COST * (prod(n for n in node.shape if isinstance(n, int)) - 1)  # they are only the layout
+        return written if self.cost(written) - commas < self.cost(found) else found
 
     def _written_whole(self, node: Node) -> Node:
-        node, _ = as_one_hot(node, self._words.known, read=True)
+        node, _ = as_one_hot(without_transposes(node), self._words.known, read=True)
         node = substitute([self._normal.named(node)], self._written)[0]
         if self._by_tanh:
             node = without_sech(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import substitute, topological, with_args
@@ -14,10 +14,15 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import leaves, walk
 
 
-def without_idle_guards(node: Node) -> Node:
+def without_idle_guards(node: Node, known: Conditions | None = None) -> Node:
     """Return a node without those guards that have no effect because a divisor elsewhere is zero at the same points.
 
-    `(y - where(u != 0, x/u, 0))/u` is `(y - x/u)/u`: neither has a value where u is zero.
+    `(y - where(u != 0, x/u, 0))/u` is `(y - x/u)/u`: neither has a value where u is zero. For the same reason
+    `where(c != 0, c/u, 0) - x/u` is `c/u - x/u`: where c is zero, c/u is zero, or the formula has no value.
+
+    Args:
+        node: a formula.
+        known: facts about its parts.
 
     Example:
         >>> from symgrad.ir.graph import as_node, symbol
@@ -33,18 +38,58 @@ def without_idle_guards(node: Node) -> Node:
     asked = _asked(inside)
     if not asked:
         return node
+    # Where a number that divides every entry is zero, nothing has a value, whatever is chosen in other entries.
+    everywhere = {
+        n: n.args[1]
+        for n in topological([node])
+        if n.op is where and n not in inside and n.args[1].shape == n.shape
+        if (guard := _guarded(n)) in asked and guard is not None and not guard.shape
+    }
     done: dict[Node, Node] = {}
     for n in topological([node]):
         if n not in inside:
             continue
         if n.op is where:
-            value = n.args[1]
-            done[n] = value if _guarded(n) in asked and value.shape == n.shape else n
+            done[n] = n.args[1] if _is_idle(n, asked, known or Conditions()) else n
         elif _needs_all(n):
             done[n] = with_args(n, [done[a] for a in n.args])
         else:
             done[n] = n
-    return done[node]
+    return substitute([done[node]], everywhere)[0] if everywhere else done[node]
+
+
+def _is_idle(choice: Node, asked: Collection[Node], known: Conditions) -> bool:
+    """Tell whether the value of a guard says the same, where all of some nodes are not zero."""
+    guard, value = _guarded(choice), choice.args[1]
+    if guard is None or value.shape != choice.shape:
+        return False
+    if guard in asked:
+        return True
+    # The sum of an array needs its entries at other places, too.
+    same, numbers = _always(value), {n for n in asked if not n.shape}
+    parts = topological([value])
+    return guard in _factors(value) and all(
+        _has_value(n, asked if n in same else numbers, known) for n in parts
+    )
+
+
+def _has_value(node: Node, asked: Collection[Node], known: Conditions) -> bool:
+    """Tell whether a part has a value for all values of its arguments, where all of some nodes are not zero."""
+
+    def nonzero(divisor: Node) -> bool:
+        parts = leaves(divisor, lambda top: () if top in asked else _zero_with(top) or None)
+        return all(known.nonzero(part) == "yes" for part in parts)
+
+    if node.op is div:
+        return nonzero(node.args[1])
+    if node.op is pow and node.args[1].is_number():
+        base, exponent = node.args[0], node.args[1].value
+        return (exponent >= 0 or nonzero(base)) and (
+            isinstance(exponent, int) or exponent.denominator == 1 or known.nonnegative(base) == "yes"
+        )
+    if node.op.pointwise:
+        return node.op.domain is None or known.holds(node.op.domain(*node.args)) == "yes"
+    return node.op.array.total == "always"
 
 
 def without_guards_of_zero(node: Node, known: Conditions) -> Node:

@@ -62,7 +62,7 @@ def order_terms(
         made = with_args(n, [done[a] for a in n.args])
         if n not in inner or n is node:
             if n.op in _PRODUCTS:
-                made = _diagonal(made) or _flat_product(_positive(made, known, own, alone=n not in terms))
+                made = diagonal(made) or _flat_product(_positive(made, known, own, alone=n not in terms))
             elif n.op is add:
                 made = _turned_sum(_in_order(_added(made, own, known)))
             elif n.op is pow and not _base(made)[1] and _is_other_way_round(made.args[0], own):
@@ -190,7 +190,7 @@ def _flat_product(node: Node) -> Node:
     return reduce(operator.mul, leaves(node, lambda top: top.args if top.op is mul else None))
 
 
-def _diagonal(node: Node) -> Node | None:
+def diagonal(node: Node) -> Node | None:
     """Return an identity matrix times values that vary along one axis as a diagonal matrix; None for other products."""
     sign, above, below = factors_of(node)
     ones = next((f for f in above if f.op is eye and f.shape[0] == f.shape[1]), None)

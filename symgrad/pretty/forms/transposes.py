@@ -1,0 +1,94 @@
+"""Move transposes inwards: `(eye(n)*v - x).T` is `eye(n)*v - x[:, None]`, since a diagonal matrix is symmetric."""
+
+from __future__ import annotations
+
+from symgrad.ir.graph import SYMBOL, Node, apply
+from symgrad.ir.traverse import topological, with_args
+from symgrad.ops.array.contraction import contract, einsum
+from symgrad.ops.array.indexing import eye
+from symgrad.ops.array.layout import broadcast_to, concatenate, full, reshape, unslice
+from symgrad.pretty.forms.term_order import diagonal
+from symgrad.support.traversal import postorder
+
+
+def without_transposes(node: Node) -> Node:
+    """Return a node without those transposes that vanish when they are moved to the parts of an elementwise formula.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.notation.printer import expression_text
+        >>> from symgrad.ir.types import REAL, Declaration
+        >>> A, x = symbol(Declaration("A", REAL, (3, 3))), symbol(Declaration("x", REAL, (3,)))
+        >>> turned = contract([A], [(0, 1)], (1, 0))
+        >>> expression_text(without_transposes(contract([eye(params=(3, 3)) - turned * x], [(0, 1)], (1, 0))))
+        'eye(3) - A*x[:, None]'
+    """
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        made = with_args(n, [done[a] for a in n.args])
+        if _turns(made):
+            moved = _transposed(made.args[0])
+            made = moved if _count(moved) <= _count(made.args[0]) else made
+        done[n] = made
+    return done[node]
+
+
+def _count(node: Node) -> int:
+    return sum(map(_turns, topological([node])))
+
+
+def _turns(node: Node) -> bool:
+    return node.op is einsum and node.params == (((0, 1),), (1, 0))
+
+
+def _transposed(node: Node) -> Node:
+    """Return the transpose of a matrix."""
+    done: dict[Node, Node] = {}
+    for n in postorder([node], _parts, until=done):
+        done[n] = _from_parts(n, done)
+    return done[node]
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    """Return the matrices and vectors whose transposes give the transpose of a node."""
+    if diagonal(node) is not None or _turns(node):
+        return ()
+    return node.args if node.op.pointwise or node.op in (concatenate, unslice) or _cuts(node) else ()
+
+
+def _cuts(node: Node) -> bool:
+    return node.op.name == "slice" and len(node.shape) == 2
+
+
+def _from_parts(node: Node, done: dict[Node, Node]) -> Node:
+    if not node.shape or diagonal(node) is not None:
+        return node
+    if len(node.shape) == 1:
+        arrays = [a for a in node.args if a.shape]
+        if node.op.pointwise and len(arrays) == 1 and arrays[0].shape == node.shape:
+            return node.op(*(done[a] for a in node.args), params=node.params)
+        return reshape(node, params=((*node.shape, 1),))
+    if node.op is eye:
+        return eye(params=node.params[::-1])
+    if node.op is SYMBOL and node.declaration.symmetric:
+        return node
+    if _turns(node):
+        return node.args[0]
+    if node.op is concatenate:
+        return concatenate(*(done[a] for a in node.args), params=(1 - node.params[0],))
+    if node.op is unslice:
+        cuts, shape = node.params
+        return unslice(done[node.args[0]], params=(cuts[::-1], shape[::-1]))
+    if _cuts(node):
+        return apply(node.op, (done[node.args[0]],), (node.params[0][::-1],))
+    if node.op.pointwise and node.args:
+        args = [done[a] for a in node.args]
+        return full(node.op(*args, params=node.params), node.shape[::-1])
+    if node.op is broadcast_to and not node.args[0].shape:
+        return broadcast_to(node.args[0], params=(node.shape[::-1],))
+    if node.op is reshape and node.shape[1] == 1 and node.args[0].shape == node.shape[:1]:
+        return reshape(node, params=(node.shape[::-1],))
+    if node.op is einsum:
+        labels, result = node.params
+        return apply(einsum, node.args, (labels, result[::-1]))
+    return contract([node], [(0, 1)], (1, 0))
