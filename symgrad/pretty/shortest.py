@@ -33,11 +33,11 @@ from symgrad.pretty.forms.cost import COST, Measure
 from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
 from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
+from symgrad.pretty.forms.matrices import with_diagonals, without_transposes
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
 from symgrad.pretty.forms.quotients import forms_of
 from symgrad.pretty.forms.small_arrays import by_entries
 from symgrad.pretty.forms.term_order import order_terms, terms_in
-from symgrad.pretty.forms.transposes import without_transposes
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.normal_cdf import Normal
@@ -216,7 +216,8 @@ class ShortestForms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with parts, and numbers, as the program writes them; a small array may be its entries."""
-        found = self._written_whole(node)
+        forms = dict.fromkeys((node, with_diagonals(node)))
+        found = min(map(self._written_whole, forms), key=self.cost)
         entries = by_entries(node, lambda entry: self.best([entry]))
         if entries is None:
             return found

@@ -35,10 +35,10 @@ def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.notation.printer import expression_text
         >>> from symgrad.ir.types import Declaration
-        >>> x = symbol(Declaration("x"))
-        >>> found = by_entries(one_hot(as_node(1), params=(3,)) * x + eye(params=(3, 3))[0], lambda entry: entry)
-        >>> expression_text(found)
-        'array([1, x, 0])'
+        >>> x, y = (symbol(Declaration(name)) for name in "xy")
+        >>> first, second = (one_hot(as_node(k), params=(3,)) for k in (0, 1))
+        >>> expression_text(by_entries(second * x + first * y, lambda entry: entry))
+        'array([y, x, 0])'
     """
     sizes = [size for size in node.shape if isinstance(size, int)]
     if not sizes or len(sizes) < len(node.shape) or not 0 < prod(sizes) <= WRITTEN_ENTRIES:

@@ -6,7 +6,7 @@ r"""Write array expressions as LaTeX: matrix products by juxtaposition, A \odot 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
@@ -303,6 +303,14 @@ def _entries(node: Node, texts: Texts) -> list[Node]:
         return []
     found = [a.args[0] for a in node.args if a.op.name == "broadcast_to" and a.shape == (1, *a.args[0].shape)]
     return found if len(found) == len(node.args) else []
+
+
+def rows_in(node: Node, texts: Texts) -> Iterator[Node]:
+    """Yield the parts of an array that are written only as its rows, and so have no text of their own."""
+    entries = _entries(node, texts)
+    if entries:
+        yield from node.args
+        yield from (e for e in entries if e.op.name == "concatenate")
 
 
 def _concatenate(node: Node, texts: Texts) -> Written:

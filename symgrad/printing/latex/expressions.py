@@ -14,7 +14,14 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
-from symgrad.printing.latex.arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
+from symgrad.printing.latex.arrays import (
+    ARRAY_FORMS,
+    array_power,
+    array_product,
+    array_quotient,
+    is_product,
+    rows_in,
+)
 from symgrad.printing.latex.pieces import (
     HADAMARD,
     OPEN,
@@ -89,6 +96,7 @@ def latex(
                 written.opaque.add(n)
     short = _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
+    rows = {row for n in order for row in rows_in(n, written)}
     fresh = _fresh(taken)
     lines: list[str] = []
     for n in order:
@@ -99,6 +107,7 @@ def latex(
             not short
             and n is not node
             and n.args
+            and n not in rows
             and len(text) > (LATEX_REPEATED_CHARACTERS if used[n] > 1 else LATEX_LINE_CHARACTERS)
         ):
             name = next(fresh)

@@ -1,12 +1,21 @@
-"""Move transposes inwards: `(eye(n)*v - x).T` is `eye(n)*v - x[:, None]`, since a diagonal matrix is symmetric."""
+"""Matrices as people write them: with few transposes, and with diagonal matrices as terms of sums.
+
+(eye(n)*v - x).T        is  eye(n)*v - x[:, None]
+p[:, None]*(eye(n) - p) is  diag(p) - outer(p, p)
+"""
 
 from __future__ import annotations
+
+import operator
+from functools import reduce
 
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.indexing import eye
-from symgrad.ops.array.layout import broadcast_to, concatenate, full, reshape, unslice
+from symgrad.ops.array.layout import broadcast_to, concatenate, full, reshape, squeeze, unslice
+from symgrad.ops.scalar.arith import add, mul
+from symgrad.pretty.forms.factor_out import factors_of, terms_of
 from symgrad.pretty.forms.term_order import diagonal
 from symgrad.support.traversal import postorder
 
@@ -35,6 +44,54 @@ def without_transposes(node: Node) -> Node:
 
 def _count(node: Node) -> int:
     return sum(map(_turns, topological([node])))
+
+
+def with_diagonals(node: Node) -> Node:
+    """Return a node in which products with sums that contain an identity matrix are sums of products.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.notation.printer import expression_text
+        >>> from symgrad.ir.types import REAL, Declaration
+        >>> p = symbol(Declaration("p", REAL, (3,)))
+        >>> expression_text(with_diagonals(reshape(p, params=((3, 1),)) * (eye(params=(3, 3)) - p)))
+        'diag(p) - outer(p, p)'
+    """
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        made = with_args(n, [done[a] for a in n.args])
+        done[n] = (_split(made) or made) if n.op is mul and len(n.shape) == 2 else made
+    return done[node]
+
+
+def _split(node: Node) -> Node | None:
+    sign, above, below = factors_of(node)
+    total = next((f for f in above if f.op is add and any(t.op is eye for t in topological([f]))), None)
+    if total is None or total.shape != node.shape:
+        return None
+    above.remove(total)
+    below_all = reduce(operator.mul, below) if below else None
+    found: list[Node] = []
+    for term in terms_of(total):
+        made = reduce(operator.mul, above, term if sign > 0 else -term)
+        made = diagonal(made) or _outer(made) or made
+        if made.shape != node.shape:
+            return None
+        found.append(made / below_all if below_all is not None else made)
+    return reduce(operator.add, found)
+
+
+def _outer(node: Node) -> Node | None:
+    """Return a column times a row as their outer product."""
+    sign, above, below = factors_of(node)
+    columns = [f for f in above if f.shape == (node.shape[0], 1) and f.shape != node.shape]
+    rows = [f for f in above if f.shape == node.shape[1:]]
+    others = [f for f in above if f not in columns and f not in rows]
+    if below or len(columns) != 1 or len(rows) != 1 or any(f.shape for f in others):
+        return None
+    made = contract([squeeze(columns[0], (1,)), rows[0]], [(0,), (1,)], (0, 1))
+    made = reduce(operator.mul, others, made)
+    return -made if sign < 0 else made
 
 
 def _turns(node: Node) -> bool:

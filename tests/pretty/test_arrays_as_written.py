@@ -1,0 +1,158 @@
+"""Jacobians, Hessians and gradients of arrays have the printed forms of the literature, and these read back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+
+
+class _Case(NamedTuple):
+    verb: str
+    program: str
+    by: str
+    printed: str
+    proved: bool = True
+
+
+_MISES = "((s[0]-s[1])**2 + (s[1]-s[2])**2 + (s[2]-s[0])**2)/2 + 3*(s[3]**2+s[4]**2+s[5]**2)"
+_ROSENBROCK = "y = sum(100*(x[1:] - x[:-1]**2)**2 + (1-x[:-1])**2)"
+
+CASES = {
+    "array of entries": _Case(
+        "jacobian",
+        "v : real[3]\ny = array([v[0]**2, v[1]*v[2], v[0]])",
+        "v",
+        "array([[2*v[0], 0, 0], [0, v[2], v[1]], [1, 0, 0]])",
+    ),
+    "gradient of entries": _Case(
+        "grad", "v : real[3]\ny = v[0]**2*v[1]", "v", "array([2*v[1]*v[0], v[0]**2, 0])"
+    ),
+    "Hessian of entries": _Case(
+        "hessian",
+        "v : real[3]\ny = v[0]**2*v[1] + v[2]**3",
+        "v",
+        "array([[2*v[1], 2*v[0], 0], [2*v[0], 0, 0], [0, 0, 6*v[2]]])",
+    ),
+    "yield function": _Case(
+        "grad",
+        f"s : real[6]\ny = sqrt({_MISES})",
+        "s",
+        "array([(2*s[0] - s[1] - s[2])/2, (2*s[1] - s[2] - s[0])/2, (2*s[2] - s[1] - s[0])/2, "
+        "3*s[3], 3*s[4], 3*s[5]])/y",
+    ),
+    "diagonal": _Case("hessian", "v : real[3]\ny = sum(v**4) + sum(v)**2", "v", "diag(12*v**2) + 2"),
+    "fractions": _Case("jacobian", "n : real[3]\nnt = sum(n)\ny = n/nt", "n", "eye(3)/nt - n[:, None]/nt**2"),
+    "kinetics": _Case(
+        "jacobian",
+        "c : real[3]\nk : real[2]\nr1 = k[0]*c[0]*c[1]\nr2 = k[1]*c[2]\ny = array([r2 - r1, r2 - r1, r1 - r2])",
+        "c",
+        "array([[-c[1]*k[0], -c[0]*k[0], k[1]], [-c[1]*k[0], -c[0]*k[0], k[1]], [c[1]*k[0], c[0]*k[0], -k[1]]])",
+    ),
+    "mass matrix": _Case(
+        "hessian",
+        "q : real[2]\nw : real[2]\nm : real\nl : real\n"
+        "y = m*l**2*w[0]**2 + m*l**2*w[1]**2/2 + m*l**2*w[0]*w[1]*cos(q[0]-q[1])",
+        "w",
+        "m*l**2*array([[2, cos(q[0] - q[1])], [cos(q[0] - q[1]), 1]])",
+    ),
+    "softmax": _Case("jacobian", "z : real[n]\np = softmax(z)\ny = p", "z", "diag(p) - outer(p, p)"),
+    "unit vector": _Case(
+        "jacobian",
+        "x : real[n]\ny = x/norm(x)",
+        "x",
+        "(eye(n)*norm(x) - outer(x, y))/norm(x)**2",
+    ),
+    "quadratic form": _Case("hessian", "A : real[n,n]\nx : real[n]\ny = x @ A @ x", "x", "A + A.T"),
+    "Rosenbrock": _Case(
+        "hessian",
+        f"x : real[3]\n{_ROSENBROCK}",
+        "x",
+        "array([[1200*x[0]**2 - 400*x[1] + 2, -400*x[0], 0], "
+        "[-400*x[0], 1200*x[1]**2 - 400*x[2] + 202, -400*x[1]], [0, -400*x[1], 200]])",
+    ),
+    "whole arrays stay whole": _Case(
+        "grad",
+        f"x : real[n]\n{_ROSENBROCK}",
+        "x",
+        "pad(2*x[:-1] - 400*x[:-1]*(x[1:] - x[:-1]**2) - 2, (0, 1)) - 200*pad(x[:-1]**2 - x[1:], (1, 0))",
+    ),
+    "a matrix that is not symmetric": _Case(
+        "jacobian", "A : real[3,3]\nv : real[3]\ny = A@v + v**2", "v", "A + diag(2*v)"
+    ),
+}
+
+
+def _derivative(case: _Case) -> sg.Expr:
+    found = getattr(sg, case.verb)(sg.parse(case.program)["y"], case.by)
+    assert isinstance(found, sg.Expr)
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_printed_form(name: str) -> None:
+    case = CASES[name]
+    assert str(_derivative(case)) == case.printed
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_printed_form_reads_back_as_the_same_derivative(name: str) -> None:
+    case = CASES[name]
+    found = _derivative(case)
+    read = sg.parse(f"{case.program}\nread = {found}")["read"]
+    assert sg.equal(found, read).status == "proved"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_printed_form_has_the_values_of_differences(name: str) -> None:
+    case = CASES[name]
+    read = sg.parse(f"{case.program}\nread = {_derivative(case)}")["read"]
+    y = sg.parse(case.program)["y"]
+    before = sg.grad(y, case.by) if case.verb == "hessian" else y
+    rng = np.random.default_rng(7)
+    sizes = {"n": 3}
+    point = {
+        s.name: rng.uniform(0.5, 1.5, tuple(sizes.get(str(k), k) for k in s.shape))  # pyright: ignore[reportArgumentType, reportCallIssue]
+        for s in y.inputs
+    }
+    x, step = point[case.by], 1e-6
+    expected = np.empty((*np.shape(before(**point)), *x.shape))
+    for at in np.ndindex(*x.shape):
+        moved = np.zeros(x.shape)
+        moved[at] = step
+        up, down = (before(**{**point, case.by: x + sign * moved}) for sign in (1, -1))
+        expected[(..., *at)] = (up - down) / (2 * step)
+    needed = {s.name: point[s.name] for s in read.inputs}
+    np.testing.assert_allclose(
+        np.broadcast_to(read(**needed), expected.shape), expected, rtol=1e-5, atol=1e-6
+    )
+
+
+def test_matrices_of_entries_in_latex() -> None:
+    assert _derivative(CASES["Hessian of entries"]).latex() == (
+        r"\begin{pmatrix} 2 v_{1} & 2 v_{0} & 0 \\ 2 v_{0} & 0 & 0 \\ 0 & 0 & 6 v_{2} \end{pmatrix}"
+    )
+
+
+def test_long_matrices_in_latex_have_no_names_for_rows() -> None:
+    assert "broadcast" not in _derivative(CASES["kinetics"]).latex()
+
+
+@pytest.mark.parametrize(
+    ("formula", "guarded"),
+    [
+        ("where(c != 0, c/u, 0) - x/u", False),
+        ("where(c != 0, c/u, 0) - x", True),  # where u and c are zero, c/u has no value
+        ("where(c != 0, c*log(u), 0) - x/u", True),  # where u is negative, log(u) has no value
+        (
+            "where(c != 0, c*sum(1/z), 0) - x/z",
+            True,
+        ),  # an entry of x/z says nothing of the other entries of z
+    ],
+)
+def test_guards_stay_where_a_plain_product_has_no_value(formula: str, guarded: bool) -> None:
+    y = sg.parse(f"c, x, z : real[3]\nu : real\ny = {formula}")["y"]
+    assert ("where" in str(y.simplify())) == guarded
