@@ -43,7 +43,7 @@ def without_idle_guards(node: Node, known: Conditions | None = None) -> Node:
         n: n.args[1]
         for n in topological([node])
         if n.op is where and n not in inside and n.args[1].shape == n.shape
-        if (guard := _guarded(n)) in asked and guard is not None and not guard.shape
+        if (guard := _guarded(n)) in asked and not guard.shape
     }
     done: dict[Node, Node] = {}
     for n in topological([node]):

@@ -70,22 +70,24 @@ def _common(entries: Sequence[Node]) -> tuple[Callable[[Node], Node] | None, lis
     parts = {e: factors_of(e) for e in dict.fromkeys(entries) if not e.is_number(0)}
     if len(parts) < 2:
         return None, list(entries)
-    shared = [reduce(Counter.__and__, (Counter(p[side]) for p in parts.values())) for side in (1, 2)]
-    if not any(shared):
+    above = _shared([up for _, up, _ in parts.values()])
+    below = _shared([down for _, _, down in parts.values()])
+    if not above and not below:
         return None, list(entries)
-    above, below = (list(s.elements()) for s in shared)
-
-    def front(array: Node) -> Node:
-        made = reduce(mul, [*above, array])
-        return made / reduce(mul, below) if below else made
-
     inner = {
-        e: _quotient(sign, *(Counter(p) - s for p, s in zip(sides, shared, strict=True)))
-        for e, (sign, *sides) in parts.items()
+        e: _quotient(as_node(sign), Counter(up) - above, Counter(down) - below)
+        for e, (sign, up, down) in parts.items()
     }
-    return front, [inner.get(e, e) for e in entries]
+    return lambda rest: _quotient(rest, above, below), [inner.get(e, e) for e in entries]
 
 
-def _quotient(sign: int, above: Counter[Node], below: Counter[Node]) -> Node:
-    made = reduce(mul, above.elements(), as_node(sign))
+def _shared(factors: Sequence[Sequence[Node]]) -> Counter[Node]:
+    shared = Counter(factors[0])
+    for more in factors[1:]:
+        shared &= Counter(more)
+    return shared
+
+
+def _quotient(inner: Node, above: Counter[Node], below: Counter[Node]) -> Node:
+    made = reduce(mul, [*above.elements(), inner])
     return made / reduce(mul, below.elements()) if below else made

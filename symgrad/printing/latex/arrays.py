@@ -297,7 +297,7 @@ def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
     return write
 
 
-def _entries(node: Node, texts: Texts) -> list[Node]:
+def _listed(node: Node, texts: Texts) -> list[Node]:
     """Return the rows or entries of which `array` makes a node; the list is empty for other nodes."""
     if node.op.name != "concatenate" or node.params[0] != 0 or node in texts.opaque:
         return []
@@ -307,15 +307,15 @@ def _entries(node: Node, texts: Texts) -> list[Node]:
 
 def rows_in(node: Node, texts: Texts) -> Iterator[Node]:
     """Yield the parts of an array that are written only as its rows, and so have no text of their own."""
-    entries = _entries(node, texts)
+    entries = _listed(node, texts)
     if entries:
         yield from node.args
         yield from (e for e in entries if e.op.name == "concatenate")
 
 
 def _concatenate(node: Node, texts: Texts) -> Written:
-    entries = _entries(node, texts)
-    rows = [_entries(e, texts) for e in entries]
+    entries = _listed(node, texts)
+    rows = [_listed(e, texts) for e in entries]
     if len(node.shape) == 2 and rows and all(rows):
         inside = r" \\ ".join(" & ".join(texts[e][0] for e in row) for row in rows)
         return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}", ATOM
