@@ -56,7 +56,7 @@ READ_CHARACTERS = 200
 FORM_CHARACTERS = 600
 """Characters above which an expression is not simplified."""
 
-WRITTEN_ENTRIES = 64
+MAX_ENTRIES = 64
 """Entries of an array that may be written one by one."""
 
 RULES_APPLIED = 30

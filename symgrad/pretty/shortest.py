@@ -33,7 +33,7 @@ from symgrad.pretty.forms.cost import COST, Measure
 from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
 from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
-from symgrad.pretty.forms.matrices import with_diagonals, without_transposes
+from symgrad.pretty.forms.matrices import with_diagonal_terms, without_transposes
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
 from symgrad.pretty.forms.quotients import forms_of
 from symgrad.pretty.forms.small_arrays import by_entries
@@ -216,16 +216,16 @@ class ShortestForms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with parts, and numbers, as the program writes them; a small array may be its entries."""
-        forms = dict.fromkeys((node, with_diagonals(node)))
-        found = min(map(self._written_whole, forms), key=self.cost)
+        forms = dict.fromkeys((node, with_diagonal_terms(node)))
+        found = min(map(self._in_notation, forms), key=self.cost)
         entries = by_entries(node, lambda entry: self.best([entry]))
         if entries is None:
             return found
-        written = self._written_whole(entries)
+        written = self._in_notation(entries)
         commas = COST * (prod(n for n in node.shape if isinstance(n, int)) - 1)  # they are only the layout
         return written if self.cost(written) - commas < self.cost(found) else found
 
-    def _written_whole(self, node: Node) -> Node:
+    def _in_notation(self, node: Node) -> Node:
         node, _ = as_one_hot(without_transposes(node), self._words.known, read=True)
         node = substitute([self._normal.named(node)], self._written)[0]
         if self._by_tanh:

@@ -46,7 +46,7 @@ def _count(node: Node) -> int:
     return sum(map(_turns, topological([node])))
 
 
-def with_diagonals(node: Node) -> Node:
+def with_diagonal_terms(node: Node) -> Node:
     """Return a node in which products with sums that contain an identity matrix are sums of products.
 
     Example:
@@ -54,7 +54,7 @@ def with_diagonals(node: Node) -> Node:
         >>> from symgrad.ir.notation.printer import expression_text
         >>> from symgrad.ir.types import REAL, Declaration
         >>> p = symbol(Declaration("p", REAL, (3,)))
-        >>> expression_text(with_diagonals(reshape(p, params=((3, 1),)) * (eye(params=(3, 3)) - p)))
+        >>> expression_text(with_diagonal_terms(reshape(p, params=((3, 1),)) * (eye(params=(3, 3)) - p)))
         'diag(p) - outer(p, p)'
     """
     done: dict[Node, Node] = {}

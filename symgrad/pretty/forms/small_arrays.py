@@ -18,7 +18,7 @@ from symgrad.ops.numpy.calls import array
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.forms.factor_out import factors_of
-from symgrad.pretty.limits import WRITTEN_ENTRIES
+from symgrad.pretty.limits import MAX_ENTRIES
 
 _PLACED = frozenset((concatenate, eye, one_hot, scatter_add, unslice))
 """Ops whose entries differ by their positions; other arrays say the same of every entry, so they stay whole."""
@@ -41,7 +41,7 @@ def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
         'array([y, x, 0])'
     """
     sizes = [size for size in node.shape if isinstance(size, int)]
-    if not sizes or len(sizes) < len(node.shape) or not 0 < prod(sizes) <= WRITTEN_ENTRIES:
+    if not sizes or len(sizes) < len(node.shape) or not 0 < prod(sizes) <= MAX_ENTRIES:
         return None
     order = topological([node])
     if not any(n.op in _PLACED for n in order):
@@ -50,7 +50,7 @@ def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
     program = scalar_program([node], inputs, order)
     if program is None:
         return None
-    places = [index(s, at) if at else s for s in inputs for at in np.ndindex(*_whole(s))]
+    places = [index(s, at) if at else s for s in inputs for at in np.ndindex(*_sizes(s))]
     entries = substitute(program.outputs, dict(zip(program.inputs, places, strict=True)))
     found = {e: best(e) for e in dict.fromkeys(entries)}
     front, parts = _common([found[e] for e in entries])
@@ -61,7 +61,7 @@ def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
     return made if front is None else front(made)
 
 
-def _whole(node: Node) -> tuple[int, ...]:
+def _sizes(node: Node) -> tuple[int, ...]:
     return tuple(size for size in node.shape if isinstance(size, int))
 
 
