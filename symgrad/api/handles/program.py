@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import symgrad.ops  # noqa: F401  (registers the records that programs name)
@@ -49,21 +49,20 @@ class Program(Reported):
     def __init__(self, listing: Listing, known: tuple[Listing, ...] = ()) -> None:
         self._listing = listing
         self._known = known  # programs whose names the text may use; derivatives print in them too
-        self._exprs = {name: self._expr(listing[name]) for name in listing.names}
-        self._result = None if listing.result is None else self._expr(listing.result)
+        derivatives = {n: d for each in (*known, listing) for n, d in each.derivatives.items()}
+        results = [] if listing.result is None else [listing.result]
+        inside = _derivatives_inside([*map(listing.__getitem__, listing.names), *results], derivatives)
+        self._exprs = {name: self._expr(listing[name], derivatives, inside) for name in listing.names}
+        self._result = next((self._expr(node, derivatives, inside) for node in results), None)
 
-    def _expr(self, node: Node) -> Expr:
+    def _expr(
+        self, node: Node, derivatives: Mapping[Node, Derivative], inside: Mapping[Node, frozenset[Node]]
+    ) -> Expr:
         """Return the expression of a line: a line that is a derivative is one, as if it came from `sg.grad`."""
         listings = (self._listing, *self._known)
-        derivatives = {n: d for listing in listings for n, d in listing.derivatives.items()}
         whole = derivatives.get(node)
-        parts: dict[Node, Derivative] = {}
-        pending = [node if whole is None else whole.y] if derivatives else []
-        while pending:
-            inside = topological([pending.pop()], until=derivatives)
-            found = {n: derivatives[n] for n in inside if n in derivatives and n not in parts}
-            parts |= {n: d for n, d in found.items() if d.is_simple}
-            pending += [d.y for d in found.values()]
+        found = inside.get(node if whole is None else whole.y, frozenset())
+        parts = {n: d for n, d in derivatives.items() if n in found and d.is_simple} if found else {}
         if whole is None:
             return Expr(node, listings=listings, slope=Derivative(node, ()) if parts else None, parts=parts)
         return Expr(
@@ -181,6 +180,24 @@ class Program(Reported):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Program, (self._listing, self._known))
+
+
+def _derivatives_inside(
+    roots: Sequence[Node], derivatives: Mapping[Node, Derivative]
+) -> dict[Node, frozenset[Node]]:
+    """Return the derivatives that nodes contain, and those that are inside these, for nodes that contain any."""
+    inside: dict[Node, frozenset[Node]] = {}
+    if not derivatives:
+        return inside
+    values = [d.y for d in derivatives.values()]  # a derivative stands behind those in what it differentiates
+    for n in topological([*values, *roots], until=derivatives):
+        parts = [derivatives[n].y] if n in derivatives else n.args
+        found = {inside[a] for a in parts if a in inside}
+        if n in derivatives:
+            found.add(frozenset([n]))
+        if found:
+            inside[n] = next(iter(found)) if len(found) == 1 else frozenset().union(*found)
+    return inside
 
 
 def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = None) -> Program:
