@@ -6,7 +6,7 @@ Each is computed where it is read, so later lines see through it, and the node i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 
 from symgrad.frontend.limits import DERIVATIVE_ORDER
 from symgrad.frontend.scope import Scope
@@ -36,11 +36,9 @@ def derivative_call(name: str) -> Callable[[Scope, Sequence[Argument], int, int]
         by = rest * 2 if name == "hessian" else _variables(scope, rest) if name == "derivative" else rest
         if scope.error is not None:
             return y
-        wrong = _refusal(scope, name, y, by, Term(y.node, start, end))
+        wrong = _refused(scope, name, y, by, start, end)
         if wrong is not None:
-            return scope.wrong(
-                type(wrong[0]), wrong[0].what, wrong[1].start, wrong[1].end, cure=wrong[0].cure
-            )
+            return wrong
         nodes = [b.node for b in by]
         made = scope.build(partial(_derivative, scope), [y], start, end, nodes)
         scope.record_derivative(made.node, y.node, nodes)
@@ -77,29 +75,33 @@ def _variables(scope: Scope, terms: Sequence[Term]) -> list[Term]:
     return found
 
 
-def _refusal(
-    scope: Scope, name: str, y: Term, by: Sequence[Term], whole: Term
-) -> tuple[SymgradError, Term] | None:
-    """Return the error for what has no such derivative, and its place."""
+def _refused(scope: Scope, name: str, y: Term, by: Sequence[Term], start: int, end: int) -> Term | None:
+    """Record the error for what has no such derivative; return None if there is none."""
+
+    def wrong(cls: type[SymgradError], what: str, at: Term, *, cure: str) -> Term:
+        return scope.wrong(cls, what, at.start, at.end, cure=cure)
+
+    whole = Term(y.node, start, end)
+    y_text, *by_texts = (scope.source.text[t.start : t.end] for t in (y, *by))
+    rows = reduce("jacobian({}, {})".format, by_texts, y_text)
     if y.node.dtype == "bool":
-        cure = "differentiate a number, such as where(c, x, y)"
-        return NotDifferentiableError(f"{scope.quote(y)} is a truth value", cure=cure), y
+        what = f"{scope.quote(y)} is a truth value"
+        return wrong(NotDifferentiableError, what, y, cure=f"write (1 if {y_text} else 0)")
     if y.node.shape and name in ("grad", "hessian"):
-        found = f"{name} needs a scalar, and {scope.quote(y)} has shape {shape_text(y.node.shape)}"
-        y_text, x_text = (scope.source.text[t.start : t.end] for t in (y, by[0]))
-        rows = f"jacobian({y_text}, {x_text})"
-        return NotScalarError(
-            found, cure=f"write {rows if name == 'grad' else f'jacobian({rows}, {x_text})'}"
-        ), whole
+        what = f"{name} needs a scalar, and {scope.quote(y)} has shape {shape_text(y.node.shape)}"
+        return wrong(NotScalarError, what, whole, cure=f"write {rows}")
     for b in by:
-        if b.node.op is not SYMBOL and b.node not in scope.defined.values() and _root(b.node) is None:
+        is_entry = b.node.op is not SYMBOL and b.node not in scope.defined.values()
+        if is_entry and _root(b.node) is None:
+            what = f"{scope.quote(b)} is no variable of differentiation"
             cure = "give it a name on a line above, and use the name in the function, too"
-            return UsageError(f"{scope.quote(b)} is no variable of differentiation", cure=cure), b
-        if y.node.shape and b.node.op is not SYMBOL and b.node not in scope.defined.values():
-            return NotScalarError("the derivative of an array by entries", cure=f"write {name}(f, x)[...]"), b
+            return wrong(UsageError, what, b, cure=cure)
+        if is_entry and y.node.shape:
+            what = "the derivative of an array by entries"
+            return wrong(NotScalarError, what, b, cure=f"write {name}(f, x)[...]")
         if b.node.shape and name == "derivative" and len(by) > 1:
-            cure = "hessian(f, x) has the second derivatives by every two entries"
-            return NotScalarError(f"a higher derivative by {scope.quote(b)}, which is an array", cure=cure), b
+            what = f"a higher derivative by {scope.quote(b)}, which is an array"
+            return wrong(NotScalarError, what, whole, cure=f"write {rows}")
     return None
 
 

@@ -230,6 +230,8 @@ class FunctionRules(DeclarationRules):
         self.local = outer
         if self.error is not None:
             self._called_from(function, start)
+        if not differentiates:
+            return Term(body.value.node, start, end)
         arguments_of = {p.node: v.node for p, v in zip(given, values, strict=True) if p is not v}
         self._record_called(arguments_of)
         return Term(substitute([body.value.node], arguments_of)[0], start, end)

@@ -187,4 +187,20 @@ CASES = [
         "hessian needs a scalar, and 'x*2' has shape (3,)",
         "write jacobian(jacobian(x*2, x), x)",
     ),
+    (
+        "x : real\ny = grad(x > 0, x)",
+        "NotDifferentiableError",
+        2,
+        10,
+        "'x > 0' is a truth value",
+        "write (1 if x > 0 else 0)",
+    ),
+    (
+        "x : real[3]\ny = derivative(sum(x**3), x, 3)",
+        "NotScalarError",
+        2,
+        5,
+        "a higher derivative by 'x', which is an array",
+        "write jacobian(jacobian(jacobian(sum(x**3), x), x), x)",
+    ),
 ]

@@ -67,10 +67,9 @@ class ApplicationRules(AppliedRules):
         here = self.function_here(tree)
         if here is not None:
             return here.name if bracket is not None else None
+        # \operatorname{erf}(x) is no product, although a value has this name.
         called = bracket is not None and self.text_of(base).startswith(r"\operatorname")
-        if (
-            self.is_known(base) and not called
-        ):  # \operatorname{erf}(x) is no product, although a value has this name
+        if self.is_known(base) and not called:
             return None
         if word.upright and len(word.text) > 1:
             spelled = word.text.replace("-", "_")
