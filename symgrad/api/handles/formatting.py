@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.inputs import listings_of
+from symgrad.api.handles.inputs import program_names
 from symgrad.api.handles.named_derivatives import named_together
 
 # What is imported in functions here would slow down `import symgrad`: the LaTeX printer.
@@ -41,8 +41,7 @@ def latex_many(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = F
     from symgrad.printing.texts.named_formulas import formula_rows, latex_rows
 
     found = None if expand else named_together(exprs)
-    names = [name for listing in listings_of(exprs) for name in listing.names]
-    named = iter(() if found is None else formula_rows(found, names))
+    named = iter(() if found is None else formula_rows(found, program_names(exprs)))
     rows = [
         f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(named)}"
         for title, e in zip(titles, exprs, strict=True)

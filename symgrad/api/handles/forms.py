@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from symgrad.api.handles.inputs import program_names
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
 from symgrad.ir.graph import SYMBOL, Node
@@ -251,7 +252,7 @@ class FormMethods(ArrayMethods):
         from symgrad.printing.latex.expressions import latex
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
-        names = [name for listing in self.listings for name in listing.names]
+        names = program_names([self])
         said = None if expand else named_together([self])
         if said is not None:
             return formulas_latex(said, names)

@@ -55,6 +55,11 @@ def listings_of(exprs: Iterable[Handle]) -> tuple[Listing, ...]:
     return tuple({id(listing): listing for e in exprs for listing in e.listings}.values())
 
 
+def program_names(exprs: Iterable[Handle]) -> list[str]:
+    """Return the names in the programs of expressions, in their order."""
+    return [name for listing in listings_of(exprs) for name in listing.names]
+
+
 def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
     """Return the nodes of several tuples, each once; the same tuple object if the nonempty ones are equal."""
     distinct: list[tuple[Node, ...]] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
@@ -78,11 +79,10 @@ def latex(
     # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*known, *(spelled or {})) if n is not node})
     variables = [known.get(n) or n.name for n in order if n in known or n.op is SYMBOL]
-    texts = _texts_of_names([*beside, *variables])
-    taken = set(texts.values())
+    texts, letters = texts_of_names(tuple(dict.fromkeys([*beside, *variables])))
     written = Texts()
-    written.upright_e = "e" in texts and not any(v == "e" for v in variables)
-    written.letters = {base_letter(text) for text in taken}
+    written.upright_e = "e" in texts and "e" not in variables
+    written.letters = letters
     for n, text in (spelled or {}).items():
         written[n] = text
         written.opaque.add(n)
@@ -97,7 +97,7 @@ def latex(
     short = _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
     rows = {row for n in order for row in rows_in(n, written)}
-    fresh = _fresh(taken)
+    fresh = _fresh(set(texts.values()))
     lines: list[str] = []
     for n in order:
         if n in written:
@@ -123,16 +123,19 @@ def latex(
     )
 
 
-def _texts_of_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the text of each name: x1 and x_1 look alike, and so do a variable e and the constant."""
+@lru_cache(maxsize=64)
+def texts_of_names(names: tuple[str, ...]) -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the text of each name, and the letters with which they begin.
+
+    x1 and x_1 would look alike, and so would a variable e and the constant: only the first is written so.
+    """
     found: dict[str, str] = {}
     taken = set(_CONSTANTS.values())
     for name in names:
-        if name not in found:
-            text = latex_name(name)
-            found[name] = text if text not in taken else rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
-            taken.add(text)
-    return found
+        text = latex_name(name)
+        found[name] = text if text not in taken else rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
+        taken.add(text)
+    return found, frozenset(letter for text in found.values() if (letter := base_letter(text)) is not None)
 
 
 def _fresh(taken: set[str]) -> Iterator[str]:

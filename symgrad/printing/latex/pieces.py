@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import cache
 from typing import TypeAlias
 
 from symgrad.ir.graph import Node
@@ -95,14 +96,15 @@ def base_letter(text: str) -> str | None:
     return None if found is None else found[1] or found[0]
 
 
-def called_letters(template: str) -> set[str]:
+@cache
+def called_letters(template: str) -> frozenset[str]:
     r"""Return the letters and words before the brackets of calls in a template.
 
     Example:
         >>> sorted(called_letters(r"\log \Gamma\left({0}\right) + \operatorname{{Si}}_{{1}}\left({0}\right)"))
         ['Si', '\\Gamma']
     """
-    return {found[1] or found[0] for found in _CALLED.finditer(template)}
+    return frozenset(found[1] or found[0] for found in _CALLED.finditer(template))
 
 
 def function_latex_by_name(name: str, count: int, parameters: Iterable[object] = ()) -> str:
@@ -167,7 +169,7 @@ class Texts(dict[Node, Written]):
     def __init__(self) -> None:
         super().__init__()
         self.opaque: set[Node] = set()
-        self.letters: set[str | None] = set()  # with which names begin
+        self.letters: Collection[str] = ()  # with which names begin
         self.upright_e = False  # for Euler's number, where a value may be called e
 
     def template(self, node: Node, template: str) -> str:

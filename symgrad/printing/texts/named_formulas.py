@@ -11,10 +11,9 @@ from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_formulas import NamedFormulas
-from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.expressions import latex, texts_of_names
 from symgrad.printing.latex.pieces import (
     Written,
-    base_letter,
     called_letters,
     function_latex_by_name,
     latex_name,
@@ -53,8 +52,8 @@ def spelled_latex(
             name, argument = spelling.calls[node]
             how = form_of(name, 1)
             if how is not None and how.latex is not None:
-                names_here = [*beside, *(s.name for s in symbols_of([argument]))]
-                clashes = called_letters(how.latex) & {base_letter(latex_name(n)) for n in names_here}
+                names_here = dict.fromkeys([*beside, *(s.name for s in symbols_of([argument]))])
+                clashes = called_letters(how.latex) & texts_of_names(tuple(names_here))[1]
                 template = function_latex_by_name(name, 1) if clashes else how.latex
                 spelled[node] = template.format(latex(argument, spelled=spelled, beside=beside)), ATOM
     return spelled
