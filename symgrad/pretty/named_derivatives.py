@@ -44,9 +44,8 @@ class _Program:
         self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self._above: dict[Node, _Program] = {}
-        self._listing = Listing(
-            listing.symbols, listing.assignments
-        )  # not itself, with which this lives and goes
+        # A copy: this lives as long as the listing, so it must not hold it.
+        self._listing = Listing(listing.symbols, listing.assignments)
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
@@ -129,7 +128,9 @@ def name_derivatives(
             ]
             found = [_name_derivatives(*group, parts) for group in groups]
             complete = [f for f in found if f is not None]
-            program.derivatives[key] = join_formulas(complete) if len(complete) == len(found) else None
+            whole = len(complete) == len(found)
+            joined = join_formulas(complete, program.over_names, program.domains) if whole else None
+            program.derivatives[key] = joined
         return program.derivatives[key]
     except SymgradError:  # the form is not supported, or a number is too long
         return None

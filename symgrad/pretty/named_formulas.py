@@ -36,11 +36,6 @@ class NamedFormulas:
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
-    @property
-    def scope(self) -> tuple[Callable[[Node], Node], Domains]:
-        """The names of values, and the domains of the lines, of the program."""
-        return self._over_names, self._domains
-
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
         """Return for each result where it is defined although the derivative as built is undefined."""
         table: dict[Node, Node] = {}
@@ -76,8 +71,16 @@ class NamedFormulas:
         return "\n".join(found)
 
 
-def join_formulas(groups: Sequence[NamedFormulas]) -> NamedFormulas:
-    """Return formulas of several groups with common lines; groups may read fewer lines of one program."""
+def join_formulas(
+    groups: Sequence[NamedFormulas], over_names: Callable[[Node], Node], domains: Domains
+) -> NamedFormulas:
+    """Return formulas of several groups, each over some lines of one program, with common new lines.
+
+    Args:
+        groups: the formulas.
+        over_names: a function that puts the names of the whole program into a node.
+        domains: the domains of its lines.
+    """
     whole = groups[0]
     for more in groups[1:]:
         slopes = {**whole.slopes, **more.slopes}
@@ -102,7 +105,8 @@ def join_formulas(groups: Sequence[NamedFormulas]) -> NamedFormulas:
                 {**whole.spelling.calls, **more.spelling.calls},
             ),
             (*whole.meaning, *more.meaning),
-            *max((g.scope for g in (whole, more)), key=lambda scope: len(scope[1].bodies)),
+            over_names,
+            domains,
         )
     return whole
 

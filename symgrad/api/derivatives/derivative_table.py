@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -31,14 +32,14 @@ class DerivativeRow(NamedTuple):
         return "" if self.y is None else title(self.y, self.by)
 
 
-class DerivativeTable(Reported):
+class DerivativeTable(Reported, ABC):
     """The base of `Derivatives` and `DerivativeList`: text, LaTeX, source, values of all derivatives together."""
 
     told_by: ClassVar[str] = "symgrad.api.reports.gradients:derivatives_report"
 
+    @abstractmethod
     def rows(self) -> Sequence[DerivativeRow]:
         """Return the derivatives in their order (internal)."""
-        raise NotImplementedError
 
     def _arranged(self, values: list[Any]) -> Any:
         return tuple(values)
@@ -131,16 +132,21 @@ class DerivativeList(list[Any], DerivativeTable):
 
     def rows(self) -> Sequence[DerivativeRow]:
         """Return the derivatives row by row (internal)."""
-        exprs = [e for item in self for e in (cast("list[Expr]", item) if isinstance(item, list) else [item])]
+        exprs: list[Expr] = []
+        self._map(exprs.append)
         known = self._of if len(self._of) == len(exprs) else [(None, ())] * len(exprs)
         return [DerivativeRow(y, by, e) for (y, by), e in zip(known, exprs, strict=True)]
 
-    def _arranged(self, values: list[Any]) -> Any:
-        found = iter(values)
+    def _map(self, change: Callable[[Expr], Any]) -> list[Any]:
+        """Return such lists of the results of a function."""
         return [
-            [next(found) for _ in cast("list[Expr]", item)] if isinstance(item, list) else next(found)
+            [change(e) for e in cast("list[Expr]", item)] if isinstance(item, list) else change(item)
             for item in self
         ]
+
+    def _arranged(self, values: list[Any]) -> Any:
+        found = iter(values)
+        return self._map(lambda _: next(found))
 
     def mapped(self, change: Callable[[Expr], Expr], stands_for: Mapping[Node, Expr]) -> DerivativeList:
         """Apply a function to each derivative; values and variables are replaced by what they stand for (internal)."""
@@ -148,13 +154,8 @@ class DerivativeList(list[Any], DerivativeTable):
         def original(e: Expr) -> Expr:
             return stands_for.get(e.node, e)
 
-        items = [
-            [change(e) for e in cast("list[Expr]", item)] if isinstance(item, list) else change(item)
-            for item in self
-        ]
-        return DerivativeList(
-            items, [(y if y is None else original(y), [*map(original, by)]) for y, by in self._of]
-        )
+        of = [(None if y is None else original(y), [*map(original, by)]) for y, by in self._of]
+        return DerivativeList(self._map(change), of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (DerivativeList, (list(self), self._of))

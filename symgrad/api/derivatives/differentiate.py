@@ -371,8 +371,8 @@ def _gradients(
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
     # Only the derivative of a single scalar with cotangent 1 has a slope, which allows printing in names.
-    single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
-    y = slope_of(outputs[0]) if single else None
+    single = len(outputs) == 1 and seeds[0].is_number(1)
+    y = slope_of(outputs[0]) if single and named and not stopped else None
     names = named and prints_in_names(outputs)
     parts = parts_of(outputs)
     found = [
@@ -391,5 +391,5 @@ def _gradients(
     ]
     if not isinstance(wrt, list | tuple):
         return found[0]
-    plain = outputs[0] if len(outputs) == 1 and seeds[0].is_number(1) and not outputs[0].shape else None
-    return DerivativeList(found, [(plain, [w]) for w in variables])
+    titled = outputs[0] if single and not outputs[0].shape else None
+    return DerivativeList(found, [(titled, [w]) for w in variables])

@@ -83,7 +83,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """
     ys = differentiables(y)
     by = differentiation_targets(ys, x)
-    return _as_passed(_derivatives(ys, by), ys, by, y, x)
+    return _as_passed(_derivatives(ys, by), [(e, [w]) for e in ys for w in by], y, x)
 
 
 @overload
@@ -118,7 +118,8 @@ def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     """
     ys = differentiables(y)
     by = differentiation_targets(ys, x)
-    return _as_passed([[_rows(e, target.node) for target in by] for e in ys], ys, by, y, x)
+    rows = [[_rows(e, target.node) for target in by] for e in ys]
+    return _as_passed(rows, [(e, [w]) for e in ys for w in by], y, x)
 
 
 def _rows(expr: Expr, bottom: Node) -> Expr:
@@ -199,11 +200,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
                 for b, block, reason in zip(wrt, blocks, reasons, strict=True)
             ]
         )
-    return (
-        DerivativeList(rows, [(expr, [a, b]) for a in by for b in by])
-        if isinstance(x, list | tuple)
-        else rows[0][0]
-    )
+    return _as_passed(rows, [(expr, [a, b]) for a in by for b in by], x, x)
 
 
 @overload
@@ -252,11 +249,10 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
 
 
 def _as_passed(
-    rows: list[list[Expr]], ys: Sequence[Expr], by: Sequence[Expr], y: Any, x: Any
+    rows: list[list[Expr]], of: Sequence[tuple[Expr, Sequence[Expr]]], y: Any, x: Any
 ) -> Expr | DerivativeList:
-    """Arrange Jacobians as rows (one per y) of entries (one per x); a bare argument gives a bare result."""
+    """Arrange derivatives as rows (one per y) of entries (one per x); a bare argument gives a bare result."""
     found: list[Any] = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
-    of = [(e, [w]) for e in ys for w in by]
     if isinstance(y, list | tuple):
         return DerivativeList(found, of)
     return DerivativeList(found[0], of) if isinstance(x, list | tuple) else found[0]

@@ -45,12 +45,13 @@ def without_idle_guards(node: Node, known: Conditions | None = None) -> Node:
         if n.op is where and n not in inside and n.args[1].shape == n.shape
         if (guard := _guarded(n)) in asked and not guard.shape
     }
+    facts = known or Conditions()
     done: dict[Node, Node] = {}
     for n in topological([node]):
         if n not in inside:
             continue
         if n.op is where:
-            done[n] = n.args[1] if _is_idle(n, asked, known or Conditions()) else n
+            done[n] = n.args[1] if _is_idle(n, asked, facts) else n
         elif _needs_all(n):
             done[n] = with_args(n, [done[a] for a in n.args])
         else:
