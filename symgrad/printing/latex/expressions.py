@@ -12,18 +12,17 @@ from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.printing.latex.arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
+from symgrad.printing.latex.glyphs import Glyphs, Texts
 from symgrad.printing.latex.pieces import (
     HADAMARD,
     OPEN,
     SIGNED,
-    Texts,
     juxtapose,
-    latex_name,
     latex_number,
-    latex_size,
     within,
 )
 from symgrad.printing.latex.pieces import Written as _Written
@@ -37,11 +36,17 @@ _CONSTANTS = {
     "Catalan": r"G_{\mathrm{Catalan}}",
     "GoldenRatio": r"\varphi_{\mathrm{golden}}",
 }
+_CONSTANT_WORDS = {name: rf"\operatorname{{{name}}}" for name in ("EulerGamma", "Catalan", "GoldenRatio")} | {
+    "E": r"\exp\left(1\right)"
+}
 _FUNCTION = re.compile(r"(\\[a-zA-Z]+|\\operatorname\{\{\w+\}\})\\left\(\{0\}\\right\)")
 
 
 def latex(
-    node: Node, names: Mapping[Node, str] | None = None, spelled: Mapping[Node, _Written] | None = None
+    node: Node,
+    names: Mapping[Node, str] | None = None,
+    spelled: Mapping[Node, _Written] | None = None,
+    known: Iterable[str] = (),
 ) -> str:
     r"""Return a node as LaTeX.
 
@@ -49,6 +54,7 @@ def latex(
         node: the node.
         names: nodes that are written as a name, such as a program's variables.
         spelled: nodes with another text, each with the rank of the text.
+        known: names that the formula need not contain, such as all names of its program; nothing else looks like them.
 
     Returns:
         One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
@@ -62,31 +68,25 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    known = dict(names or {})
+    named = dict(names or {})
     # Named nodes are not entered: their text may be exponentially longer than their graph.
-    order = topological([node], until={n for n in (*known, *(spelled or {})) if n is not node})
-    taken: set[str] = set()
-    written = Texts()
+    order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
+    read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
+    sizes = sorted({name for n in order for name in names_of(n.shape, *n.params)})
+    glyphs = Glyphs([*read, *sizes], known)
+    written = Texts(glyphs)
     for n, text in (spelled or {}).items():
         written[n] = text
         written.opaque.add(n)
     for n in order:
         if n in written:
             continue
-        if n in known or n.op is SYMBOL:
-            name = known.get(n, n.name if n.op is SYMBOL else "")
-            text = latex_name(name)
-            if (
-                text in taken or text == _CONSTANTS["E"]
-            ):  # x1 and x_1 look alike, and so do a symbol e and the constant
-                text = rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
-            taken.add(text)
-            if n is not node or n.op is SYMBOL:
-                written[n] = (text, ATOM)
-                written.opaque.add(n)
+        if n.op is SYMBOL or (n in named and n is not node):
+            written[n] = (glyphs.name(named.get(n) or n.name), ATOM)
+            written.opaque.add(n)
     short = _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
-    fresh = _fresh(taken)
+    fresh = _fresh(glyphs.taken)
     lines: list[str] = []
     for n in order:
         if n in written:
@@ -109,6 +109,12 @@ def latex(
     return " \\\\\n".join(
         [r"\begin{aligned}" + "\n" + lines[0], *lines[1:], f"& {result}\n" + r"\end{aligned}"]
     )
+
+
+def word_call(name: str, arguments: Sequence[str]) -> str:
+    """Return a call of a function by its name in the program notation, for functions whose letter is a variable."""
+    word = r"\exp" if name == "exp" else rf"\operatorname{{{name.replace('_', chr(92) + '_')}}}"
+    return rf"{word}\left({', '.join(arguments)}\right)"
 
 
 def _fresh(taken: set[str]) -> Iterator[str]:
@@ -134,12 +140,15 @@ def _write(node: Node, written: Texts) -> _Written:
         value = node.value
         return (rf"\mathrm{{{value}}}", ATOM) if isinstance(value, bool) else latex_number(value)
     if op is CONSTANT:
-        return _CONSTANTS[node.params[0]], ATOM
+        name = node.params[0]
+        return _CONSTANTS[name] if written.glyphs.is_free(_CONSTANTS[name]) else _CONSTANT_WORDS[name], ATOM
     if op is SIZE:
-        return latex_size(node.params[0]), ATOM
+        return written.glyphs.size(node.params[0]), ATOM
     if op.name in ARRAY_FORMS:
         return ARRAY_FORMS[op.name](node, written)
     template = _template(node)
+    if not written.glyphs.is_free(template):
+        return word_call(op.name, [*map(str, node.params), *(written[a][0] for a in node.args)]), ATOM
     if not op.pointwise:
         return template.format(*(written[a][0] for a in node.args)), op.precedence
     special = _SPECIAL.get(op.name)
@@ -242,7 +251,7 @@ def _power(node: Node, written: Texts) -> _Written:
         name = function[1].format()
         if written[base] == (rf"{name}\left({inside}\right)", ATOM):
             return rf"{name}^{{{text}}}\left({inside}\right)", POW
-    return array_power(written[base], text, len(node.shape))
+    return array_power(written[base], text, len(node.shape), written)
 
 
 def _choice(node: Node, written: Texts) -> _Written:

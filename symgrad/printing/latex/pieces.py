@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, number_text
-from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.types import NAME, Number
+from symgrad.ir.types import Number
 
 Written: TypeAlias = tuple[str, float]
 """A text and the rank of its outermost form."""
@@ -92,40 +90,3 @@ def latex_number(value: Number, text: str | None = None) -> Written:
         power = f"10^{{{exponent}}}"
         text, rank = (power, POW) if mantissa == "1" else (rf"{mantissa} \cdot {power}", MUL)
     return (f"-{text}", SIGNED) if value < 0 else (text, rank)
-
-
-def latex_size(size: Size) -> str:
-    r"""Return the size of an axis.
-
-    Example:
-        >>> from symgrad.ir.sizes import size_sum
-        >>> latex_size("n_rows"), latex_size(size_sum(["n", 1]))
-        ('n_{\\mathrm{rows}}', 'n + 1')
-    """
-    if isinstance(size, int):
-        return str(size)
-    if isinstance(size, str):
-        return latex_name(size)
-    text = re.sub(NAME, lambda m: _FUNCTIONS.get(m[0]) or latex_name(m[0]), str(size))
-    return text.replace("*", " ")
-
-
-_FUNCTIONS = {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}"}
-
-
-def latex_shape(shape: Shape) -> str:
-    r"""Return a shape.
-
-    Example:
-        >>> latex_shape(("n", 5))
-        'n \\times 5'
-    """
-    return r" \times ".join(map(latex_size, shape)) or "1"
-
-
-class Texts(dict[Node, Written]):
-    """The text of each node so far; ``opaque`` nodes are written as names."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opaque: set[Node] = set()

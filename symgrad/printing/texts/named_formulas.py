@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import ATOM, MUL
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_formulas import NamedFormulas
-from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import Written, latex_name, latex_number
+from symgrad.printing.latex.expressions import latex, word_call
+from symgrad.printing.latex.glyphs import Glyphs
+from symgrad.printing.latex.pieces import Written, latex_number
 
 
-def formulas_latex(found: NamedFormulas) -> str:
+def formulas_latex(found: NamedFormulas, known: Iterable[str] = ()) -> str:
     r"""Return a formula as LaTeX; if it has new names, as an ``aligned`` environment that defines them."""
-    first, *others = formula_rows(found)
+    first, *others = formula_rows(found, known)
     return latex_rows([f"& {first}", *others]) if others else first
 
 
-def named_latex(node: Node, spelling: Notation) -> str:
+def named_latex(node: Node, spelling: Notation, known: Iterable[str] = ()) -> str:
     """Return a formula over names as LaTeX, with numbers and calls as the program writes them."""
-    return latex(node, spelled=spelled_latex(spelling))
+    return latex(node, spelled=spelled_latex(spelling, known=known), known=known)
 
 
-def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
+def spelled_latex(
+    spelling: Notation, names: Mapping[Node, Written] = {}, known: Iterable[str] = ()
+) -> dict[Node, Written]:
     """Return the nodes for `latex` that are not written as their formula: names, numbers, calls."""
     spelled = {
         symbol: latex_number(number.value, symbol.name) for symbol, number in spelling.literals.items()
@@ -37,22 +40,32 @@ def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dic
             name, argument = spelling.calls[node]
             how = form_of(name, 1)
             if how is not None and how.latex is not None:
-                spelled[node] = how.latex.format(latex(argument, spelled=spelled)), ATOM
+                inside = latex(argument, spelled=spelled, known=known)
+                free = Glyphs(_names_in([argument]), known).is_free(how.latex)
+                spelled[node] = (how.latex.format(inside) if free else word_call(name, [inside])), ATOM
     return spelled
 
 
-def formula_rows(found: NamedFormulas) -> list[str]:
+def _names_in(nodes: Iterable[Node]) -> list[str]:
+    return [s.name for s in symbols_of(nodes)]
+
+
+def formula_rows(found: NamedFormulas, known: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
+    read = _names_in([*found.results, *(node for line in found.lines for node in line)])
+    read += [n for of, by in found.slopes.values() for n in (of, *by)]
+    known = [*known, *read]
+    glyphs = Glyphs(read, known)
     slopes = {
-        name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
+        name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)
         for name, (of, by) in found.slopes.items()
     }
-    spelled = spelled_latex(found.spelling, slopes)
-    rows = [latex(node, spelled=spelled) for node in found.results]
+    spelled = spelled_latex(found.spelling, slopes, known)
+    rows = [latex(node, spelled=spelled, known=known) for node in found.results]
     for k, (name, body) in enumerate(found.lines):
         start = r"\text{where} \quad " if not k else ""
-        shown = spelled[name][0] if name in spelled else latex_name(name.name)
-        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled)}")
+        shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
+        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, known=known)}")
     return rows
 
 

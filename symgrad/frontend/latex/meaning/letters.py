@@ -36,6 +36,9 @@ from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
+_CONSTANTS = {
+    "gamma_E": "EulerGamma", "G_Catalan": "Catalan", "varphi_golden": "GoldenRatio", "phi_golden": "GoldenRatio",
+}  # fmt: skip
 _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
 
 
@@ -160,16 +163,20 @@ class LetterRules(ProgramReader):
 
     def letter(self, tree: Tree) -> Steps[Term]:
         """Return the value of a letter with accents, and perhaps with scripts that are part of its name."""
+        word = base_of(tree)
+        if word is not None and word.style == "operator" and word.text in _CONSTANTS.values():
+            return self.term(constant(word.text), word.start, word.end)
         name = self.name_here(tree)
         if name is not None:
             return self.named(name, tree)
-        word = base_of(tree)
         spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
         plain = tree is word
         if word is not None and plain:
             found = self._constant(word)
             if found is not None:
                 return found
+        if spelled in _CONSTANTS:
+            return self.term(constant(_CONSTANTS[spelled]), tree.start, tree.end)
         if spelled is None:
             raise self.refuse(
                 "this is not a name", tree, "a letter with accents and a subscript", "write it plainly"
@@ -185,7 +192,7 @@ class LetterRules(ProgramReader):
     def _constant(self, word: Word) -> Term | None:
         if word.text == "pi":
             return self.term(constant("pi"), word.start, word.end)
-        if word.text == "e" and self.options["e"] == "number" and word.style in ("", "upright"):
+        if word.text == "e" and self.options["e"] == "number" and word.style in ("", "upright", "operator"):
             self.read_as(word, "Euler's number", 'e="name", or a declaration of e')
             return self.term(constant("E"), word.start, word.end)
         if word.text in ("True", "False") and word.upright:

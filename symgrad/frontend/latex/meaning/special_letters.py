@@ -47,6 +47,8 @@ class SpecialRules(ComposedRules):
                 expected=r"\frac{\partial f}{\partial x}",
                 cure="write the derivative as a fraction",
             )
+        if isinstance(base, Word) and base.style == "operator" and base.text == "Id":
+            return (yield self._identity(factor)), 1
         if not isinstance(base, Word) or self.is_known(factor) or self.is_known(base):
             return None
         if (

@@ -158,7 +158,7 @@ class DifferentialRules(BigRules):
             tree = self._bare(tree.base)
         if isinstance(tree, Command) and tree.name == "partial":
             return order
-        if isinstance(tree, Word) and tree.text in ("d", "D") and tree.style in ("", "upright"):
+        if isinstance(tree, Word) and tree.text in ("d", "D") and tree.style in ("", "upright", "operator"):
             known = tree.text in self.defined or tree.text in self.local
             return None if known or self.options["d"] == "name" else order
         return None

@@ -1,0 +1,122 @@
+r"""Glyphs of names, sizes and functions: no two of them look alike in one formula.
+
+A name that looks like another one is written in typewriter letters; a function or constant that looks like a name is
+written as a word: \sigma\left(x\right), but \operatorname{sigmoid}\left(x\right) next to a variable \sigma.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.name_parts import name_parts
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.types import NAME
+from symgrad.printing.latex.pieces import Written, latex_name
+
+_SIZE_FUNCTIONS = {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}"}
+_INDICES = "ijklmnpqrstuvwabcdefgh"
+_WORDS = re.compile(r"\\(?:operatorname|text|begin|end)\{\{.*?\}\}|\{\w+\}")
+_LETTERS = re.compile(r"(\\?)([a-zA-Z]+)([_^]?)")
+_GREEK = frozenset(("sigma", "Gamma", "gamma", "Phi", "psi", "zeta"))
+"""Greek letters that are functions."""
+
+
+@cache
+def _letters(template: str) -> tuple[tuple[str, bool], ...]:
+    """Return the letters that a template uses for a function, and whether each has scripts."""
+    found = _LETTERS.findall(_WORDS.sub("", template))
+    return tuple((word, bool(script)) for sign, word, script in found if (word in _GREEK) or not sign)
+
+
+class Glyphs:
+    r"""The glyphs of the names in a formula.
+
+    Args:
+        read: the names in the formula, variables and sizes.
+        known: all names that a reader of the formula knows, in the order in which it finds them.
+
+    Example:
+        >>> glyphs = Glyphs(["x1", "x_1", "sigma"])
+        >>> glyphs.name("x1"), glyphs.name("x_1"), glyphs.is_free(r"\sigma\left({0}\right)")
+        ('x_{1}', '\\mathtt{x\\_1}', False)
+    """
+
+    def __init__(self, read: Iterable[str], known: Iterable[str] = ()) -> None:
+        names = tuple(dict.fromkeys(read))
+        first: dict[tuple[str, ...], str] = {}
+        for name in (*known, *names):
+            first.setdefault(name_parts(name), name)
+        # The letter e is Euler's number, also in formulas without it.
+        self._texts = {
+            n: latex_name(n) if first[name_parts(n)] == n != "e" else _typewriter(n) for n in names
+        }
+        self._looks = {parts for parts in first if not (parts == ("e",) and "e" in names)}
+        self._joined = {"".join(parts) for parts in self._looks}
+        self._heads = {parts[0] for parts in self._looks}
+
+    @property
+    def taken(self) -> set[str]:
+        """The texts that stand for names."""
+        return {*self._texts.values(), *map(latex_name, map("_".join, self._looks))}
+
+    def name(self, name: str) -> str:
+        """Return the glyph of a name."""
+        return self._texts.get(name) or latex_name(name)
+
+    def is_free(self, template: str) -> bool:
+        """Tell whether no name looks like a letter of a function or constant."""
+        return not any(
+            letter in self._heads if scripted else (letter,) in self._looks
+            for letter, scripted in _letters(template)
+        )
+
+    def looks_like_name(self, text: str) -> bool:
+        """Tell whether a letter with scripts that is an entry or a power looks like a name."""
+        plain = re.sub(r"\\(?:mathrm|left|right)", "", text).replace("+", "plus").replace("-", "minus")
+        return re.sub(r"[\W_]", "", plain) in self._joined
+
+    def indices(self, letters: str) -> dict[int, str]:
+        """Return a table that replaces index letters that are names by other letters."""
+        free = [c for c in _INDICES if c not in letters and (c,) not in self._looks]
+        return str.maketrans({c: free.pop(0) for c in letters if (c,) in self._looks and free})
+
+    def size(self, size: Size) -> str:
+        r"""Return the size of an axis.
+
+        Example:
+            >>> from symgrad.ir.sizes import size_sum
+            >>> glyphs = Glyphs(["n_rows", "n"])
+            >>> glyphs.size("n_rows"), glyphs.size(size_sum(["n", 1]))
+            ('n_{\\mathrm{rows}}', 'n + 1')
+        """
+        if isinstance(size, int):
+            return str(size)
+        if isinstance(size, str):
+            return self.name(size)
+        text = re.sub(NAME, lambda m: _SIZE_FUNCTIONS.get(m[0]) or self.name(m[0]), str(size))
+        return text.replace("*", " ")
+
+    def shape(self, shape: Shape) -> str:
+        r"""Return a shape.
+
+        Example:
+            >>> Glyphs(["n"]).shape(("n", 5))
+            'n \\times 5'
+        """
+        return r" \times ".join(map(self.size, shape)) or "1"
+
+
+def _typewriter(name: str) -> str:
+    return rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
+
+
+class Texts(dict[Node, Written]):
+    """The text of each node so far; ``opaque`` nodes are written as names."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__()
+        self.opaque: set[Node] = set()
+        self.glyphs = glyphs
