@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from symgrad.frontend.expressions.reader import ProgramReader
@@ -36,7 +36,7 @@ from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
-_CONSTANTS = {
+CONSTANT_NAMES = {
     "gamma_E": "EulerGamma", "G_Catalan": "Catalan", "varphi_golden": "GoldenRatio", "phi_golden": "GoldenRatio",
 }  # fmt: skip
 _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
@@ -150,6 +150,13 @@ class LetterRules(ProgramReader):
         """Tell whether a letter with its scripts is a known name."""
         return self.name_here(tree) is not None
 
+    def is_known_letter(self, tree: Tree) -> bool:
+        """Tell whether a letter is a known name, with its subscript or without it, whatever stands above it."""
+        if not isinstance(tree, Scripted):
+            return self.is_known(tree)
+        bare = replace(tree, above=None, above_text="")
+        return any(map(self.is_known, (tree, bare, tree.base)))
+
     def named(self, name: str, tree: Tree) -> Term:
         """Return the value of a known name."""
         if name in self.local:
@@ -164,7 +171,7 @@ class LetterRules(ProgramReader):
     def letter(self, tree: Tree) -> Steps[Term]:
         """Return the value of a letter with accents, and perhaps with scripts that are part of its name."""
         word = base_of(tree)
-        if word is not None and word.style == "operator" and word.text in _CONSTANTS.values():
+        if word is not None and word.style == "operator" and word.text in CONSTANT_NAMES.values():
             return self.term(constant(word.text), word.start, word.end)
         name = self.name_here(tree)
         if name is not None:
@@ -175,8 +182,8 @@ class LetterRules(ProgramReader):
             found = self._constant(word)
             if found is not None:
                 return found
-        if spelled in _CONSTANTS:
-            return self.term(constant(_CONSTANTS[spelled]), tree.start, tree.end)
+        if spelled in CONSTANT_NAMES:
+            return self.term(constant(CONSTANT_NAMES[spelled]), tree.start, tree.end)
         if spelled is None:
             raise self.refuse(
                 "this is not a name", tree, "a letter with accents and a subscript", "write it plainly"

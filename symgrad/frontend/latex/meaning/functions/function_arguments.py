@@ -7,6 +7,7 @@ import re
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.meaning.functions.function_values import ORDERED, AppliedRules
+from symgrad.frontend.latex.meaning.letters import CONSTANT_NAMES
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
@@ -65,12 +66,12 @@ class ApplicationRules(AppliedRules):
             return None
         bracket = self.call_bracket(after)
         is_operator = word.style == "operator" and bracket is not None
-        if self._named_in_full(tree) and not is_operator:
+        if word.style == "operator" and word.text in CONSTANT_NAMES.values():
             return None
         here = self.function_here(tree)
         if here is not None:
             return here.name if bracket is not None else None
-        if self.is_known(base) and not is_operator:
+        if self.is_known_letter(tree) and not is_operator:
             return None
         if word.upright and len(word.text) > 1:
             spelled = word.text.replace("-", "_")
@@ -136,10 +137,6 @@ class ApplicationRules(AppliedRules):
             )
             self.read_as(word, f"the function {spelled}", option)
         return spelled or None
-
-    def _named_in_full(self, tree: Tree) -> bool:
-        """Tell whether a letter with its subscript is a declared name, and so not a function with an index."""
-        return isinstance(tree, Scripted) and self.is_known(tree) and self.function_here(tree) is None
 
     def call_bracket(self, tree: Tree | None) -> Bracket | None:
         """Return the brackets of a call, without scripts above them."""
@@ -262,7 +259,7 @@ class ApplicationRules(AppliedRules):
             )
             return
         what = f"{self.text_of(tree)}{self.text_of(bracket)}"
-        if self.is_known(tree) or (isinstance(tree, Scripted) and self.is_known(tree.base)):
+        if self.is_known_letter(tree) or word.text in CONSTANT_NAMES.values():
             if len(bracket.items) > 1:
                 raise self.refuse(
                     f"'{self.text_of(tree)}' is a name, and no function",
