@@ -27,6 +27,7 @@ from symgrad.printing.latex.pieces import (
 from symgrad.printing.limits import NESTED_CONTRACTIONS
 
 _IDENTITY = r"\operatorname{Id}"
+_INDEXED = re.compile(r"\\right\]_\{([^}]*)\}|\\sum_\{([^}]*)\}")
 _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an index
 
 
@@ -147,9 +148,11 @@ def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
 
 
 def _spelled(node: Node, texts: Texts) -> ContractionSpelling:
-    """Return the spelling of a contraction with index letters that are no names."""
+    """Return the spelling of a contraction with index letters that are no names, nor indices in a factor."""
     s = spell(node)
-    table = texts.glyphs.indices("".join(dict.fromkeys("".join((*s.labels, s.result)))))
+    letters = "".join(dict.fromkeys("".join((*s.labels, s.result))))
+    inside = "" if s.form == "product" else " ".join(texts[a][0] for a in node.args)
+    table = texts.glyphs.indices(letters, "".join(map("".join, _INDEXED.findall(inside))))
     return replace(
         s, labels=tuple(own.translate(table) for own in s.labels), result=s.result.translate(table)
     )

@@ -72,7 +72,7 @@ def latex(
     # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
-    sizes = sorted({name for n in order for name in names_of(n.shape, *n.params)})
+    sizes = sorted({name for n in order if n.op is not CONSTANT for name in names_of(n.shape, *n.params)})
     glyphs = Glyphs([*read, *sizes], known)
     written = Texts(glyphs)
     for n, text in (spelled or {}).items():

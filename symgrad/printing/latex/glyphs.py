@@ -20,8 +20,10 @@ _SIZE_FUNCTIONS = {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}
 _INDICES = "ijklmnpqrstuvwabcdefgh"
 _WORDS = re.compile(r"\\(?:operatorname|text|begin|end)\{\{.*?\}\}|\{\w+\}")
 _LETTERS = re.compile(r"(\\?)([a-zA-Z]+)([_^]?)")
-_GREEK = frozenset(("sigma", "Gamma", "gamma", "Phi", "psi", "zeta"))
-"""Greek letters that are functions."""
+_GREEK = frozenset(("sigma", "Gamma", "gamma", "Phi", "psi", "varphi", "zeta"))
+"""Greek letters that are functions or constants."""
+_NUMBERS = (("e",), ("pi",))
+"""Letters that are numbers, also in formulas without these numbers."""
 
 
 @cache
@@ -45,15 +47,13 @@ class Glyphs:
     """
 
     def __init__(self, read: Iterable[str], known: Iterable[str] = ()) -> None:
-        names = tuple(dict.fromkeys(read))
+        names, known = tuple(dict.fromkeys(read)), tuple(known)
         first: dict[tuple[str, ...], str] = {}
         for name in (*known, *names):
             first.setdefault(name_parts(name), name)
-        # The letter e is Euler's number, also in formulas without it.
-        self._texts = {
-            n: latex_name(n) if first[name_parts(n)] == n != "e" else _typewriter(n) for n in names
-        }
-        self._looks = {parts for parts in first if not (parts == ("e",) and "e" in names)}
+        alike = {n for n in names if first[parts := name_parts(n)] != n or parts in _NUMBERS}
+        self._texts = {n: _typewriter(n) if n in alike else latex_name(n) for n in names}
+        self._looks = {name_parts(n) for n in (*known, *names) if n not in alike}
         self._joined = {"".join(parts) for parts in self._looks}
         self._heads = {parts[0] for parts in self._looks}
 
@@ -78,10 +78,11 @@ class Glyphs:
         plain = re.sub(r"\\(?:mathrm|left|right)", "", text).replace("+", "plus").replace("-", "minus")
         return re.sub(r"[\W_]", "", plain) in self._joined
 
-    def indices(self, letters: str) -> dict[int, str]:
-        """Return a table that replaces index letters that are names by other letters."""
-        free = [c for c in _INDICES if c not in letters and (c,) not in self._looks]
-        return str.maketrans({c: free.pop(0) for c in letters if (c,) in self._looks and free})
+    def indices(self, letters: str, taken: str = "") -> dict[int, str]:
+        """Return a table that replaces index letters that are names, or taken, by other letters."""
+        used = {c for c in letters if (c,) in self._looks or c in taken}
+        free = (c for c in _INDICES if c not in letters + taken and (c,) not in self._looks)
+        return str.maketrans(dict(zip(sorted(used), free, strict=False)))
 
     def size(self, size: Size) -> str:
         r"""Return the size of an axis.

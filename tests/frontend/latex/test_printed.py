@@ -16,14 +16,12 @@ from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.readings import checked_options
-from symgrad.ir.graph import OPS, Node, size_node, symbol
+from symgrad.ir.graph import CONSTANT, Node, size_node
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import BOOL, Declaration
 from symgrad.support.source import Source
 from tests.conftest import GOLDEN
 from tests.end_to_end import test_golden_arrays, test_golden_gradients
-from tests.printing.test_latex_arrays import SPELLINGS
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = {**test_golden_gradients.PROGRAMS, **test_golden_arrays.PROGRAMS}
@@ -49,17 +47,17 @@ def test_golden_programs_and_their_gradients(title: str) -> None:
         assert_same(last_of(sg.parse_latex(e.latex(), program)), e)
 
 
+def sizes_in(node: Node) -> set[str]:
+    return {
+        name for n in topological([node]) if n.op is not CONSTANT for name in names_of(n.shape, *n.params)
+    }
+
+
 def known_in(node: Node) -> dict[str, sg.Expr]:
     """Return the symbols of a node, and the sizes of its axes."""
     known = {s.name: Expr(s) for s in symbols_of([node])}
-    sizes = {name for n in topological([node]) for name in names_of(n.shape, *n.params)}
+    sizes = sizes_in(node)
     return {**{name: Expr(size_node(name)) for name in sizes}, **known}
-
-
-@pytest.mark.parametrize("text", SPELLINGS)
-def test_arrays(text: str) -> None:
-    node = SPELLINGS[text]
-    assert_same(last_of(sg.parse_latex(text, symbols=known_in(node))), Expr(node))
 
 
 def assert_close(found: sg.Expr, wanted: sg.Expr) -> None:
@@ -74,20 +72,6 @@ def assert_close(found: sg.Expr, wanted: sg.Expr) -> None:
     values = {n: v + v.T if inputs[n].node.declaration.symmetric else v for n, v in values.items()}
     left, right = (e(**{str(i.name): values[str(i.name)] for i in e.inputs}) for e in (found, wanted))
     np.testing.assert_allclose(left, right, rtol=1e-6, atol=1e-9)
-
-
-# x = y alone defines x.
-POINTWISE = sorted({op.name for op in OPS.values() if op.pointwise and op.name != "eq"})
-
-
-@pytest.mark.parametrize("name", POINTWISE)
-def test_every_op(name: str) -> None:
-    op = OPS[name]
-    letters = [symbol(Declaration(n)) for n in "xyz"]
-    truth = symbol(Declaration("b", BOOL))
-    args = [truth if kind == "bool" else s for kind, s in zip(op.takes, letters, strict=False)]
-    e = Expr(op(*args, params=(1,) * len(op.parameters)))
-    assert_same(last_of(sg.parse_latex(e.latex(), symbols=known_in(e.node))), e)
 
 
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)

@@ -36,7 +36,7 @@ from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
-CONSTANT_NAMES = {
+_CONSTANTS = {
     "gamma_E": "EulerGamma", "G_Catalan": "Catalan", "varphi_golden": "GoldenRatio", "phi_golden": "GoldenRatio",
 }  # fmt: skip
 _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
@@ -157,6 +157,13 @@ class LetterRules(ProgramReader):
         bare = replace(tree, above=None, above_text="")
         return any(map(self.is_known, (tree, bare, tree.base)))
 
+    def constant_here(self, tree: Tree) -> str | None:
+        r"""Return the constant that \operatorname{EulerGamma} or \gamma_{\mathrm{E}} is; None for other names."""
+        word = base_of(tree)
+        if word is not None and word.style == "operator" and word.text in _CONSTANTS.values():
+            return word.text
+        return None if self.is_known(tree) else _CONSTANTS.get(spelled_name(tree) or "")
+
     def named(self, name: str, tree: Tree) -> Term:
         """Return the value of a known name."""
         if name in self.local:
@@ -171,8 +178,9 @@ class LetterRules(ProgramReader):
     def letter(self, tree: Tree) -> Steps[Term]:
         """Return the value of a letter with accents, and perhaps with scripts that are part of its name."""
         word = base_of(tree)
-        if word is not None and word.style == "operator" and word.text in CONSTANT_NAMES.values():
-            return self.term(constant(word.text), word.start, word.end)
+        special = self.constant_here(tree)
+        if special is not None:
+            return self.term(constant(special), tree.start, tree.end)
         name = self.name_here(tree)
         if name is not None:
             return self.named(name, tree)
@@ -182,8 +190,6 @@ class LetterRules(ProgramReader):
             found = self._constant(word)
             if found is not None:
                 return found
-        if spelled in CONSTANT_NAMES:
-            return self.term(constant(CONSTANT_NAMES[spelled]), tree.start, tree.end)
         if spelled is None:
             raise self.refuse(
                 "this is not a name", tree, "a letter with accents and a subscript", "write it plainly"
@@ -236,7 +242,7 @@ class LetterRules(ProgramReader):
         inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
         if isinstance(above, Word) and above.upright and len(above.text) > 1:
             word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
-            return not self.is_known(above) and not (
+            return not (self.is_known(above) or self.constant_here(above)) and not (
                 word is not None and word.text == "e" and word is tree.base
             )
         return inside.startswith(("(", r"\left(")) and inside.endswith(")")

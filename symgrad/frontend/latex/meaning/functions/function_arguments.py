@@ -7,7 +7,6 @@ import re
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.meaning.functions.function_values import ORDERED, AppliedRules
-from symgrad.frontend.latex.meaning.letters import CONSTANT_NAMES
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
@@ -66,7 +65,7 @@ class ApplicationRules(AppliedRules):
             return None
         bracket = self.call_bracket(after)
         is_operator = word.style == "operator" and bracket is not None
-        if word.style == "operator" and word.text in CONSTANT_NAMES.values():
+        if self.constant_here(base):
             return None
         here = self.function_here(tree)
         if here is not None:
@@ -259,7 +258,7 @@ class ApplicationRules(AppliedRules):
             )
             return
         what = f"{self.text_of(tree)}{self.text_of(bracket)}"
-        if self.is_known_letter(tree) or word.text in CONSTANT_NAMES.values():
+        if self.is_known_letter(tree) or self.constant_here(tree):
             if len(bracket.items) > 1:
                 raise self.refuse(
                     f"'{self.text_of(tree)}' is a name, and no function",
