@@ -251,14 +251,14 @@ class FormMethods(ArrayMethods):
         from symgrad.printing.latex.expressions import latex
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
-        known = [name for one in self.listings for name in (*one.given, *one.symbols, *one.assignments)]
+        beside = [name for one in self.listings for name in (*one.given, *one.symbols, *one.assignments)]
         said = None if expand else named_together([self])
         if said is not None:
-            return formulas_latex(said, known)
+            return formulas_latex(said, beside)
         found = None if expand else name_derivative(self)
         if found is not None:
-            return named_latex(found.formula, found.spelling, known)
-        return latex(readable(self), known=known)
+            return named_latex(found.formula, found.spelling, beside)
+        return latex(readable(self), beside=beside)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return the source of a self-contained NumPy function that computes the expression.

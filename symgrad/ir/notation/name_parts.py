@@ -15,16 +15,16 @@ def name_parts(name: str) -> tuple[str, ...]:
         >>> name_parts("w12"), name_parts("z_inner"), name_parts("α_1")
         (('w', '12'), ('z', 'inner'), ('alpha', '1'))
     """
-    head, *rest = [greek_name(part) or part for part in name.split("_") if part] or ["_"]
+    head, *rest = [letter_name(part) or part for part in name.split("_") if part] or ["_"]
     digits = _DIGITS.fullmatch(head)
-    return (greek_name(digits[1]) or digits[1], digits[2], *rest) if digits else (head, *rest)
+    return (letter_name(digits[1]) or digits[1], digits[2], *rest) if digits else (head, *rest)
 
 
-def greek_name(letter: str) -> str | None:
+def letter_name(letter: str) -> str | None:
     """Return the name of a Greek letter; None for any other text.
 
     Example:
-        >>> greek_name("λ"), greek_name("Ω"), greek_name("a")
+        >>> letter_name("λ"), letter_name("Ω"), letter_name("a")
         ('lambda', 'Omega', None)
     """
     words = unicodedata.name(letter, "").replace("LAMDA", "LAMBDA").split() if len(letter) == 1 else []

@@ -46,7 +46,7 @@ def latex(
     node: Node,
     names: Mapping[Node, str] | None = None,
     spelled: Mapping[Node, _Written] | None = None,
-    known: Iterable[str] = (),
+    beside: Iterable[str] = (),
 ) -> str:
     r"""Return a node as LaTeX.
 
@@ -54,7 +54,7 @@ def latex(
         node: the node.
         names: nodes that are written as a name, such as a program's variables.
         spelled: nodes with another text, each with the rank of the text.
-        known: names that the formula need not contain, such as all names of its program; nothing else looks like them.
+        beside: names that the formula need not contain, such as all names of its program; nothing else looks like them.
 
     Returns:
         One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
@@ -73,7 +73,7 @@ def latex(
     order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
     sizes = sorted({name for n in order if n.op is not CONSTANT for name in names_of(n.shape, *n.params)})
-    glyphs = Glyphs([*read, *sizes], known)
+    glyphs = Glyphs([*read, *sizes], beside)
     written = Texts(glyphs)
     for n, text in (spelled or {}).items():
         written[n] = text
@@ -86,7 +86,7 @@ def latex(
             written.opaque.add(n)
     short = _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
-    fresh = _fresh(glyphs.taken)
+    fresh = _fresh(glyphs.used)
     lines: list[str] = []
     for n in order:
         if n in written:

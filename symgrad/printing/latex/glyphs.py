@@ -20,7 +20,7 @@ _SIZE_FUNCTIONS = {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}
 _INDICES = "ijklmnpqrstuvwabcdefgh"
 _WORDS = re.compile(r"\\(?:operatorname|text|begin|end)\{\{.*?\}\}|\{\w+\}")
 _LETTERS = re.compile(r"(\\?)([a-zA-Z]+)([_^]?)")
-_GREEK = frozenset(("sigma", "Gamma", "gamma", "Phi", "psi", "varphi", "zeta"))
+_SYMBOLS = frozenset(("sigma", "Gamma", "gamma", "Phi", "psi", "varphi", "zeta"))
 """Greek letters that are functions or constants."""
 _NUMBERS = (("e",), ("pi",))
 """Letters that are numbers, also in formulas without these numbers."""
@@ -30,7 +30,7 @@ _NUMBERS = (("e",), ("pi",))
 def _letters(template: str) -> tuple[tuple[str, bool], ...]:
     """Return the letters that a template uses for a function, and whether each has scripts."""
     found = _LETTERS.findall(_WORDS.sub("", template))
-    return tuple((word, bool(script)) for sign, word, script in found if (word in _GREEK) or not sign)
+    return tuple((word, bool(script)) for sign, word, script in found if (word in _SYMBOLS) or not sign)
 
 
 class Glyphs:
@@ -38,7 +38,7 @@ class Glyphs:
 
     Args:
         read: the names in the formula, variables and sizes.
-        known: all names that a reader of the formula knows, in the order in which it finds them.
+        beside: all names that a reader of the formula knows, in the order in which it finds them.
 
     Example:
         >>> glyphs = Glyphs(["x1", "x_1", "sigma"])
@@ -46,19 +46,19 @@ class Glyphs:
         ('x_{1}', '\\mathtt{x\\_1}', False)
     """
 
-    def __init__(self, read: Iterable[str], known: Iterable[str] = ()) -> None:
-        names, known = tuple(dict.fromkeys(read)), tuple(known)
+    def __init__(self, read: Iterable[str], beside: Iterable[str] = ()) -> None:
+        names, beside = tuple(dict.fromkeys(read)), tuple(beside)
         first: dict[tuple[str, ...], str] = {}
-        for name in (*known, *names):
+        for name in (*beside, *names):
             first.setdefault(name_parts(name), name)
         alike = {n for n in names if first[parts := name_parts(n)] != n or parts in _NUMBERS}
-        self._texts = {n: _typewriter(n) if n in alike else latex_name(n) for n in names}
-        self._looks = {name_parts(n) for n in (*known, *names) if n not in alike}
+        self._texts = {n: _verbatim(n) if n in alike else latex_name(n) for n in names}
+        self._looks = {name_parts(n) for n in (*beside, *names) if n not in alike}
         self._joined = {"".join(parts) for parts in self._looks}
         self._heads = {parts[0] for parts in self._looks}
 
     @property
-    def taken(self) -> set[str]:
+    def used(self) -> set[str]:
         """The texts that stand for names."""
         return {*self._texts.values(), *map(latex_name, map("_".join, self._looks))}
 
@@ -78,11 +78,11 @@ class Glyphs:
         plain = re.sub(r"\\(?:mathrm|left|right)", "", text).replace("+", "plus").replace("-", "minus")
         return re.sub(r"[\W_]", "", plain) in self._joined
 
-    def indices(self, letters: str, taken: str = "") -> dict[int, str]:
-        """Return a table that replaces index letters that are names, or taken, by other letters."""
-        used = {c for c in letters if (c,) in self._looks or c in taken}
-        free = (c for c in _INDICES if c not in letters + taken and (c,) not in self._looks)
-        return str.maketrans(dict(zip(sorted(used), free, strict=False)))
+    def indices(self, letters: str, inside: str = "") -> dict[int, str]:
+        """Return a table that replaces index letters that are names, or indices inside, by other letters."""
+        replaced = {c for c in letters if (c,) in self._looks or c in inside}
+        free = (c for c in _INDICES if c not in letters + inside and (c,) not in self._looks)
+        return str.maketrans(dict(zip(sorted(replaced), free, strict=False)))
 
     def size(self, size: Size) -> str:
         r"""Return the size of an axis.
@@ -110,7 +110,7 @@ class Glyphs:
         return r" \times ".join(map(self.size, shape)) or "1"
 
 
-def _typewriter(name: str) -> str:
+def _verbatim(name: str) -> str:
     return rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
 
 

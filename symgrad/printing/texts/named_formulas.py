@@ -16,19 +16,19 @@ from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, latex_number
 
 
-def formulas_latex(found: NamedFormulas, known: Iterable[str] = ()) -> str:
+def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
     r"""Return a formula as LaTeX; if it has new names, as an ``aligned`` environment that defines them."""
-    first, *others = formula_rows(found, known)
+    first, *others = formula_rows(found, beside)
     return latex_rows([f"& {first}", *others]) if others else first
 
 
-def named_latex(node: Node, spelling: Notation, known: Iterable[str] = ()) -> str:
+def named_latex(node: Node, spelling: Notation, beside: Iterable[str] = ()) -> str:
     """Return a formula over names as LaTeX, with numbers and calls as the program writes them."""
-    return latex(node, spelled=spelled_latex(spelling, known=known), known=known)
+    return latex(node, spelled=spelled_latex(spelling, beside=beside), beside=beside)
 
 
 def spelled_latex(
-    spelling: Notation, names: Mapping[Node, Written] = {}, known: Iterable[str] = ()
+    spelling: Notation, names: Mapping[Node, Written] = {}, beside: Iterable[str] = ()
 ) -> dict[Node, Written]:
     """Return the nodes for `latex` that are not written as their formula: names, numbers, calls."""
     spelled = {
@@ -40,8 +40,8 @@ def spelled_latex(
             name, argument = spelling.calls[node]
             how = form_of(name, 1)
             if how is not None and how.latex is not None:
-                inside = latex(argument, spelled=spelled, known=known)
-                free = Glyphs(_names_in([argument]), known).is_free(how.latex)
+                inside = latex(argument, spelled=spelled, beside=beside)
+                free = Glyphs(_names_in([argument]), beside).is_free(how.latex)
                 spelled[node] = (how.latex.format(inside) if free else word_call(name, [inside])), ATOM
     return spelled
 
@@ -50,22 +50,22 @@ def _names_in(nodes: Iterable[Node]) -> list[str]:
     return [s.name for s in symbols_of(nodes)]
 
 
-def formula_rows(found: NamedFormulas, known: Iterable[str] = ()) -> list[str]:
+def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
     read = _names_in([*found.results, *(node for line in found.lines for node in line)])
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
-    known = [*known, *read]
-    glyphs = Glyphs(read, known)
+    beside = [*beside, *read]
+    glyphs = Glyphs(read, beside)
     slopes = {
         name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)
         for name, (of, by) in found.slopes.items()
     }
-    spelled = spelled_latex(found.spelling, slopes, known)
-    rows = [latex(node, spelled=spelled, known=known) for node in found.results]
+    spelled = spelled_latex(found.spelling, slopes, beside)
+    rows = [latex(node, spelled=spelled, beside=beside) for node in found.results]
     for k, (name, body) in enumerate(found.lines):
         start = r"\text{where} \quad " if not k else ""
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
-        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, known=known)}")
+        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, beside=beside)}")
     return rows
 
 

@@ -143,7 +143,7 @@ def test_every_op_with_names_that_look_like_its_letters(title: str) -> None:
         own = known_in(node)
         others = {name: Expr(symbol(Declaration(name))) for name in NAMES}
         for known in (own, {**own, **{n: e for n, e in others.items() if n not in own}}):
-            text = latex(node, known=known)
+            text = latex(node, beside=known)
             found = last_of(sg.parse_latex(text, symbols=known))
             assert found.shape == node.shape, text
             assert found.node is node or sg.equal(found, Expr(node)).status == "proved", text

@@ -150,7 +150,7 @@ class LetterRules(ProgramReader):
         """Tell whether a letter with its scripts is a known name."""
         return self.name_here(tree) is not None
 
-    def is_known_letter(self, tree: Tree) -> bool:
+    def is_declared_letter(self, tree: Tree) -> bool:
         """Tell whether a letter is a known name, with its subscript or without it, whatever stands above it."""
         if not isinstance(tree, Scripted):
             return self.is_known(tree)

@@ -49,7 +49,7 @@ class SpecialRules(ComposedRules):
             )
         if isinstance(base, Word) and base.style == "operator" and base.text == "Id":
             return (yield self._identity(factor)), 1
-        if not isinstance(base, Word) or self.is_known_letter(factor):
+        if not isinstance(base, Word) or self.is_declared_letter(factor):
             return None
         if (
             base.style == "blackboard"

@@ -70,7 +70,7 @@ class ApplicationRules(AppliedRules):
         here = self.function_here(tree)
         if here is not None:
             return here.name if bracket is not None else None
-        if self.is_known_letter(tree) and not is_operator:
+        if self.is_declared_letter(tree) and not is_operator:
             return None
         if word.upright and len(word.text) > 1:
             spelled = word.text.replace("-", "_")
@@ -258,7 +258,7 @@ class ApplicationRules(AppliedRules):
             )
             return
         what = f"{self.text_of(tree)}{self.text_of(bracket)}"
-        if self.is_known_letter(tree) or self.constant_here(tree):
+        if self.is_declared_letter(tree) or self.constant_here(tree):
             if len(bracket.items) > 1:
                 raise self.refuse(
                     f"'{self.text_of(tree)}' is a name, and no function",
