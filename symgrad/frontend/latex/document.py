@@ -8,6 +8,7 @@ from typing import Any
 
 from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
+from symgrad.frontend.latex.meaning.order import reading_order
 from symgrad.frontend.latex.meaning.readings import Ambiguity
 from symgrad.frontend.latex.syntax.grammar import statements
 from symgrad.frontend.latex.syntax.lexer import latex_error, split_rows, tokenize
@@ -77,7 +78,8 @@ def parse_latex_program(
         SymgradError: if the text is wrong; the message has the place.
 
     Example:
-        >>> from symgrad.frontend.latex.meaning.readings import checked_options
+        >>> from symgrad.frontend.latex.meaning.order import reading_order
+from symgrad.frontend.latex.meaning.readings import checked_options
         >>> found = parse_latex_program(r"\sin x y", checked_options({}))
         >>> found.listing.names, found.readings[0].meaning
         (('x', 'y'), 'sin(x*y)')
@@ -103,7 +105,7 @@ def parse_latex_program(
     with gc_paused():
         if not strict:
             reader.infer_arrays([side for line in lines for side in line.sides])
-        for line in lines:
+        for line in reading_order(lines, reader.key_of):
             reader.statement(line)
     found = reader.listing()
     listing = Listing(

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL, POW
 from symgrad.ir.sizes import size_sum
+from symgrad.printing.latex.glyphs import Texts
 from symgrad.printing.latex.pieces import (
     HADAMARD,
     MATRIX,
     OPEN,
     SCALED,
     SIGNED,
-    Texts,
     Written,
     juxtapose,
-    latex_shape,
-    latex_size,
     within,
 )
 from symgrad.printing.limits import NESTED_CONTRACTIONS
 
+_IDENTITY = r"\operatorname{Id}"
+_INDEXED = re.compile(r"\\right\]_\{([^}]*)\}|\\sum_\{([^}]*)\}")
 _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an index
 
 
@@ -95,10 +96,13 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
     return _scaled((fraction, SIGNED if sign else MUL), (text, rank))
 
 
-def array_power(base: Written, exponent: str, rank: int) -> Written:
-    r"""Write an entrywise power: for a matrix with a ring, since A^2 is a matrix product."""
-    ring = r"\circ " if rank > 1 else ""
-    return f"{within(base, ATOM)}^{{{ring}{exponent}}}", POW
+def array_power(base: Written, exponent: str, rank: int, texts: Texts) -> Written:
+    r"""Write an entrywise power: with a ring for a matrix, since A^2 is a matrix product, and for x^T."""
+    ring = r"\circ " if rank > 1 or (rank and exponent == "T") else ""
+    text = within(base, ATOM)
+    if re.search("[a-zA-Z]", exponent) and texts.glyphs.looks_like_name(f"{text}{exponent}"):
+        text = rf"\left({text}\right)"
+    return f"{text}^{{{ring}{exponent}}}", POW
 
 
 # -------------------------------------------------------------------------------------------------------- contractions
@@ -143,8 +147,19 @@ def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
     ]
 
 
-def _einsum(node: Node, texts: Texts) -> Written:
+def _spelled(node: Node, texts: Texts) -> ContractionSpelling:
+    """Return the spelling of a contraction with index letters that are no names, nor indices in a factor."""
     s = spell(node)
+    letters = "".join(dict.fromkeys("".join((*s.labels, s.result))))
+    inside = "" if s.form == "product" else " ".join(texts[a][0] for a in node.args)
+    table = texts.glyphs.indices(letters, "".join(map("".join, _INDEXED.findall(inside))))
+    return replace(
+        s, labels=tuple(own.translate(table) for own in s.labels), result=s.result.translate(table)
+    )
+
+
+def _einsum(node: Node, texts: Texts) -> Written:
+    s = _spelled(node, texts)
     arg = node.args[0]
     flat = all(len(a.shape) <= 2 for a in node.args)
     match s.form:
@@ -188,7 +203,7 @@ def _sum(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
         norm = rf"\left\lVert {texts[arg.args[0]][0]} \right\rVert" + "_{F}" * (len(arg.shape) == 2)
         return f"{norm}^{{2}}", POW
     if _SIMPLE.fullmatch(text):
-        return rf"\sum_{{{', '.join(s.labels[0])}}} {text}_{{{' '.join(s.labels[0])}}}", OPEN
+        return rf"\sum_{{{', '.join(s.labels[0])}}} {_entry(texts[arg], ' '.join(s.labels[0]), texts)}", OPEN
     return _call("sum", text)
 
 
@@ -211,7 +226,7 @@ def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
 def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     factors: list[str] = []
     for arg, own in zip(node.args, s.labels, strict=True):
-        factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")
+        factors.append(_entry(texts[arg], " ".join(own), texts))
     text = juxtapose(factors)
     if s.summed:
         text = rf"\sum_{{{', '.join(s.summed)}}} {text}"
@@ -229,7 +244,7 @@ def _call(name: str, inside: str, subscripts: Sequence[int | str] = ()) -> Writt
 
 
 def _broadcast(node: Node, texts: Texts) -> Written:
-    arg, shape = node.args[0], latex_shape(node.shape)
+    arg, shape = node.args[0], texts.glyphs.shape(node.shape)
     if arg.shape:
         return _call("broadcast", texts[arg][0], [shape])
     if arg.is_number(0):
@@ -243,29 +258,37 @@ def _reshape(node: Node, texts: Texts) -> Written:
         return texts[arg]  # axes of length 1 are not shown
     found = subscript(node, texts.opaque)
     if found is not None:
-        return _subscripted(texts[found[0]], [_item(i) for i in found[1]])
-    return _call("reshape", texts[arg][0], [latex_shape(node.shape)])
+        return _subscripted(texts[found[0]], [_item(i, texts) for i in found[1]], texts)
+    return _call("reshape", texts[arg][0], [texts.glyphs.shape(node.shape)])
 
 
 def _slice(node: Node, texts: Texts) -> Written:
-    return _subscripted(texts[node.args[0]], [_item(t) for t in node.params[0]])
+    return _subscripted(texts[node.args[0]], [_item(t, texts) for t in node.params[0]], texts)
 
 
-def _item(item: Item) -> str:
+def _item(item: Item, texts: Texts) -> str:
     if item is None:
         return r"\ast"
     if isinstance(item, int):
         return str(item)
     start, stop, step = item
-    ends = ["" if end is None else latex_size(end) for end in (start, stop)]
+    ends = ["" if end is None else texts.glyphs.size(end) for end in (start, stop)]
     return ":".join([*ends, *([str(step)] if step != 1 else [])])
 
 
-def _subscripted(base: Written, items: Sequence[str]) -> Written:
+def _subscripted(base: Written, items: Sequence[str], texts: Texts) -> Written:
     shown = list(items)
     while len(shown) > 1 and shown[-1] == ":":
         shown.pop()
-    return f"{_indexable(base)}_{{{', '.join(shown)}}}", ATOM
+    return _entry(base, ", ".join(shown), texts), ATOM
+
+
+def _entry(base: Written, below: str, texts: Texts) -> str:
+    """Return a text with an index, in parentheses if it would look like a name."""
+    text = _indexable(base)
+    if not text.endswith(")") and texts.glyphs.looks_like_name(f"{text}{below}"):
+        text = rf"\left({text}\right)"
+    return f"{text}_{{{below}}}"
 
 
 def _indexable(part: Written) -> str:
@@ -281,7 +304,7 @@ def _gather(node: Node, texts: Texts) -> Written:
     items = [":"] * (max(axes) + 1)
     for axis, index in zip(axes, indices, strict=True):
         items[axis] = texts[index][0]
-    return _subscripted(texts[base], items)
+    return _subscripted(texts[base], items, texts)
 
 
 def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
@@ -289,10 +312,10 @@ def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
 
     def write(node: Node, texts: Texts) -> Written:
         inside = ", ".join(texts[a][0] for a in node.args)
-        where = ", ".join(_item(t) for t in node.params[0]) if node.op.name == "unslice" else ""
+        where = ", ".join(_item(t, texts) for t in node.params[0]) if node.op.name == "unslice" else ""
         if where:
             inside = rf"{inside};\ {where}"
-        return _call(name, inside, [latex_shape(node.shape)])
+        return _call(name, inside, [texts.glyphs.shape(node.shape)])
 
     return write
 
@@ -326,17 +349,19 @@ def _concatenate(node: Node, texts: Texts) -> Written:
 
 
 def _one_hot(node: Node, texts: Texts) -> Written:
-    return _call("onehot", texts[node.args[0]][0], [latex_size(node.params[0])])
+    return _call("onehot", texts[node.args[0]][0], [texts.glyphs.size(node.params[0])])
 
 
 def _eye(node: Node, texts: Texts) -> Written:
     rows, columns = node.params
-    letter = r"\mathbf{I}" if "I" in texts.letters else "I"
-    return f"{letter}_{{{latex_size(rows) if rows == columns else latex_shape((rows, columns))}}}", ATOM
+    glyphs = texts.glyphs
+    below = glyphs.size(rows) if rows == columns else glyphs.shape((rows, columns))
+    free = glyphs.is_free("I") and not glyphs.looks_like_name(f"I{below}")
+    return f"{'I' if free else _IDENTITY}_{{{below}}}", ATOM
 
 
-def _iota(node: Node, _texts: Texts) -> Written:
-    return rf"\left(0, \ldots, {latex_size(size_sum([node.params[0], -1]))}\right)", ATOM
+def _iota(node: Node, texts: Texts) -> Written:
+    return rf"\left(0, \ldots, {texts.glyphs.size(size_sum([node.params[0], -1]))}\right)", ATOM
 
 
 def _inv(node: Node, texts: Texts) -> Written:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.printing.latex.arrays import (
@@ -23,16 +23,13 @@ from symgrad.printing.latex.arrays import (
     is_product,
     rows_in,
 )
+from symgrad.printing.latex.glyphs import Glyphs, Texts
 from symgrad.printing.latex.pieces import (
     HADAMARD,
     OPEN,
     SIGNED,
-    Texts,
-    base_letter,
     juxtapose,
-    latex_name,
     latex_number,
-    latex_size,
     within,
 )
 from symgrad.printing.latex.pieces import Written as _Written
@@ -45,6 +42,9 @@ _CONSTANTS = {
     "EulerGamma": r"\gamma_{\mathrm{E}}",
     "Catalan": r"G_{\mathrm{Catalan}}",
     "GoldenRatio": r"\varphi_{\mathrm{golden}}",
+}
+_CONSTANT_WORDS = {name: rf"\operatorname{{{name}}}" for name in ("EulerGamma", "Catalan", "GoldenRatio")} | {
+    "E": r"\exp\left(1\right)"
 }
 _FUNCTION = re.compile(r"(\\[a-zA-Z]+|\\operatorname\{\{\w+\}\})\\left\(\{0\}\\right\)")
 
@@ -61,7 +61,7 @@ def latex(
         node: the node.
         names: nodes that are written as a name, such as a program's variables.
         spelled: nodes with another text, each with the rank of the text.
-        beside: names of the program in their order, also those that do not occur: each has one text in all formulas.
+        beside: names that the formula need not contain, such as all names of its program; nothing else looks like them.
 
     Returns:
         One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
@@ -75,29 +75,27 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    known = dict(names or {})
+    named = dict(names or {})
     # Named nodes are not entered: their text may be exponentially longer than their graph.
-    order = topological([node], until={n for n in (*known, *(spelled or {})) if n is not node})
-    variables = [known.get(n) or n.name for n in order if n in known or n.op is SYMBOL]
-    texts, letters = texts_of_names(tuple(dict.fromkeys([*beside, *variables])))
-    written = Texts()
-    written.upright_e = "e" in texts and "e" not in variables
-    written.letters = letters
+    order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
+    read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
+    sized = (n for n in order if n.shape or (n.params and not n.op.pointwise and n.op is not CONSTANT))
+    sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
+    glyphs = Glyphs([*read, *sizes], beside)
+    written = Texts(glyphs)
     for n, text in (spelled or {}).items():
         written[n] = text
         written.opaque.add(n)
     for n in order:
         if n in written:
             continue
-        if n in known or n.op is SYMBOL:
-            text = texts[known.get(n) or n.name]
-            if n is not node or n.op is SYMBOL:
-                written[n] = (text, ATOM)
-                written.opaque.add(n)
+        if n.op is SYMBOL or (n in named and n is not node):
+            written[n] = (glyphs.name(named.get(n) or n.name), ATOM)
+            written.opaque.add(n)
     short = _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
     rows = {row for n in order for row in rows_in(n, written)}
-    fresh = _fresh(set(texts.values()))
+    fresh = _fresh(glyphs)
     lines: list[str] = []
     for n in order:
         if n in written:
@@ -123,25 +121,17 @@ def latex(
     )
 
 
-@lru_cache(maxsize=64)
-def texts_of_names(names: tuple[str, ...]) -> tuple[Mapping[str, str], frozenset[str]]:
-    """Return the text of each name, and the letters with which they begin.
-
-    x1 and x_1 would look alike, and so would a variable e and the constant: only the first is written so.
-    """
-    found: dict[str, str] = {}
-    taken = set(_CONSTANTS.values())
-    for name in names:
-        text = latex_name(name)
-        found[name] = text if text not in taken else rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
-        taken.add(text)
-    return found, frozenset(letter for text in found.values() if (letter := base_letter(text)) is not None)
+def word_call(name: str, arguments: Sequence[str]) -> str:
+    """Return a call of a function by its name in the program notation, for functions whose letter is a variable."""
+    word = r"\exp" if name == "exp" else rf"\operatorname{{{name.replace('_', chr(92) + '_')}}}"
+    return rf"{word}\left({', '.join(arguments)}\right)"
 
 
-def _fresh(taken: set[str]) -> Iterator[str]:
-    """Return the names t_1, t_2, ... that are not taken."""
+def _fresh(glyphs: Glyphs) -> Iterator[str]:
+    """Yield the names t_1, t_2, ... that are not taken."""
+    taken = glyphs.texts()
     first = 1 + sum(1 for t in taken if t.startswith("t_{"))
-    return (name for number in count(first) if (name := f"t_{{{number}}}") not in taken)
+    yield from (name for number in count(first) if (name := f"t_{{{number}}}") not in taken)
 
 
 def _expanded(order: Iterable[Node], written: Texts) -> int:
@@ -161,13 +151,15 @@ def _write(node: Node, written: Texts) -> _Written:
         value = node.value
         return (rf"\mathrm{{{value}}}", ATOM) if isinstance(value, bool) else latex_number(value)
     if op is CONSTANT:
-        upright = written.upright_e and node.params[0] == "E"
-        return r"\mathrm{e}" if upright else _CONSTANTS[node.params[0]], ATOM
+        name = node.params[0]
+        return _CONSTANTS[name] if written.glyphs.is_free(_CONSTANTS[name]) else _CONSTANT_WORDS[name], ATOM
     if op is SIZE:
-        return latex_size(node.params[0]), ATOM
+        return written.glyphs.size(node.params[0]), ATOM
     if op.name in ARRAY_FORMS:
         return ARRAY_FORMS[op.name](node, written)
-    template = written.template(node, _template(node))
+    template = _template(node)
+    if not written.glyphs.is_free(template):
+        return word_call(op.name, [*map(str, node.params), *(written[a][0] for a in node.args)]), ATOM
     if not op.pointwise:
         return template.format(*(written[a][0] for a in node.args)), op.precedence
     special = _SPECIAL.get(op.name)
@@ -263,15 +255,14 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
 def _power(node: Node, written: Texts) -> _Written:
     base, exponent = node.args
     text = written[exponent][0]
-    template = written.template(base, _template(base))
-    function = None if base in written.opaque else _FUNCTION.fullmatch(template)
+    function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
     inside = written[base.args[0]][0] if function else ""
     # sin^2(x), but never sin^-1(x), which means the inverse; a named base has no function at which to write the power.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":
         name = function[1].format()
         if written[base] == (rf"{name}\left({inside}\right)", ATOM):
             return rf"{name}^{{{text}}}\left({inside}\right)", POW
-    return array_power(written[base], text, len(node.shape))
+    return array_power(written[base], text, len(node.shape), written)
 
 
 def _choice(node: Node, written: Texts) -> _Written:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from functools import cache
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias
 
-from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, number_text
-from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.types import NAME, Number
+from symgrad.ir.types import Number
 
 Written: TypeAlias = tuple[str, float]
 """A text and the rank of its outermost form."""
@@ -58,6 +56,7 @@ def juxtapose(factors: Iterable[str]) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)
 def latex_name(name: str) -> str:
     r"""Return a variable's name as LaTeX: Greek letters, subscripts, upright words.
 
@@ -79,45 +78,6 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
-_LETTER = r"\\(?:operatorname|mathrm)\{+([A-Za-z]\w*)\}+|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z]"
-_BASE = re.compile(_LETTER)
-_SCRIPT = r"[_^](?:\{+(?:[^{}]|\{[^{}]*\})*\}+|[\w+])"
-_CALLED = re.compile(rf"(?:{_LETTER})(?=(?:{_SCRIPT})*\\left\()")
-
-
-def base_letter(text: str) -> str | None:
-    r"""Return the letter or word with which a name begins; None for other texts.
-
-    Example:
-        >>> [base_letter(t) for t in (r"\psi_{1}", r"\mathrm{Si}", "x", "-x")]
-        ['\\psi', 'Si', 'x', None]
-    """
-    found = _BASE.match(text)
-    return None if found is None else found[1] or found[0]
-
-
-@cache
-def called_letters(template: str) -> frozenset[str]:
-    r"""Return the letters and words before the brackets of calls in a template.
-
-    Example:
-        >>> sorted(called_letters(r"\log \Gamma\left({0}\right) + \operatorname{{Si}}_{{1}}\left({0}\right)"))
-        ['Si', '\\Gamma']
-    """
-    return frozenset(found[1] or found[0] for found in _CALLED.finditer(template))
-
-
-def function_latex_by_name(name: str, count: int, parameters: Iterable[object] = ()) -> str:
-    r"""Return the template of a function that is written by its name in programs, after static parameters.
-
-    Example:
-        >>> function_latex_by_name("jv", 2)
-        '\\operatorname{{jv}}\\left({0}, {1}\\right)'
-    """
-    arguments = ", ".join([*map(str, parameters), *(f"{{{k}}}" for k in range(count))])
-    return rf"\operatorname{{{{{name.replace('_', chr(92) + '_')}}}}}\left({arguments}\right)"
-
-
 def latex_number(value: Number, text: str | None = None) -> Written:
     """Return an exact number, with small fractions as fractions.
 
@@ -132,50 +92,3 @@ def latex_number(value: Number, text: str | None = None) -> Written:
         power = f"10^{{{exponent}}}"
         text, rank = (power, POW) if mantissa == "1" else (rf"{mantissa} \cdot {power}", MUL)
     return (f"-{text}", SIGNED) if value < 0 else (text, rank)
-
-
-def latex_size(size: Size) -> str:
-    r"""Return the size of an axis.
-
-    Example:
-        >>> from symgrad.ir.sizes import size_sum
-        >>> latex_size("n_rows"), latex_size(size_sum(["n", 1]))
-        ('n_{\\mathrm{rows}}', 'n + 1')
-    """
-    if isinstance(size, int):
-        return str(size)
-    if isinstance(size, str):
-        return latex_name(size)
-    text = re.sub(NAME, lambda m: _FUNCTIONS.get(m[0]) or latex_name(m[0]), str(size))
-    return text.replace("*", " ")
-
-
-_FUNCTIONS = {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}"}
-
-
-def latex_shape(shape: Shape) -> str:
-    r"""Return a shape.
-
-    Example:
-        >>> latex_shape(("n", 5))
-        'n \\times 5'
-    """
-    return r" \times ".join(map(latex_size, shape)) or "1"
-
-
-class Texts(dict[Node, Written]):
-    """The text of each node so far; ``opaque`` nodes are written as names."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opaque: set[Node] = set()
-        self.letters: Collection[str] = ()  # with which names begin
-        self.upright_e = False  # for Euler's number, where a value may be called e
-
-    def template(self, node: Node, template: str) -> str:
-        """Return the template of a node, which is written by its name if its letter is that of a variable."""
-        if template.startswith("e^") and self.upright_e:
-            template = rf"\mathrm{{{{e}}}}{template[1:]}"
-        if not node.op.pointwise or called_letters(template).isdisjoint(self.letters):
-            return template
-        return function_latex_by_name(node.op.name, len(node.args), node.params)

@@ -11,14 +11,9 @@ from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_formulas import NamedFormulas
-from symgrad.printing.latex.expressions import latex, texts_of_names
-from symgrad.printing.latex.pieces import (
-    Written,
-    called_letters,
-    function_latex_by_name,
-    latex_name,
-    latex_number,
-)
+from symgrad.printing.latex.expressions import latex, word_call
+from symgrad.printing.latex.glyphs import Glyphs
+from symgrad.printing.latex.pieces import Written, latex_number
 
 
 def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
@@ -28,19 +23,12 @@ def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
 
 
 def named_latex(node: Node, spelling: Notation, beside: Iterable[str] = ()) -> str:
-    """Return a formula over names as LaTeX, with numbers and calls as the program writes them.
-
-    Args:
-        node: the formula.
-        spelling: the notation of the program.
-        beside: all names of the program, as for `latex`.
-    """
-    beside = list(beside)
+    """Return a formula over names as LaTeX, with numbers and calls as the program writes them."""
     return latex(node, spelled=spelled_latex(spelling, beside=beside), beside=beside)
 
 
 def spelled_latex(
-    spelling: Notation, names: Mapping[Node, Written] = {}, beside: Sequence[str] = ()
+    spelling: Notation, names: Mapping[Node, Written] = {}, beside: Iterable[str] = ()
 ) -> dict[Node, Written]:
     """Return the nodes for `latex` that are not written as their formula: names, numbers, calls."""
     spelled = {
@@ -52,30 +40,31 @@ def spelled_latex(
             name, argument = spelling.calls[node]
             how = form_of(name, 1)
             if how is not None and how.latex is not None:
-                names_here = dict.fromkeys([*beside, *(s.name for s in symbols_of([argument]))])
-                clashes = called_letters(how.latex) & texts_of_names(tuple(names_here))[1]
-                template = function_latex_by_name(name, 1) if clashes else how.latex
-                spelled[node] = template.format(latex(argument, spelled=spelled, beside=beside)), ATOM
+                inside = latex(argument, spelled=spelled, beside=beside)
+                free = Glyphs(_names_in([argument]), beside).is_free(how.latex)
+                spelled[node] = (how.latex.format(inside) if free else word_call(name, [inside])), ATOM
     return spelled
 
 
-def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
-    """Return formulas as LaTeX, and then an aligned row that defines each new name.
+def _names_in(nodes: Iterable[Node]) -> list[str]:
+    return [s.name for s in symbols_of(nodes)]
 
-    Args:
-        found: the formulas.
-        beside: all names of the program, as for `latex`.
-    """
-    beside = list(beside)
+
+def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
+    """Return formulas as LaTeX, and then an aligned row that defines each new name."""
+    read = _names_in([*found.results, *(node for line in found.lines for node in line)])
+    read += [n for of, by in found.slopes.values() for n in (of, *by)]
+    beside = [*beside, *read]
+    glyphs = Glyphs(read, beside)
     slopes = {
-        name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
+        name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)
         for name, (of, by) in found.slopes.items()
     }
     spelled = spelled_latex(found.spelling, slopes, beside)
     rows = [latex(node, spelled=spelled, beside=beside) for node in found.results]
     for k, (name, body) in enumerate(found.lines):
         start = r"\text{where} \quad " if not k else ""
-        shown = spelled[name][0] if name in spelled else latex_name(name.name)
+        shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
         rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, beside=beside)}")
     return rows
 

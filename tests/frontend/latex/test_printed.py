@@ -16,14 +16,12 @@ from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.readings import checked_options
-from symgrad.ir.graph import OPS, Node, size_node, symbol
+from symgrad.ir.graph import CONSTANT, Node, size_node
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import BOOL, Declaration
 from symgrad.support.source import Source
 from tests.conftest import GOLDEN
 from tests.end_to_end import test_golden_arrays, test_golden_gradients
-from tests.printing.test_latex_arrays import SPELLINGS
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = {**test_golden_gradients.PROGRAMS, **test_golden_arrays.PROGRAMS}
@@ -49,17 +47,17 @@ def test_golden_programs_and_their_gradients(title: str) -> None:
         assert_same(last_of(sg.parse_latex(e.latex(), program)), e)
 
 
+def sizes_in(node: Node) -> set[str]:
+    return {
+        name for n in topological([node]) if n.op is not CONSTANT for name in names_of(n.shape, *n.params)
+    }
+
+
 def known_in(node: Node) -> dict[str, sg.Expr]:
     """Return the symbols of a node, and the sizes of its axes."""
     known = {s.name: Expr(s) for s in symbols_of([node])}
-    sizes = {name for n in topological([node]) for name in names_of(n.shape, *n.params)}
+    sizes = sizes_in(node)
     return {**{name: Expr(size_node(name)) for name in sizes}, **known}
-
-
-@pytest.mark.parametrize("text", SPELLINGS)
-def test_arrays(text: str) -> None:
-    node = SPELLINGS[text]
-    assert_same(last_of(sg.parse_latex(text, symbols=known_in(node))), Expr(node))
 
 
 def assert_close(found: sg.Expr, wanted: sg.Expr) -> None:
@@ -74,20 +72,6 @@ def assert_close(found: sg.Expr, wanted: sg.Expr) -> None:
     values = {n: v + v.T if inputs[n].node.declaration.symmetric else v for n, v in values.items()}
     left, right = (e(**{str(i.name): values[str(i.name)] for i in e.inputs}) for e in (found, wanted))
     np.testing.assert_allclose(left, right, rtol=1e-6, atol=1e-9)
-
-
-# x = y alone defines x.
-POINTWISE = sorted({op.name for op in OPS.values() if op.pointwise and op.name != "eq"})
-
-
-@pytest.mark.parametrize("name", POINTWISE)
-def test_every_op(name: str) -> None:
-    op = OPS[name]
-    letters = [symbol(Declaration(n)) for n in "xyz"]
-    truth = symbol(Declaration("b", BOOL))
-    args = [truth if kind == "bool" else s for kind, s in zip(op.takes, letters, strict=False)]
-    e = Expr(op(*args, params=(1,) * len(op.parameters)))
-    assert_same(last_of(sg.parse_latex(e.latex(), symbols=known_in(e.node))), e)
 
 
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
@@ -117,38 +101,6 @@ def test_both_sides_of_every_line_of_whole_programs(path: Path) -> None:
                 assert_close(Expr(value.node), Expr(reader.read(left).node))
         assert len(waiting) < len(pending)
         pending = waiting
-
-
-# Names that are printed with the letters of functions and constants, or like one another.
-# fmt: off
-NAMES = [
-    "I", "I3", "I_3", "e", "E", "i", "sigma", "gamma", "Gamma", "zeta", "Phi", "psi", "d", "dx", "T", "x1",
-    "x_1", "alpha", "lam", "beta", "B", "W", "Q", "P", "J", "J1", "K", "Y", "chi", "Si", "Ci", "erf", "sin",
-    "gamma_E", "digamma", "sum", "exp", "X",
-]
-# fmt: on
-FUNCTIONS = [
-    "sigmoid(x)",
-    "exp(x)*E()*pi",
-    "gamma(x)*EulerGamma()*Catalan()*GoldenRatio()",
-    "zeta(x)*erf(x)*ndtr(x)",
-    "digamma(x) + polygamma(1, x) + gammaln(x) + log_ndtr(x)",
-    "besseli(1, x) + ive(1, x)",
-    "sum((A + eye(3))**2) + trace(A@eye(3))",
-    "lambertw(x) + besselj(1, x) + bessely(1, x) + besselk(1, x)",
-    "Si(x) + Ci(x) + expint(1, x) + beta(x, 2)",
-    "elliptic_k(x) + elliptic_e(x)",
-]
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("name", NAMES)
-def test_no_name_has_the_letter_of_a_function_or_constant(name: str, function: str) -> None:
-    declared = f"x : positive\nA : real[3, 3]\n{name} : real\nr = 2*{name}"
-    for text in (f"{name}*({function}) + {name}**2", function):  # also where the name does not occur
-        y = sg.parse(f"{declared}\ny = {text}")["y"]
-        found = last_of(sg.parse_latex(y.latex(), sg.parse(declared)))
-        assert found.node is y.node or sg.equal(found, y).status == "proved", y.latex()
 
 
 def test_one_name_has_one_text_in_all_formulas_of_a_program() -> None:

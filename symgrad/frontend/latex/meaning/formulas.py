@@ -66,6 +66,7 @@ class FormulaRules(ChoiceRules):
         super().__init__(source, given, strict, options)
         self.differentiate = differentiate
         self.defined_here: dict[str, LatexFunction] = {}
+        self.explained = {}
         self._rules: dict[type[Tree], Callable[[Any], Steps[Term]]] = {
             NumberTree: self._number,
             Word: self._word,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from symgrad.frontend.expressions.reader import ProgramReader
@@ -36,7 +36,9 @@ from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
-_CONSTANTS = {"gamma_E": "EulerGamma", "G_Catalan": "Catalan", "varphi_golden": "GoldenRatio"}
+_CONSTANTS = {
+    "gamma_E": "EulerGamma", "G_Catalan": "Catalan", "varphi_golden": "GoldenRatio", "phi_golden": "GoldenRatio",
+}  # fmt: skip
 _VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
 
 
@@ -148,6 +150,20 @@ class LetterRules(ProgramReader):
         """Tell whether a letter with its scripts is a known name."""
         return self.name_here(tree) is not None
 
+    def is_declared_letter(self, tree: Tree) -> bool:
+        """Tell whether a letter is a known name, with its subscript or without it, whatever stands above it."""
+        if not isinstance(tree, Scripted):
+            return self.is_known(tree)
+        bare = replace(tree, above=None, above_text="")
+        return any(map(self.is_known, (tree, bare, tree.base)))
+
+    def constant_here(self, tree: Tree) -> str | None:
+        r"""Return the constant that \operatorname{EulerGamma} or \gamma_{\mathrm{E}} is; None for other names."""
+        word = base_of(tree)
+        if word is not None and word.style == "operator" and word.text in _CONSTANTS.values():
+            return word.text
+        return None if self.is_known(tree) else _CONSTANTS.get(spelled_name(tree) or "")
+
     def named(self, name: str, tree: Tree) -> Term:
         """Return the value of a known name."""
         if name in self.local:
@@ -162,15 +178,13 @@ class LetterRules(ProgramReader):
     def letter(self, tree: Tree) -> Steps[Term]:
         """Return the value of a letter with accents, and perhaps with scripts that are part of its name."""
         word = base_of(tree)
-        spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
+        special = self.constant_here(tree)
+        if special is not None:
+            return self.term(constant(special), tree.start, tree.end)
         name = self.name_here(tree)
-        upright = word is not None and word.style == "upright" and self.options["e"] == "number"
-        if spelled == name == "e" and upright:  # as printed where a value may be called e
-            return self.term(constant("E"), tree.start, tree.end)
-        if spelled in _CONSTANTS and (name is None or r"{\mathrm{" in self.text_of(tree)):
-            return self.term(constant(_CONSTANTS[spelled]), tree.start, tree.end)
         if name is not None:
             return self.named(name, tree)
+        spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
         plain = tree is word
         if word is not None and plain:
             found = self._constant(word)
@@ -191,7 +205,7 @@ class LetterRules(ProgramReader):
     def _constant(self, word: Word) -> Term | None:
         if word.text == "pi":
             return self.term(constant("pi"), word.start, word.end)
-        if word.text == "e" and self.options["e"] == "number" and word.style in ("", "upright"):
+        if word.text == "e" and self.options["e"] == "number" and word.style in ("", "upright", "operator"):
             self.read_as(word, "Euler's number", 'e="name", or a declaration of e')
             return self.term(constant("E"), word.start, word.end)
         if word.text in ("True", "False") and word.upright:
@@ -228,7 +242,7 @@ class LetterRules(ProgramReader):
         inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
         if isinstance(above, Word) and above.upright and len(above.text) > 1:
             word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
-            return not self.is_known(above) and not (
+            return not (self.is_known(above) or self.constant_here(above)) and not (
                 word is not None and word.text == "e" and word is tree.base
             )
         return inside.startswith(("(", r"\left(")) and inside.endswith(")")

@@ -66,7 +66,11 @@ class LatexReader(FormulaRules):
                 expected="a single equals sign in a line: name = expression",
                 cure="keep one right-hand side",
             )
-        self.define_line(left, others[0], Tree(line.start, line.end))
+        key = self.key_of(left) if line.explains and self.derivative_of(left) is not None else None
+        if key is not None:
+            self.explained[key] = self.read(others[0])
+        else:
+            self.define_line(left, others[0], Tree(line.start, line.end))
 
     def define_line(self, left: Tree, right: Tree, whole: Tree) -> None:
         """Read a definition of a name, of a function, or of the entries of an array."""
@@ -107,7 +111,9 @@ class LatexReader(FormulaRules):
                 f"'{known}' is defined already, so this is a claim and no definition",
                 left,
                 expected="each name defined once",
-                cure="leave its declaration out, or write the right-hand side alone",
+                cure="leave its declaration out, or write the right-hand side alone"
+                if self.strict
+                else r"write this line first, or \text{where} before it",
                 cls=RedefinitionError,
             )
         self._assign(name, self.read(right), left)

@@ -2,22 +2,14 @@ r"""Convert letters with accents and scripts to names: \hat{y}_{t+1} is y_hat_t_
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Scripted, Tree, Word
 from symgrad.frontend.tokens.lexer import KEYWORDS
 from symgrad.frontend.tokens.lexer_errors import FORBIDDEN
+from symgrad.ir.notation.name_parts import name_parts
 
 _LAMBDAS = ("lam", "lamda", "lambd", "lmbda")
-_DIGITS = re.compile(r"(.*?\D)(\d+)")
-
-
-def _key(name: str) -> tuple[str, ...]:
-    """Return a name as its printed parts: the letter, then the subscripts; x1 and x_1 look alike."""
-    head, *rest = [part for part in name.split("_") if part] or ["_"]
-    digits = _DIGITS.fullmatch(head)
-    return (digits[1], digits[2], *rest) if digits else (head, *rest)
 
 
 def writable(name: str) -> str:
@@ -51,7 +43,7 @@ class KnownNames:
         self._exact.add(name)
         if name in self._verbatim:
             return
-        key = _key(name)
+        key = name_parts(name)
         self._by_key.setdefault(key, name)
         self._by_letters.setdefault("".join(key), name)
 
@@ -64,7 +56,7 @@ class KnownNames:
         """
         if exact:
             return spelled if spelled in self._exact else None
-        key = _key(spelled)
+        key = name_parts(spelled)
         found = self._by_key.get(key)
         if found is None and len(key) > 1:
             found = self._by_letters.get("".join(key))

@@ -19,6 +19,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, constant
 from symgrad.ir.sizes import Size
@@ -224,7 +225,7 @@ class ScriptRules(LetterRules):
         turned = self._turned(base, above, whole)
         if turned is not None:
             return turned
-        if isinstance(above, Command):
+        if isinstance(above, Command) and above.name not in CONSTANTS:
             raise self.refuse(
                 f"this mark above {self.text_of(base)} is no exponent",
                 above,

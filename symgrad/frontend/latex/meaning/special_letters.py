@@ -2,8 +2,6 @@ r"""Letters with a meaning of their own: indicators, identity matrices, ones; an
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from symgrad.frontend.latex.meaning.functions.composition import ComposedRules
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, Scripted, Tree, Word
@@ -49,13 +47,9 @@ class SpecialRules(ComposedRules):
                 expected=r"\frac{\partial f}{\partial x}",
                 cure="write the derivative as a fraction",
             )
-        if not isinstance(base, Word):
-            return None
-        letter = replace(factor, above=None, above_text="") if isinstance(factor, Scripted) else factor
-        sized = isinstance(factor, Scripted) and factor.below is not None
-        if base.text == "I" and base.style == "bold" and sized:  # as printed where a value is called I or I3
+        if isinstance(base, Word) and base.style == "operator" and base.text == "Id":
             return (yield self._identity(factor)), 1
-        if self.is_known(letter) or self.is_known(base):
+        if not isinstance(base, Word) or self.is_declared_letter(factor):
             return None
         if (
             base.style == "blackboard"

@@ -261,13 +261,17 @@ class AtomRules(Cursor, ABC):
         start, stop = token.start, self.tokens[end - 1].end
         if not inside:
             raise self.refuse(f"\\{token.text} holds nothing", token, "a letter or a word", "write it")
-        if plain and style == "upright" and (len(word) > 1 or token.text.startswith("operatorname")):
+        if style == "typewriter":  # the name itself, which other names look like
+            self.at = end
+            named = self.source.text[inside[0].start : inside[-1].end].replace("\\_", "_")
+            return Word(start, stop, named, style, upright=True)
+        if plain and (style == "operator" or (style == "upright" and len(word) > 1)):
             self.at = end
             return Word(start, stop, word, style, upright=True)
         if plain and len(word) == 1:
             self.at = end
             return Word(start, stop, word, style)
-        if plain and style in ("typewriter", "italic", "sans"):
+        if plain and style in ("italic", "sans"):
             self.at = end
             return Word(start, stop, word, style, upright=True)
         body = yield self._braced()

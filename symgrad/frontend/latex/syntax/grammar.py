@@ -6,6 +6,7 @@ loosest   \vee \veebar   \wedge   \neg   = < \le ...   + -   (side by side) \cdo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from symgrad.frontend.latex.syntax.brackets import BracketRules
 from symgrad.frontend.latex.syntax.lexer import LatexToken
@@ -29,6 +30,8 @@ _BETWEEN_STATEMENTS = (
     "if",
     "or",
 )
+_EXPLAINING = ("where", "with", "given")
+"""Words before definitions of names that stand in the formulas above."""
 
 
 def statements(source: Source, tokens: Sequence[LatexToken]) -> list[LatexLine]:
@@ -63,28 +66,41 @@ class LatexParser(BracketRules):
     def document(self) -> Steps[list[LatexLine]]:
         """Read all lines."""
         found: list[LatexLine] = []
+        explains = False
         while True:
-            self._between()
+            explains = self._between(explains)
             token = self.peek()
             if token is None:
                 return found
-            found.append((yield self._statement()))
+            line = yield self._statement()
+            found.append(replace(line, explains=explains and line.relations[:1] == ("=",)))
             after = self.peek()
             if after is not None and not (after.kind == "row" or self._ends_statement(after)):
                 raise self.misplaced(after)
 
-    def _between(self) -> None:
-        """Skip everything between lines: ends of rows, punctuation, words of prose."""
+    def _between(self, explains: bool) -> bool:
+        """Skip everything between lines: ends of rows, punctuation, words of prose.
+
+        Args:
+            explains: whether the line before is a definition of a name above it.
+
+        Returns:
+            Whether the next line is one.
+        """
         while (token := self.peek()) is not None:
             if token.kind == "row" or (token.kind == "sign" and token.text in ".,;"):
+                explains &= token.text != "."
                 self.take()
             elif (found := self.prose()) is not None:
                 word, end = found
-                if word.strip(" ,.:").lower() not in _BETWEEN_STATEMENTS:
-                    return
+                word = word.strip(" ,.:").lower()
+                if word not in _BETWEEN_STATEMENTS:
+                    return explains
+                explains = word in _EXPLAINING or (explains and word == "and")
                 self.at = end
             else:
-                return
+                return explains
+        return explains
 
     def _ends_statement(self, token: LatexToken) -> bool:
         if token.kind == "sign" and token.text in ".,;":

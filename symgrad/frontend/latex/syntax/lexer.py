@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from symgrad.frontend.glyphs import fraction_of, script_of
 from symgrad.frontend.latex.syntax.vocabulary import GREEK, LAYOUTS, MATRICES, SKIPPED
 from symgrad.frontend.limits import NESTING
+from symgrad.ir.notation.name_parts import letter_name
 from symgrad.support.errors import NestingError, ProgramSyntaxError
 from symgrad.support.source import Location, Source, Span
 
@@ -198,12 +199,9 @@ def _take_glyph(found: list[LatexToken], text: str, start: int, spaced: bool) ->
 
 def _foreign_letter(source: Source, text: str, start: int) -> tuple[str, str]:
     """Return a letter outside ASCII as a token: a Greek letter becomes its command."""
-    name = unicodedata.name(text, "")
-    words = name.replace("LAMDA", "LAMBDA").split()
-    if name.startswith(("GREEK SMALL LETTER", "GREEK CAPITAL LETTER")) and len(words) == 4:
-        greek = words[3].lower() if words[1] == "SMALL" else words[3].capitalize()
-        if greek in GREEK:
-            return "command", greek
+    letter = letter_name(text)
+    if letter is not None and letter in GREEK:
+        return "command", letter
     plain = unicodedata.normalize("NFKC", text)
     if len(plain) == 1 and plain.isascii():
         return "letter", plain

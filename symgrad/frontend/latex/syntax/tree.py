@@ -208,9 +208,11 @@ class LatexLine:
         relations: ``=``, ``<=``, ``approx`` and so on; there is one fewer than sides.
         start: where the line begins.
         end: where the line ends.
+        explains: whether it defines a name of the formulas above it: it follows the word "where".
     """
 
     sides: tuple[Tree, ...]
     relations: tuple[str, ...] = field(default=())
     start: int = 0
     end: int = 0
+    explains: bool = False

@@ -47,7 +47,7 @@ STYLES = {
     "mathbf": "bold", "boldsymbol": "bold", "bm": "bold", "pmb": "bold", "symbf": "bold", "bold": "bold",
     "mathcal": "script", "mathscr": "script", "mathfrak": "fraktur", "mathbb": "blackboard", "mathds": "blackboard",
     "mathtt": "typewriter", "mathsf": "sans", "mathit": "italic", "mathnormal": "", "mathrm": "upright",
-    "textrm": "upright", "operatorname": "upright", "operatorname*": "upright", "textbf": "bold", "textit": "upright",
+    "textrm": "upright", "operatorname": "operator", "operatorname*": "operator", "textbf": "bold", "textit": "upright",
     "text": "upright", "mbox": "upright", "textsf": "upright", "mathup": "upright", "texttt": "typewriter",
 }
 """Alphabets."""

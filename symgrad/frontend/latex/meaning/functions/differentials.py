@@ -86,11 +86,13 @@ class DifferentialRules(BigRules):
         differentiate: a function that returns derivatives; None if derivatives are refused.
         differential: a function that returns the differential of a value, if differentials are read.
         varied: the names whose differentials stand in the equation.
+        explained: the derivatives that are explained below a formula, by their keys.
     """
 
     differentiate: Differentiate | None = None
     differential: Callable[[Node], Node] | None = None
     varied: frozenset[str] = frozenset()
+    explained: dict[tuple[str | None, ...], Term]
 
     # ------------------------------------------------------------------------------------------------ how it is written
 
@@ -144,6 +146,18 @@ class DifferentialRules(BigRules):
             )
         return LatexDerivative(of, tuple(by))
 
+    def key_of(self, tree: Tree) -> tuple[str | None, ...] | None:
+        """Return what identifies a name, or the derivative of a name by names; None for other trees."""
+        found = self.derivative_of(tree)
+        if found is None:
+            name = self.name_here(tree) or spelled_name(tree)
+            return None if name is None else (name,)
+        return None if found.of is None else self._derivative_key(found, found.of)
+
+    def _derivative_key(self, found: LatexDerivative, of: Tree) -> tuple[str | None, ...] | None:
+        names = [spelled_name(self._bare(tree)) for tree in (of, *found.by)]
+        return None if None in names else ("d", *names)
+
     def _bare(self, tree: Tree) -> Tree:
         while isinstance(tree, Bracket) and tree.kind == "{}":
             tree = tree.items[0]
@@ -158,7 +172,7 @@ class DifferentialRules(BigRules):
             tree = self._bare(tree.base)
         if isinstance(tree, Command) and tree.name == "partial":
             return order
-        if isinstance(tree, Word) and tree.text in ("d", "D") and tree.style in ("", "upright"):
+        if isinstance(tree, Word) and tree.text in ("d", "D") and tree.style in ("", "upright", "operator"):
             known = tree.text in self.defined or tree.text in self.local
             return None if known or self.options["d"] == "name" else order
         return None
@@ -296,6 +310,9 @@ class DifferentialRules(BigRules):
 
     def derivative(self, written: LatexDerivative, of: Tree, whole: Tree) -> Steps[Term]:
         """Return a derivative that is written as a fraction."""
+        key = self._derivative_key(written, of)
+        if key in self.explained:
+            return Term(self.explained[key].node, whole.start, max(whole.end, of.end))
         y = yield self.value(of)
         by = list(zip((yield self.values(written.by)), written.by, strict=True))
         spot = Tree(whole.start, max(whole.end, of.end))

@@ -61,15 +61,16 @@ class ApplicationRules(AppliedRules):
         if isinstance(base, Command):
             return FUNCTIONS.get(base.name)
         word = base_of(base)
-        if word is None or isinstance(base, Accent) or self._named_in_full(tree):
+        if word is None or isinstance(base, Accent):
             return None
         bracket = self.call_bracket(after)
+        is_operator = word.style == "operator" and bracket is not None
+        if self.constant_here(base):
+            return None
         here = self.function_here(tree)
         if here is not None:
             return here.name if bracket is not None else None
-        # \operatorname{erf}(x) is no product, although a value has this name.
-        called = bracket is not None and self.text_of(base).startswith(r"\operatorname")
-        if self.is_known(base) and not called:
+        if self.is_declared_letter(tree) and not is_operator:
             return None
         if word.upright and len(word.text) > 1:
             spelled = word.text.replace("-", "_")
@@ -80,6 +81,8 @@ class ApplicationRules(AppliedRules):
                 found = found.lower()
             if found and is_function(found):
                 return found
+            if self.is_known(base):
+                return None
         if bracket is None or word.style in ("blackboard", "script", "bold", "fraktur"):
             return None
         if isinstance(tree, Scripted) and tree.below is not None and word.text in ORDERED:
@@ -109,7 +112,8 @@ class ApplicationRules(AppliedRules):
         """
         if not isinstance(tree, Scripted) or tree.below is None:
             return False
-        below = re.escape(self.source.text[tree.below[0].start : tree.below[-1].end].strip("{} "))
+        inside = self.source.text[tree.below[0].start : tree.below[-1].end].strip()
+        below = re.escape(inside[1:-1].strip() if inside.startswith("{") else inside)
         scripted = rf"(?<![\\\w]){letter}_(?:\{{\s*{below}\s*\}}|{below})(?!\w)"
         found = rf"(?<![\\\w]){letter}\s*&?\s*=(?!=)(?!\s*{letter}_[^=+*/-]*(?:[$.,;&]|\\\\|$))"  # do not match I = I_n
         if alone:
@@ -132,10 +136,6 @@ class ApplicationRules(AppliedRules):
             )
             self.read_as(word, f"the function {spelled}", option)
         return spelled or None
-
-    def _named_in_full(self, tree: Tree) -> bool:
-        """Tell whether a letter with its subscript is a declared name, and so not a function with an index."""
-        return isinstance(tree, Scripted) and self.is_known(tree) and self.function_here(tree) is None
 
     def call_bracket(self, tree: Tree | None) -> Bracket | None:
         """Return the brackets of a call, without scripts above them."""
@@ -258,7 +258,7 @@ class ApplicationRules(AppliedRules):
             )
             return
         what = f"{self.text_of(tree)}{self.text_of(bracket)}"
-        if self.is_known(tree):
+        if self.is_declared_letter(tree) or self.constant_here(tree):
             if len(bracket.items) > 1:
                 raise self.refuse(
                     f"'{self.text_of(tree)}' is a name, and no function",
