@@ -78,8 +78,7 @@ def parse_latex_program(
         SymgradError: if the text is wrong; the message has the place.
 
     Example:
-        >>> from symgrad.frontend.latex.meaning.order import reading_order
-from symgrad.frontend.latex.meaning.readings import checked_options
+        >>> from symgrad.frontend.latex.meaning.readings import checked_options
         >>> found = parse_latex_program(r"\sin x y", checked_options({}))
         >>> found.listing.names, found.readings[0].meaning
         (('x', 'y'), 'sin(x*y)')

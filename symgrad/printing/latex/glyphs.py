@@ -45,7 +45,9 @@ class _Looks(NamedTuple):
 @lru_cache(maxsize=64)
 def _looks(names: tuple[str, ...]) -> _Looks:
     first = {name_parts(name): name for name in reversed(names)}
-    return _Looks(first, frozenset(parts[0] for parts in first if parts not in _NUMBERS), frozenset(map("".join, first)))
+    return _Looks(
+        first, frozenset(parts[0] for parts in first if parts not in _NUMBERS), frozenset(map("".join, first))
+    )
 
 
 class Glyphs:
@@ -67,7 +69,9 @@ class Glyphs:
         own = _looks(tuple(n for n in names if name_parts(n) not in known.first))
         self._layers = known, own
         self._numbers = {parts for parts in map(name_parts, names) if parts in _NUMBERS}
-        self._texts = {n: latex_name(n) if self._looks_like(name_parts(n)) == n else _verbatim(n) for n in names}
+        self._texts = {
+            n: latex_name(n) if self._looks_like(name_parts(n)) == n else _verbatim(n) for n in names
+        }
 
     def _looks_like(self, parts: tuple[str, ...]) -> str | None:
         """Return the name that is printed as a letter with subscripts."""
@@ -76,7 +80,10 @@ class Glyphs:
 
     def texts(self) -> set[str]:
         """Return the texts that stand for names."""
-        return {*self._texts.values(), *(latex_name(n) for looks in self._layers for n in looks.first.values())}
+        return {
+            *self._texts.values(),
+            *(latex_name(n) for looks in self._layers for n in looks.first.values()),
+        }
 
     def name(self, name: str) -> str:
         """Return the glyph of a name."""
@@ -85,7 +92,8 @@ class Glyphs:
     def is_free(self, template: str) -> bool:
         """Tell whether no name looks like a letter of a function or constant."""
         return not any(
-            self._looks_like((letter,)) or (scripted and any(letter in looks.letters for looks in self._layers))
+            self._looks_like((letter,))
+            or (scripted and any(letter in looks.letters for looks in self._layers))
             for letter, scripted in _letters(template)
         )
 

@@ -34,7 +34,11 @@ def reading_order(
         own = [{*_defined(line, key_of)} for line in block]
         definition = {key: k for k in reversed(range(len(block))) for key in own[k]}
         needs = [
-            [definition[key] for key in map(key_of, trees_in(line.sides)) if key in definition and key not in mine]
+            [
+                definition[key]
+                for key in map(key_of, trees_in(line.sides))
+                if key in definition and key not in mine
+            ]
             for line, mine in zip(block, own, strict=True)
         ]
         places = [[at for at in needs[k] if at < k or block[at].explains] for k in range(len(block))]
