@@ -155,6 +155,11 @@ class Scan:
     others: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of steps: the last static parameter of the node is the `symgrad.ir.body.Body` of one step."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Structure(Generic[N]):
     """The fields of an op that is not pointwise: entries of its result depend on entries at other places.
@@ -170,8 +175,8 @@ class Structure(Generic[N]):
             arguments that do so (None for an argument without rows). It is None if an entry may depend on several rows.
         entries: the class of the entries of the result.
         total: whether the result has a value wherever its arguments have values.
-        native: how kernels compute it: ``native(node, args)`` in terms of simpler, unsimplified ops, or loops along an
-            axis; None for an op that loops compute directly.
+        native: how kernels compute it: ``native(node, args)`` in terms of simpler, unsimplified ops, loops along an axis,
+            or a loop of steps; None for an op that loops compute directly.
         written: ``written(node, names)``: the parts of its spelling in programs, and the precedence of the spelling.
             The reader parses the parts to the same node; ``names`` are the nodes with a name.
         source: ``source(node)``: the template of its Python source, or templates by library (numpy, jax, torch,
@@ -185,7 +190,7 @@ class Structure(Generic[N]):
     rows: Callable[[N, Sequence[int | None]], int | None]
     entries: Entries
     total: Total
-    native: Callable[[N, tuple[N, ...]], N] | Scan | None
+    native: Callable[[N, tuple[N, ...]], N] | Scan | Loop | None
     written: Callable[[N, Container[N]], tuple[list[str | tuple[N, int, bool]], int]]
     source: Callable[[N], str | Mapping[str, str]] | None
 

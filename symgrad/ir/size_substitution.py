@@ -11,6 +11,7 @@ from symgrad.ir.sizes import (
     Extent,
     Size,
     SizeAtom,
+    SizedParameter,
     names_of,
     nonnegative,
     size_ceildiv,
@@ -114,4 +115,6 @@ def size_names(outputs: Iterable[Node]) -> list[str]:
 def _static(value: Any, sizes: Mapping[str, Size]) -> Any:
     if isinstance(value, tuple):
         return tuple(_static(v, sizes) for v in cast("tuple[Any, ...]", value))
+    if isinstance(value, SizedParameter):
+        return value.with_sizes(sizes)
     return size_with(value, sizes) if isinstance(value, str | Extent) else value

@@ -10,11 +10,12 @@ for sizes of at least zero, so max(n, 0) is n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, cast
 
 from symgrad.ir.exact import SIZE_TERMS, exact_value
 from symgrad.support.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
@@ -339,6 +340,19 @@ def _value(atom: str | SizeAtom, sizes: Mapping[str, int]) -> int:
     return _ATOMS[atom.op](evaluate_size(atom.a, sizes), evaluate_size(atom.b, sizes))
 
 
+class SizedParameter(ABC):
+    """A static parameter that contains sizes and is no size or tuple itself."""
+
+    @property
+    @abstractmethod
+    def size_names(self) -> Sequence[str]:
+        """The names of the sizes in it."""
+
+    @abstractmethod
+    def with_sizes(self, names: Mapping[str, Size]) -> Self:
+        """Return the parameter with other sizes substituted for names."""
+
+
 def names_of(*items: Any) -> list[str]:
     """Return the names in sizes, each once, in order of appearance.
 
@@ -359,6 +373,8 @@ def _sizes_in(item: Any) -> Iterable[Any] | None:
     if isinstance(item, Extent):
         atoms = [atom for monomial, _ in item.terms for atom in monomial]
         return [part for a in atoms for part in ((a,) if isinstance(a, str) else (a.a, a.b))]
+    if isinstance(item, SizedParameter):
+        return item.size_names
     return cast("tuple[Any, ...]", item) if isinstance(item, tuple) else ()
 
 
@@ -383,4 +399,6 @@ def resolve(params: Any, sizes: Mapping[str, int]) -> Any:
         return evaluate_size(params, sizes)
     if params is None or isinstance(params, int):
         return params
+    if isinstance(params, SizedParameter):
+        return params.with_sizes(sizes)
     raise InternalError(f"a static parameter of type {type(params).__name__}")

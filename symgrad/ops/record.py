@@ -19,7 +19,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
 from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.literals import ATOM, Part
-from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
+from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Loop, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 from symgrad.ops.numpy_builder import ARRAYS
@@ -236,7 +236,7 @@ class _Array(TypedDict):
     rows: Callable[[Node, Sequence[int | None]], int | None]
     entries: Entries
     total: Total
-    native: Callable[[Node, tuple[Node, ...]], Node] | Scan | None
+    native: Callable[[Node, tuple[Node, ...]], Node] | Scan | Loop | None
     source: Callable[[Node], str | Mapping[str, str]] | None
     latex: NotRequired[str | Callable[[Node], str]]
     written: NotRequired[Callable[[Node, Container[Node]], tuple[list[Part], int]]]

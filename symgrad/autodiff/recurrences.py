@@ -1,0 +1,335 @@
+"""Recurrences: h[t] = F(h[t-1], x[t-1], w) for t in 1..T, and their derivatives, which are recurrences as well.
+
+A node of a recurrence is the array of all values h[0], ..., h[T] along a first axis. Several carries are parts of one
+row, flattened and side by side; a single carry keeps its shape. A reversed recurrence runs from T to 1 and computes
+h[t-1] from h[t] and x[t-1].
+
+For a cotangent g[t] of each h[t], reverse mode is the recurrence
+
+    a[T] = g[T],    a[t-1] = g[t-1] + vjp(F, h[t-1])(a[t])    for t in T..1
+
+and the cotangents of what the steps read follow from all a[t] at once: w_bar = sum(vjp(F, w)(a[t]), t=1..T). Forward
+mode is the recurrence h_dot[t] = jvp(F)(h_dot[t-1], x_dot[t-1], w_dot). Both are differentiated by the same rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symgrad.autodiff.batch import batch
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.body import Body, bound_symbol, closed
+from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
+from symgrad.ir.op import Loop
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ir.traverse import substitute
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ops.array.contraction import einsum, sum_over, transpose
+from symgrad.ops.array.layout import concatenate, full, shaped, slice_axes
+from symgrad.ops.record import facts, joint
+from symgrad.ops.scalar.arith import add, div, neg
+
+_ZERO = as_node(0)
+
+
+def recur(
+    starts: Sequence[Node],
+    carries: Sequence[Node],
+    results: Sequence[Node],
+    rows: Mapping[Node, Node],
+    length: Size,
+    *,
+    reverse: bool = False,
+) -> list[Node]:
+    """Return all values of the carries of a recurrence: for each an array with a first axis of ``length + 1``.
+
+    Args:
+        starts: the first values of the carries; of a reversed recurrence the last ones.
+        carries: the symbols that stand for the values of the step before in the formulas of one step.
+        results: the formulas of one step: the new values of the carries, which broadcast to the shapes of these.
+        rows: the symbols that stand for a row, each with its array, whose first axis has the ``length``.
+        length: the number of steps.
+        reverse: whether the steps run from the last row to the first.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> h, x = symbol(Declaration("h")), symbol(Declaration("x", shape=(4,)))
+        >>> (values,) = recur([as_node(1)], [h], [h / 2], {}, 4)
+        >>> values.shape, evaluate([values], {})[0].tolist()
+        ((5,), [1.0, 0.5, 0.25, 0.125, 0.0625])
+    """
+    new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
+    body, used, operands = closed(new, carries, list(rows))
+    first = [full(_real(s), c.shape) for s, c in zip(starts, carries, strict=True)]
+    stacks = list(rows.values())
+    read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
+    node = recurrence(_packed(first, 0), *read, *operands, params=(length, int(reverse), body))
+    return carried(node)
+
+
+def carried(node: Node) -> list[Node]:
+    """Return all values of each carry of a recurrence."""
+    body: Body = node.params[2]
+    return _unpacked(node, [c.shape for c in body.carries], 1)
+
+
+def _real(x: Node) -> Node:
+    if x.dtype == "real":
+        return x
+    return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
+
+
+def _packed(values: Sequence[Node], axis: int) -> Node:
+    """Return values side by side: their axes from ``axis`` on become one; a single value stays."""
+    if len(values) == 1:
+        return values[0]
+    flat = [shaped(v, (*v.shape[:axis], size_product(v.shape[axis:]))) for v in values]
+    return concatenate(*flat, params=(axis,))
+
+
+def _unpacked(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:
+    if len(shapes) == 1:
+        return [whole]
+    found: list[Node] = []
+    start: Size = 0
+    lead = whole.shape[:axis]
+    for shape in shapes:
+        stop = size_sum([start, size_product(shape)])
+        part = slice_axes(whole, [*[(None, None, 1)] * axis, (start, stop, 1)])
+        found.append(shaped(part, (*lead, *shape)))
+        start = stop
+    return found
+
+
+def _between(values: Node, start: Size | None, stop: Size | None) -> Node:
+    return slice_axes(values, [(start, stop, 1), *[(None, None, 1)] * (len(values.shape) - 1)])
+
+
+class _Steps:
+    """A recurrence with the arrays that its steps read and write.
+
+    Args:
+        node: the node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.length, self.reverse, self.body = node.params
+        count = len(self.body.rows)
+        self.start, self.rows, self.operands = node.args[0], node.args[1 : 1 + count], node.args[1 + count :]
+        self.shape = node.shape
+        self.values = carried(node)
+
+    def before(self, values: Node) -> Node:
+        """Return the values that the steps read, one row for each step."""
+        return _between(values, 1, None) if self.reverse else _between(values, None, self.length)
+
+    def after(self, values: Node) -> Node:
+        """Return the values that the steps compute, one row for each step."""
+        return _between(values, None, self.length) if self.reverse else _between(values, 1, None)
+
+    def end(self, values: Node) -> Node:
+        """Return the values after the last step."""
+        last = 0 if self.reverse else self.length
+        part = _between(values, last, size_sum([last, 1]))
+        return shaped(part, part.shape[1:])
+
+    def first(self, values: Node) -> Node:
+        """Return the values before the first step."""
+        start = self.length if self.reverse else 0
+        part = _between(values, start, size_sum([start, 1]))
+        return shaped(part, part.shape[1:])
+
+    def stacks(self) -> dict[Node, Node]:
+        """Return what varies from step to step: the bound symbols, each with one row for each step."""
+        before = {c: self.before(v) for c, v in zip(self.body.carries, self.values, strict=True)}
+        return {**before, **dict(zip(self.body.rows, self.rows, strict=True))}
+
+    def constants(self) -> dict[Node, Node]:
+        """Return the bound symbols of what is the same in all steps, each with its value."""
+        return dict(zip(self.body.operands, self.operands, strict=True))
+
+
+    def symbols(self, role: str) -> list[Node]:
+        """Return new bound symbols with the shapes of the carries."""
+        return [bound_symbol(role, k, self.body.height, c) for k, c in enumerate(self.body.carries)]
+
+    def parts(self, whole: Node) -> list[Node]:
+        """Return the parts of an array of the shape of the node that belong to the carries."""
+        return _unpacked(full(whole, self.shape), [c.shape for c in self.body.carries], 1)
+
+
+def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
+    steps = _Steps(node)
+    body, constants = steps.body, steps.constants()
+    given = steps.parts(cotangent)  # g
+    asked, own = steps.symbols("cotangent"), steps.symbols("own cotangent")  # a[t] and g[t-1]
+    read = [s for s, w in zip((*body.rows, *body.operands), wanted[1:], strict=True) if w]
+    pulled = substitute(pull_back(body.results, asked, [*body.carries, *read]).gradients, constants)
+    stacks = steps.stacks()
+    back = recur(
+        [steps.end(g) for g in given],
+        asked,
+        [add(o, p) for o, p in zip(own, pulled, strict=False)],
+        {**stacks, **{o: steps.before(g) for o, g in zip(own, given, strict=True)}},
+        steps.length,
+        reverse=not steps.reverse,
+    )
+    stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
+    inner = batch(pulled[len(body.carries) :], stacks, (steps.length,))
+    of = dict(zip(read, inner, strict=True))
+    found: list[Node | None] = [_packed([steps.first(b) for b in back], 0) if wanted[0] else None]
+    found += [of.get(s) for s in body.rows]
+    return found + [_total(of[s]) if s in of else None for s in body.operands]
+
+
+def _total(stack: Node) -> Node:
+    """Return the sum over the first axis; contractions sum over it themselves."""
+    if stack.op is einsum:
+        labels, result = stack.params
+        return einsum(*stack.args, params=(labels, result[1:]))
+    if stack.op is add and all(a.shape == stack.shape for a in stack.args):
+        return add(*map(_total, stack.args))
+    if stack.op is neg:
+        return neg(_total(stack.args[0]))
+    return sum_over(stack, [0])
+
+
+def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
+    steps = _Steps(node)
+    body = steps.body
+    moved = steps.symbols("tangent")
+    directions: dict[Node, Node] = dict(zip(body.carries, moved, strict=True))
+    rows: dict[Node, Node] = {}
+    for k, (row, tangent) in enumerate(zip(body.rows, tangents[1:], strict=False)):
+        if tangent is not None:
+            directions[row] = bound_symbol("row tangent", k, body.height, row)
+            rows[directions[row]] = full(tangent, node.args[1 + k].shape)
+    after = tangents[1 + len(body.rows) :]
+    constants = steps.constants()
+    for k, (operand, tangent) in enumerate(zip(body.operands, after, strict=True)):
+        if tangent is not None:
+            directions[operand] = bound_symbol("operand tangent", k, body.height, operand)
+            constants[directions[operand]] = full(tangent, operand.shape)
+    pushed = substitute(push_forward(body.results, directions), constants)
+    start = full(_ZERO if tangents[0] is None else tangents[0], node.args[0].shape)
+    found = recur(
+        _unpacked(start, [c.shape for c in body.carries], 0),
+        moved,
+        pushed,
+        {**steps.stacks(), **rows},
+        steps.length,
+        reverse=bool(steps.reverse),
+    )
+    return _packed(found, 1)
+
+
+def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    steps = _Steps(node)
+    body, depth = steps.body, len(lead)
+    wide = {
+        c: symbol(replace(c.declaration, name=f"stack of {c.name}", shape=(*lead, *c.shape)))
+        for c in body.carries
+    }
+    rows: dict[Node, Node] = {}
+    for row, array, stack in zip(body.rows, steps.rows, stacks[1:], strict=False):
+        if stack is None:
+            rows[row] = array
+        else:
+            wide[row] = symbol(replace(row.declaration, name=f"stack of {row.name}", shape=(*lead, *row.shape)))
+            axes = range(len(stack.shape))
+            rows[wide[row]] = transpose(stack, [depth, *(a for a in axes if a != depth)])
+    constants = steps.constants()
+    for operand, stack in zip(body.operands, stacks[1 + len(body.rows) :], strict=True):
+        if stack is not None:
+            wide[operand] = stack
+            del constants[operand]
+    results = substitute(batch(body.results, wide, lead), constants)
+    whole = steps.start if stacks[0] is None else stacks[0]
+    start = full(whole, (*lead, *steps.start.shape))
+    starts = _unpacked(start, [c.shape for c in body.carries], depth)
+    found = recur(
+        starts, [wide[c] for c in body.carries], results, rows, steps.length, reverse=bool(steps.reverse)
+    )
+    # The axis of the steps comes after those of the stack.
+    moved = [transpose(f, [*range(1, depth + 1), 0, *range(depth + 1, len(f.shape))]) for f in found]
+    return _packed(moved, depth + 1)
+
+
+def _shape(shapes: tuple[Shape, ...], length: Size, _reverse: int, _body: Body) -> Shape:
+    return (size_sum([length, 1]), *shapes[0])
+
+
+def _run(
+    length: int,
+    reverse: int,
+    body: Body,
+    start: Any,
+    given: Sequence[Any],
+    compute: Callable[[Sequence[Node], Mapping[Node, Any]], Sequence[Any]],
+    dtype: Any,
+) -> Any:
+    """Evaluate a recurrence step by step."""
+    count = len(body.rows)
+    rows, operands = given[:count], dict(zip(body.operands, given[count:], strict=True))
+    found = np.empty((length + 1, *np.shape(start)), dtype)
+    shapes = [c.shape for c in body.carries]
+    sizes = [math.prod(shape) for shape in shapes]  # pyright: ignore[reportArgumentType]  (numbers by now)
+    ends = np.cumsum(sizes)
+    at = length if reverse else 0
+    found[at] = start
+    for _ in range(length):
+        new = at - 1 if reverse else at + 1
+        before = (
+            [found[at]]
+            if len(shapes) == 1
+            else [found[at][e - n : e].reshape(shape) for e, n, shape in zip(ends, sizes, shapes, strict=True)]
+        )
+        values = {
+            **dict(zip(body.carries, before, strict=True)),
+            **dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True)),
+            **operands,
+        }
+        results = compute(body.results, values)
+        found[new] = results[0] if len(shapes) == 1 else np.concatenate([np.ravel(r) for r in results])
+        at = new
+    return found
+
+
+def _evaluate(length: int, reverse: int, body: Body, start: Any, *given: Any) -> Any:
+    return _run(length, reverse, body, start, given, evaluate, float)
+
+
+def _reference(mp: Any, length: int, reverse: int, body: Body, start: Any, *given: Any) -> Any:
+    return _run(length, reverse, body, start, given, lambda nodes, values: evaluate_mp(mp, nodes, values), object)
+
+
+def _rows(_node: Node, _places: Sequence[int | None]) -> None:
+    return None  # a value depends on all rows before it
+
+
+recurrence: Op = joint(
+    "recurrence",
+    doc="all values of h[t] = F(h[t-1], x[t-1], w) for t in 1..T",
+    gives="real",
+    variadic=True,
+    parameters=("length", "reverse", "body"),
+    shape=_shape,
+    evaluate=_evaluate,
+    reference=_reference,
+    push=_push,
+    pull=_pull,
+    batch=_batch,
+    rows=_rows,
+    entries="computed",
+    total="of regular",
+    native=Loop(),
+    source=None,
+    facts=facts(),
+)

@@ -1,0 +1,144 @@
+"""Bodies of recurrences: formulas of one step, over bound symbols.
+
+A node of a recurrence has the body among its static parameters, and everything that the body reads from outside among
+its arguments. So substitution, differentiation and hash consing treat these like any arguments, and bodies that differ
+only by the names of their bound symbols are equal:
+
+    carries    the values of the step before
+    rows       one row of each array that the recurrence reads step by step
+    operands   what is the same in all steps
+    results    the new values of the carries, over these symbols
+
+The names of bound symbols contain the height of their body, which is 1 for a body without recurrences inside. What a
+recurrence inside a body reads of the step around it is greater than its own height, so that no symbol is bound twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from symgrad.ir.graph import OPS, Node, apply, as_node, indicator, symbol
+from symgrad.ir.size_substitution import resized, size_names
+from symgrad.ir.sizes import Shape, Size, SizedParameter
+from symgrad.ir.traverse import digest, substitute, topological
+from symgrad.ir.types import INT, REAL, Declaration
+
+_DOMAINS = {"real": REAL, "int": INT, "bool": INT}  # a condition is 1 or 0 outside of the body
+
+
+@dataclass(frozen=True, slots=True)
+class Body(SizedParameter):
+    """The formulas of one step; `closed` makes it.
+
+    Args:
+        carries: the symbols of the values of the step before.
+        rows: the symbols of rows of arrays.
+        operands: the symbols of what is the same in all steps.
+        results: the new values of the carries, with the shapes of the carries.
+        height: 1, or one more than the greatest height of a body inside.
+    """
+
+    carries: tuple[Node, ...]
+    rows: tuple[Node, ...]
+    operands: tuple[Node, ...]
+    results: tuple[Node, ...]
+    height: int
+
+    @property
+    def symbols(self) -> tuple[Node, ...]:
+        """All bound symbols."""
+        return (*self.carries, *self.rows, *self.operands)
+
+    @property
+    def size_names(self) -> Sequence[str]:
+        return size_names([*self.symbols, *self.results])
+
+    def with_sizes(self, names: Mapping[str, Size]) -> Self:
+        count = len(self.symbols)
+        nodes = resized([*self.symbols, *self.results], names)
+        bound = iter(nodes[:count])
+        parts = (tuple(next(bound) for _ in part) for part in (self.carries, self.rows, self.operands))
+        return type(self)(*parts, tuple(nodes[count:]), self.height)
+
+    def applied(self, values: Sequence[Node]) -> list[Node]:
+        """Return the results for values of all bound symbols, unsimplified."""
+        return substitute(self.results, dict(zip(self.symbols, values, strict=True)))
+
+    def __str__(self) -> str:
+        return " ".join(digest(n).hex() for n in (*self.symbols, *self.results))
+
+
+def bound_symbol(role: str, number: int, height: int, like: Node) -> Node:
+    """Return a bound symbol: no symbol of a user has such a name.
+
+    Args:
+        role: what it stands for.
+        number: its number among those of its role.
+        height: the height of the body.
+        like: a value with its shape and kind.
+    """
+    return symbol(Declaration(f"{role} {number} of {height}", _DOMAINS[like.dtype], like.shape))
+
+
+def closed(
+    results: Sequence[Node], carries: Sequence[Node], rows: Sequence[Node]
+) -> tuple[Body, list[int], list[Node]]:
+    """Return formulas of one step as a body.
+
+    The largest parts of the formulas that do not depend on the step become operands.
+
+    Args:
+        results: the new values of the carries.
+        carries: the symbols that stand for the values of the step before in the formulas.
+        rows: the symbols that stand for rows in the formulas.
+
+    Returns:
+        The body; the numbers of the rows that it reads; and what its operands stand for.
+
+    Example:
+        >>> import symgrad as sg
+        >>> h, x, w = (e.node for e in sg.symbols("h x w"))
+        >>> body, rows, operands = closed([h * (w * w) + x], [h], [x])
+        >>> [s.name for s in body.symbols], rows, operands == [w * w]
+        (['carry 0 of 1', 'row 0 of 1', 'operand 0 of 1'], [0], True)
+    """
+    varying = {*carries, *rows}
+    order = topological(results, until=varying)
+    free: set[Node] = set()  # what depends on symbols, but not on the step
+    for node in order:
+        if node in varying:
+            continue
+        if any(a in varying for a in node.args):
+            varying.add(node)
+        elif not node.args:
+            if node.op.name in ("symbol", "size"):
+                free.add(node)
+        elif any(a in free for a in node.args):
+            free.add(node)
+    read = dict.fromkeys(a for node in order if node in varying for a in node.args if a in free)
+    read.update(dict.fromkeys(r for r in results if r in free))
+    used = [k for k, row in enumerate(rows) if row in order]
+    taken = [*carries, *(rows[i] for i in used), *read]
+    roles = ["carry"] * len(carries) + ["row"] * len(used) + ["operand"] * len(read)
+    inside = (n.params[-1] for n in order if n.params and isinstance(n.params[-1], Body))
+    height = 1 + max((body.height for body in inside), default=0)
+    bound: list[Node] = []
+    values: dict[Node, Node] = {}
+    for node, (role, number) in zip(taken, _numbered(roles), strict=True):
+        bound.append(bound_symbol(role, number, height, node))
+        values[node] = bound[-1] if node.dtype != "bool" else apply(OPS["gt"], (bound[-1], as_node(0)))
+    ends = len(carries), len(carries) + len(used)
+    body = Body(
+        tuple(bound[: ends[0]]),
+        tuple(bound[ends[0] : ends[1]]),
+        tuple(bound[ends[1] :]),
+        tuple(substitute(results, values)),
+        height,
+    )
+    return body, used, [indicator(n) if n.dtype == "bool" else n for n in read]
+
+
+def _numbered(roles: Sequence[str]) -> list[tuple[str, int]]:
+    return [(role, roles[:k].count(role)) for k, role in enumerate(roles)]
