@@ -12,6 +12,7 @@ from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays,
 from symgrad.compiler.llvm.arrays.interrupt_checks import interrupt_items
 from symgrad.compiler.llvm.arrays.library.lu_factors import factor_text
 from symgrad.compiler.llvm.arrays.library.matrix_products import product_items, product_name, register_product
+from symgrad.compiler.llvm.arrays.library.loops_of_steps import write_loop_of_steps
 from symgrad.compiler.llvm.arrays.library.scans_and_products import product_dispatch_text, write_call
 from symgrad.compiler.llvm.arrays.nests.access import storage_of
 from symgrad.compiler.llvm.arrays.nests.nest_writer import NestWriter
@@ -81,7 +82,8 @@ def array_module(
     lengths = tuple(unsure_lengths(n.shape for n in topological(outputs)))
     _check_numbers(written)
     plan = plan_arrays(outputs, inputs)
-    lowered = topological(plan.outputs)
+    plans = list(plan.nested())
+    lowered = [n for part in plans for n in topological(part.outputs)]
     _check_numbers(lowered)
     arrays = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
     needed = set(lowered)
@@ -151,23 +153,34 @@ def _module(
     names = program_sizes.names
     width = target.vector_bytes // real.itemsize
     written: list[Item] = []
-    turns = {step: t for t in plan.turns for step in t.steps}
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
     asks = False
-    for i, step in enumerate(steps("llvm", "writing loops", plan.steps)):
-        fn = StepWriter(
-            f"step.{i}", names, real, width, declarations, turn=step in turns, standalone=standalone
-        )
-        if isinstance(step, Nest):
-            NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
-        else:
-            write_call(fn, step.node, plan.memory)
-        products |= fn.products
-        factors |= fn.factors
-        written.append(fn.function())
-        program_sizes.index_sizes.update(dict.fromkeys(fn.size.used))
-        asks = asks or fn.asks
+    plans = list(plan.nested())
+    prefix = {id(part): f"body.{k}." if k else "" for k, part in enumerate(plans)}
+    for part in plans:
+        turns = {step: t for t in part.turns for step in t.steps}
+        for i, step in enumerate(steps("llvm", "writing loops", part.steps)):
+            name = f"{prefix[id(part)]}step.{i}"
+            fn = StepWriter(
+                name, names, real, width, declarations, turn=step in turns, standalone=standalone
+            )
+            if isinstance(step, Nest):
+                NestWriter(fn, step, part.passes[step], part.memory, part.selection.tasks).write()
+            elif step.node in part.bodies:
+                body = prefix[id(part.bodies[step.node])]
+                write_loop_of_steps(fn, step.node, part.memory, f"@{body}{RUN}")
+            else:
+                write_call(fn, step.node, part.memory)
+            products |= fn.products
+            factors |= fn.factors
+            written.append(fn.function())
+            program_sizes.index_sizes.update(dict.fromkeys(fn.size.used))
+            asks = asks or fn.asks
+        if part is not plan:
+            written.append(
+                _run(part, prefix[id(part)], program_sizes, real, width, declarations, "internal")
+            )
     if asks:
         register_driver()
         written += interrupt_items()
@@ -180,7 +193,7 @@ def _module(
     linkage = "internal" if standalone else "external"
     return Module(
         [
-            _run(plan, program_sizes, real, width, declarations, linkage),
+            _run(plan, "", program_sizes, real, width, declarations, linkage),
             *scratch_function(plan.memory, program_sizes, real, width, declarations, linkage),
             *written,
             *declarations.definitions(),
@@ -207,6 +220,7 @@ def _products(real: FloatType, target: Target, declarations: Declarations, *, st
 
 def _run(
     plan: Plan,
+    prefix: str,
     program_sizes: ProgramSizes,
     real: FloatType,
     width: int,
@@ -234,13 +248,13 @@ def _run(
         here = turns.get(plan.steps[i])
         if here is None:
             calls.append(
-                Instruction("", Opcode.call("void", f"@step.{i}", "ptr", "ptr"), ("%table", "%sizes"))
+                Instruction("", Opcode.call("void", f"@{prefix}step.{i}", "ptr", "ptr"), ("%table", "%sizes"))
             )
             i += 1
             continue
         parts = {k: memory.arrays[k] for k in sorted(memory.of[n] for n in here.private)}
         bytes_of = {k: sizes(size_product([a.count, storage_of(a, real).itemsize])) for k, a in parts.items()}
-        calls += _call_in_shared_loop(i, here, sizes(here.count), bytes_of, block)
+        calls += _call_in_shared_loop(prefix, i, here, sizes(here.count), bytes_of, block)
         block = f"turns.{i}.out"
         i += len(here.steps)
     program_sizes.index_sizes.update(dict.fromkeys(sizes.used))
@@ -251,11 +265,11 @@ def _run(
         *calls,
         Instruction("", Opcode.ret()),
     ]
-    return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
+    return Function(f"{prefix}{RUN}", "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
 
 
 def _call_in_shared_loop(
-    i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str
+    prefix: str, i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str
 ) -> list[Line]:
     """Return the loop over the shared outermost axis of several steps, which calls each step for one index.
 
@@ -284,7 +298,7 @@ def _call_in_shared_loop(
             Instruction("", Opcode.store("ptr"), (whole, f"%{name}.at{k}")),
         ]
     for j in range(i, i + len(turns.steps)):
-        call = Opcode.call("void", f"@step.{j}", "ptr", "ptr", "i64")
+        call = Opcode.call("void", f"@{prefix}step.{j}", "ptr", "ptr", "i64")
         lines.append(Instruction("", call, ("%table", "%sizes", at)))
     return [
         *lines,

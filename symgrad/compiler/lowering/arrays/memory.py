@@ -13,7 +13,7 @@ from typing import Literal
 from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.index import flat
 from symgrad.compiler.lowering.arrays.liveness import find_liveness
-from symgrad.compiler.lowering.arrays.nests import ArrayTask, Member, Nest
+from symgrad.compiler.lowering.arrays.nests import ArrayTask, LibraryCall, Member, Nest
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, stored_nodes
 from symgrad.compiler.lowering.arrays.passes import Passes, last_reads
 from symgrad.compiler.lowering.arrays.tasks import Selection
@@ -55,12 +55,14 @@ class Memory:
         inputs: the number of inputs.
         slots: the slots.
         of: the index of the array of each node.
+        scratch: the index of the scratch memory of each loop of steps.
     """
 
     arrays: list[Buffer]
     inputs: int
     slots: list[Slot] = field(default_factory=list[Slot])
     of: dict[Node, int] = field(default_factory=dict[Node, int])
+    scratch: dict[Node, int] = field(default_factory=dict[Node, int])
     _free: set[int] = field(default_factory=set[int])
     _rows: dict[Member, list[int]] = field(default_factory=dict[Member, list[int]])
     _kept: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
@@ -129,8 +131,9 @@ def plan_memory(
     selection: Selection,
     inputs: Sequence[Node],
     outputs: Sequence[Node],
+    scratch: Mapping[Node, Size],
 ) -> Memory:
-    """Assign a place to every array that a program stores."""
+    """Assign a place to every array that a program stores, and to the scratch memory of loops of steps."""
     arguments = [Buffer(n.dtype, size_product(n.shape)) for n in (*inputs, *outputs)]
     memory = Memory(arguments, len(inputs))
     memory.of.update({node: i for i, node in enumerate(inputs)})
@@ -170,6 +173,9 @@ def plan_memory(
                 memory.of[node] = memory.new(node.dtype, count)
         over = set(reused.values())
         rows = _rows(step, passes, memory) if isinstance(step, Nest) else []
+        if isinstance(step, LibraryCall) and step.node in scratch:
+            memory.scratch[step.node] = memory.new("double", scratch[step.node])
+            rows.append(memory.scratch[step.node])
         for k in [*rows, *(memory.of[n] for n in ended if memory.in_slot(n) and n not in over)]:
             memory.release(k)
     return memory

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from symgrad.compiler.lowering.arrays.axes import choose_axis_order
 from symgrad.compiler.lowering.arrays.memory import Memory, plan_memory
@@ -13,6 +14,8 @@ from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, fuse_outer
 from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
+from symgrad.ir.op import Loop
+from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_product, size_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Plan:
         memory: the place of every array.
         selection: the nodes with arrays or loops.
         outputs: the outputs, in the smaller vocabulary of lowering.
+        bodies: the plan of one step of each loop of steps.
     """
 
     steps: list[ArrayTask]
@@ -34,6 +38,19 @@ class Plan:
     memory: Memory
     selection: Selection
     outputs: list[Node]
+    bodies: dict[Node, Plan]
+
+    @property
+    def scratch(self) -> Size:
+        """The scratch memory of the program in elements of eight bytes, each slot aligned to 64 bytes."""
+        counts = [reduce(size_max, (a.count for a in slot.arrays)) for slot in self.memory.slots]
+        return size_sum([size_product([8, size_ceildiv(count, 8)]) for count in counts])
+
+    def nested(self) -> Iterator[Plan]:
+        """Yield this plan, and the plans of all loops of steps in it."""
+        yield self
+        for body in self.bodies.values():
+            yield from body.nested()
 
 
 def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
@@ -56,5 +73,11 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     # The fusion of outermost loops needs the passes.
     steps, turns = fuse_outer_loops(found, passes, selection, selection.bound)
     # Memory comes last, since lifetimes follow from the order of all steps.
-    memory = plan_memory(steps, turns, passes, selection, inputs, results)
-    return Plan(steps, turns, passes, memory, selection, results)
+    bodies = {
+        node: plan_arrays(node.params[-1].results, node.params[-1].symbols)
+        for node in selection.order
+        if node.op.structure is not None and isinstance(node.op.structure.native, Loop)
+    }
+    private = {node: body.scratch for node, body in bodies.items()}
+    memory = plan_memory(steps, turns, passes, selection, inputs, results, private)
+    return Plan(steps, turns, passes, memory, selection, results, bodies)

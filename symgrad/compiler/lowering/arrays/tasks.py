@@ -15,7 +15,7 @@ from symgrad.compiler.lowering.arrays.contractions import is_product_of_matrices
 from symgrad.compiler.lowering.arrays.index import ZERO, Index, IndexTuple, flat, loop, shifted
 from symgrad.compiler.lowering.cost import LEAVES, own_cost
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.op import Scan
+from symgrad.ir.op import Loop, Scan
 from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.traverse import topological
@@ -146,7 +146,7 @@ class Selection:
 
     Args:
         order: nodes with memory or loops, arguments first, without symbols.
-        tasks: the tasks of each node; empty for a call of BLAS or LAPACK, or a scan.
+        tasks: the tasks of each node; empty for a call of BLAS or LAPACK, a scan, or a loop of steps.
         copies: the tasks that copy to outputs.
         bound: nodes that are computed directly into an output, each with the index of the output.
     """
@@ -158,10 +158,10 @@ class Selection:
 
 
 def is_call(node: Node) -> bool:
-    """Tell whether a node is computed by a call (BLAS, LAPACK, or a scan) on operands in memory."""
+    """Tell whether a node is computed by a call (BLAS, LAPACK, a scan, or a loop of steps) on operands in memory."""
     return (
         node.op.name in FACTORS
-        or (node.op.structure is not None and isinstance(node.op.structure.native, Scan))
+        or (node.op.structure is not None and isinstance(node.op.structure.native, Scan | Loop))
         or (
             node.op.name == "einsum"
             and is_product_of_matrices(*node.params)

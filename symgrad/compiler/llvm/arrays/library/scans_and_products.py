@@ -54,7 +54,7 @@ def _loop(
     ]
 
 
-def _repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
+def repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
     def once(i: str, _: Carried) -> Carried:
         body(i)
         return []
@@ -65,7 +65,7 @@ def _repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
 def write_call(fn: StepWriter, node: Node, memory: Memory) -> None:
     """Write the function of one op."""
     if node.op.name in FACTORS:
-        write_factors(fn, node, memory, _repeat)
+        write_factors(fn, node, memory, repeat)
     elif isinstance(node.op.array.native, Scan):
         _scan(fn, node, memory, node.op.array.native)
     else:
@@ -123,9 +123,9 @@ def _each_axis_line(
     rows, n, columns = _axis(fn, node.args[0].shape, axis)
 
     def row(o: str) -> None:
-        _repeat(fn, columns, lambda i: body(_AxisLine(fn, memory, node, o, i, n, columns), n))
+        repeat(fn, columns, lambda i: body(_AxisLine(fn, memory, node, o, i, n, columns), n))
 
-    _repeat(fn, _unless_empty(fn.region(), rows, n, columns), row)
+    repeat(fn, _unless_empty(fn.region(), rows, n, columns), row)
 
 
 def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
@@ -237,7 +237,7 @@ def _product(fn: StepWriter, node: Node, memory: Memory) -> None:
             return
         inner = [fn.size(sizes[label]) for label in batch[depth + 1 :]]
         count = _unless_empty(fn.region(), fn.size(sizes[batch[depth]]), m, n, *inner)
-        _repeat(fn, count, lambda i: nested(depth + 1, [*counters, i]))
+        repeat(fn, count, lambda i: nested(depth + 1, [*counters, i]))
 
     nested(*((1, ["%turn"]) if fn.turn else (0, [])))
     fn.products.add((x_turned, y_turned))
