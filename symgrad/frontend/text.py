@@ -18,15 +18,17 @@ declares its names as real symbols; in any other text each name is defined above
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from symgrad.frontend.expressions.functions import without_functions
 from symgrad.frontend.expressions.reader import ProgramReader
+from symgrad.frontend.expressions.recurrences import without_recurrences
 from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.syntax_errors import syntax_error
+from symgrad.frontend.tokens.terms import Token
 from symgrad.frontend.where_clauses import order_lines
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, size_node
@@ -161,9 +163,14 @@ def reread_program(
         raise InternalError("a listing without a text is not read again")
     reader = _Rereader(listing, listing.source, stands_for, opened)
     with gc_paused():
-        tokens = without_functions(Lexer(listing.source, tables().terminals), reader)
+        tokens = _statements(Lexer(listing.source, tables().terminals), reader)
         parse(order_lines(listing.source.text, tokens), reader)
     return reader.listing()
+
+
+def _statements(lexer: Lexer, reader: ProgramReader) -> Iterator[Token]:
+    """Yield the tokens of declarations, assignments and expressions; the reader receives all other lines."""
+    return without_functions(without_recurrences(lexer.tokens(), reader), reader)
 
 
 def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> ProgramReader:
@@ -184,7 +191,7 @@ def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) ->
     lexer = Lexer(source, tables().terminals)
     try:
         with gc_paused(), reports_progress("frontend", "reading the program"):
-            parse(order_lines(text, without_functions(lexer, reader)), reader)
+            parse(order_lines(text, _statements(lexer, reader)), reader)
     except MisplacedError as wrong:
         raise syntax_error(lexer, wrong.token, wrong.expected) from None
     return reader

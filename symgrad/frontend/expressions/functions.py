@@ -18,7 +18,6 @@ from symgrad.frontend.expressions.derivatives import SIGNATURES
 from symgrad.frontend.limits import BODY_TOKENS, CALL_DEPTH
 from symgrad.frontend.scope import PARAMETER
 from symgrad.frontend.tokens.lalr import parse
-from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.terms import Argument, Term, Token
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, SIZE, Node, number, symbol
@@ -72,8 +71,8 @@ class _SyntaxOnly:
         """Check the syntax of the body; its meaning is checked at each call."""
 
 
-class _Body:
-    """Builds the body of a function with the actions of the expression reader."""
+class Body:
+    """Builds one expression, such as the body of a function, with the actions of the expression reader."""
 
     def __init__(self, reader: FunctionRules) -> None:
         self._reader = reader
@@ -224,7 +223,7 @@ class FunctionRules(DeclarationRules):
         given = [_parameter(k, v) for k, v in enumerate(values)] if differentiates else values
         outer, self.local = self.local, dict(zip(map(str, function.parameters), given, strict=True))
         self._depth += 1
-        body = _Body(self)
+        body = Body(self)
         parse(function.body, body)
         self._depth -= 1
         self.local = outer
@@ -260,13 +259,12 @@ def is_function(name: str) -> bool:
     return name in OPS or name in FUNCTIONS or name in ARRAYS or name in CONSTANTS
 
 
-def without_functions(lexer: Lexer, reader: FunctionRules) -> Iterator[Token]:
+def without_functions(tokens: Iterator[Token], reader: FunctionRules) -> Iterator[Token]:
     """Yield the tokens of a text, except for lines that define functions; the reader receives these lines.
 
     Tokens are held back only as long as they may be the head of such a line, so that errors come in the order of the
     text.
     """
-    tokens = lexer.tokens()
     fresh = True
     for token in tokens:
         if not fresh or token.type != "NAME":

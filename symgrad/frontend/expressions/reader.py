@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import partial
 
 from symgrad.frontend.expressions.calls import call
-from symgrad.frontend.expressions.functions import FunctionRules, UserFunction
+from symgrad.frontend.expressions.functions import UserFunction
+from symgrad.frontend.expressions.recurrences import RecurrenceRules
 from symgrad.frontend.expressions.subscripts import subscript
 from symgrad.frontend.indices import index_name, index_symbol, reduce_over_indices
 from symgrad.frontend.scope import INFINITIES
@@ -37,13 +38,14 @@ from symgrad.support.source import Source, Span
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
-class ProgramReader(FunctionRules):
+class ProgramReader(RecurrenceRules):
     """The state while one text is read: names, lines, and here the rules for expressions."""
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
         super().__init__(source, given, strict)
         self.functions: dict[str, UserFunction] = {}
         self.local: dict[str, Term] = {}
+        self.starts = {}
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
         self._neg, self._pow = OPS["neg"], OPS["pow"]

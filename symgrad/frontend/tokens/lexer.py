@@ -24,9 +24,10 @@ _TOKEN = re.compile(
     (?P<space>[ \t]+|\\\r?\n|\#[^\r\n]*)
    |(?P<newline>\r\n?|\n)
    |(?P<semicolon>;)
-   |(?P<number>(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?)
+   |(?P<number>(?:{_DIGITS}(?:\.(?!\.)(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?)
    |(?P<infinity>(?:np|numpy|math)\.inf(?!\w))
    |(?P<name>{NAME})
+   |(?P<range>\.\.(?!\.))
    |(?P<transpose>\.[ \t]*T(?!\w))
    |(?P<string>'[\ !\#-&(-\[\]-~]*'|"[\ !\#-&(-\[\]-~]*")
    |(?P<wrong>//=|<<=?|>>=?|:=|->|=>|<>|&&|\|\||\*\*=|[-+*/&|^@%]=)
@@ -35,6 +36,10 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+_LOOP = re.compile(rf"(?<!\w)for[ \t]+{NAME}[ \t]+in[ \t][^;\n]*?\.\.(?!\.)")
+_LOOP_WORDS = {"for": "FOR", "in": "IN"}
+"""The words of `h[t] = ... for t in 1..T`; elsewhere they are words of Python."""
 
 _CLOSES = {")": "(", "]": "["}
 
@@ -73,7 +78,9 @@ class Lexer(LexerState):
                     chain = chain + 1 if value == "not" else 0
                 else:
                     operand = True
-                    if value in FORBIDDEN or not value.isascii() or value.startswith("__"):
+                    if value in _LOOP_WORDS and _LOOP.search(text, max(start - 80, 0), end + 80):
+                        name = _LOOP_WORDS[value]
+                    elif value in FORBIDDEN or not value.isascii() or value.startswith("__"):
                         check_name(self, value, start, end)
             elif kind == "infinity":
                 name, value, operand = "NAME", "inf", True
@@ -82,7 +89,7 @@ class Lexer(LexerState):
                 operand = True
                 if end - start > 5 and ("e" in value or "E" in value or end - start > DIGITS):
                     check_size(self, value, start, end)
-                if end < len(text) and (text[end].isalnum() or text[end] in "_."):
+                if end < len(text) and (text[end].isalnum() or text[end] in "_.") and text[end : end + 2] != "..":
                     raise after_number(self, value, start, end)
             elif kind == "operator":
                 name = names[value]
@@ -103,6 +110,8 @@ class Lexer(LexerState):
                     nests = value == "**" or (not operand and value in "+-~")
                     chain = chain + 1 if nests else 0
                     operand = False
+            elif kind == "range":
+                name, operand, chain = "RANGE", False, 0
             elif kind == "transpose" or kind == "string":
                 name = kind.upper()
                 value = ".T" if kind == "transpose" else value
