@@ -15,7 +15,7 @@ mode is the recurrence h_dot[t] = jvp(F)(h_dot[t-1], x_dot[t-1], w_dot). Both ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carried, closed, packed, unpacked
 from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
+from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.traverse import substitute
@@ -286,6 +287,12 @@ def _rows(_node: Node, _places: Sequence[int | None]) -> None:
     return None  # a value depends on all rows before it
 
 
+def _written(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
+    """Return a call for places where a program would have lines (`symgrad.ir.notation.recurrences`)."""
+    start, *given = node.args
+    return [f"{node.op.name}(", *separated([start, *given]), ")"], ATOM
+
+
 recurrence: Op = joint(
     "recurrence",
     doc="all values of h[t] = F(h[t-1], x[t-1], w) for t in 1..T",
@@ -302,6 +309,7 @@ recurrence: Op = joint(
     entries="computed",
     total="of regular",
     native=Loop(),
+    written=_written,
     source=None,
     facts=facts(),
 )

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from symgrad.ir.body import carried
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
@@ -25,6 +26,14 @@ from symgrad.ir.notation.literals import (
     Part,
     number_text,
     separated,
+)
+from symgrad.ir.notation.recurrences import (
+    is_recurrence,
+    letter_for,
+    names_for,
+    recurrence_lines,
+    rows_read,
+    whole_of,
 )
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
@@ -159,6 +168,8 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
         return len(_number(node)[0])
     if node.op is SYMBOL:
         return len(node.name)
+    if is_recurrence(node):
+        return 10 * ONE_LINE  # a program writes it in lines of its own
     if not node.op.pointwise:
         return min(
             len(f"{node.op.name}{node.params}") + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE
@@ -256,12 +267,16 @@ def program_text(
         if name not in own and not (node.op is SYMBOL and node.name == name):
             own.append(name)
     first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
-    temporaries = _temporaries(uses([*formulas, *roots], until=until), order, first, set(known), until)
+    taken = set(known)
+    loops = _recurrences(order, first, taken)
+    first.update(loops.names)
+    temporaries = _temporaries(uses([*formulas, *roots], until=until), order, first, taken, until, loops.rows)
     early = {*names_of(*(p for node in topological(formulas) for p in _sizes_in(node)))} - {*above}
     unseen = [name for name in sizes if name not in shapes or name in early]
     lines = [f"{', '.join(unseen)} : size"] if unseen else []
     lines += [str(s.declaration) for s in symbols if not s.declaration.formulas]
     spellings = {**(spelled or {}), **first, **temporaries}
+    letter = letter_for({*known, *spellings.values()})
     texts = {**(spelled or {})}
     for node, derivative in derivatives.items():
         texts[node] = _derivative_text(derivative, spellings)
@@ -270,14 +285,42 @@ def program_text(
         if node.op is SYMBOL and node.declaration.formulas:
             parameters = {p: expression_text(p, spellings) for p in node.declaration.formulas}
             lines.append(node.declaration.text(parameters))
+        if is_recurrence(node):
+            lines += recurrence_lines(node, loops.lines[node], spellings, expression_text, letter)
         if node in temporaries:
             lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
         for i, name in enumerate(named.get(node, ())):
+            if name == loops.names.get(node):
+                continue
             text = texts.get(node) if i == 0 else None
             lines.append(f"{name} = {text or expression_text(node, spellings, expand=i == 0)}")
     if result is not None:
         lines.append(expression_text(result, spellings))
     return "\n".join(lines)
+
+
+class _Recurrences(NamedTuple):
+    """The recurrences of a program: the names of their carries, of nodes, and the arrays that need names."""
+
+    lines: dict[Node, list[str]]
+    names: dict[Node, str]
+    rows: set[Node]
+
+
+def _recurrences(order: Iterable[Node], named: Mapping[Node, str], taken: set[str]) -> _Recurrences:
+    found = _Recurrences({}, {}, set())
+    for node in order:
+        if not is_recurrence(node):
+            continue
+        carries = carried(node)
+        new = names_for(node, {**named, **found.names}, taken)
+        own = [named.get(c) or name for c, name in zip(carries, new, strict=True)]
+        found.lines[node] = own
+        found.names.update(zip(carries, own, strict=True))
+        if len(own) > 1:
+            found.names[node] = expression_text(whole_of(node, own))
+        found.rows.update(x for x in rows_read(node) if x.op is not SYMBOL)
+    return found
 
 
 def _sizes_in(node: Node) -> list[Size]:
@@ -313,6 +356,7 @@ def _temporaries(
     named: Mapping[Node, str],
     taken: set[str],
     until: Collection[Node],
+    forced: Collection[Node],
 ) -> dict[Node, str]:
     """Choose the nodes to be named t1, t2, ...: long common subexpressions, and nodes at which nesting gets deep."""
     lengths: dict[Node, int] = {}
@@ -325,7 +369,7 @@ def _temporaries(
             continue
         length, depth = _length(node, lengths), _depth(node, depths)
         shared = count[node] > 1 and length > _SMALL and truth_symbol(node) is None and not _is_entry(node)
-        if node not in named and (shared or depth > _DEPTH):
+        if node not in named and (shared or depth > _DEPTH or node in forced):
             counter += 1
             while f"t{counter}" in taken:
                 counter += 1

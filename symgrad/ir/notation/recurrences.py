@@ -1,0 +1,178 @@
+"""Write recurrences as lines of programs: first values, and the formulas of a step with the range of the steps.
+
+    h[0] = h0
+    h[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
+
+from symgrad.ir.body import Body, carried, packed, unpacked
+from symgrad.ir.graph import OPS, Node, as_node, number, symbol
+from symgrad.ir.sizes import Size, extent_text, size_sum
+from symgrad.ir.traverse import substitute
+from symgrad.ir.types import INT, REAL, Declaration
+
+RECURRENCE = "recurrence"
+"""The name of the op."""
+
+
+def is_recurrence(node: Node) -> bool:
+    """Tell whether a node is a recurrence."""
+    return node.op.name == RECURRENCE
+
+
+def recurrence_of(node: Node) -> tuple[Node, int] | None:
+    """Return the recurrence of whose carries a node is one, and its number; None for other nodes."""
+    inner = node
+    while inner.op.name in ("reshape", "slice"):
+        inner = inner.args[0]
+    if not is_recurrence(inner):
+        return None
+    found = carried(inner)
+    return (inner, found.index(node)) if node in found else None
+
+
+def whole_of(node: Node, names: Sequence[str]) -> Node:
+    """Return the values of all carries side by side, as a formula over the names of the carries."""
+    parts = (symbol(Declaration(name, shape=c.shape)) for name, c in zip(names, carried(node), strict=True))
+    return packed(list(parts), 1)
+
+
+def letter_for(taken: Iterable[str]) -> str:
+    """Return a letter for positions that is no name."""
+    used = set(taken)
+    return next(c for c in chain("tskijn", (f"t_{k}" for k in count(1))) if c not in used)
+
+
+def rows_read(node: Node) -> list[Node]:
+    """Return the arrays whose rows the steps of a recurrence read: those that need a name."""
+    body: Body = node.params[-1]
+    return [_base(x)[0] for x in node.args[1 : 1 + len(body.rows)] if not _is_counter(x)]
+
+
+def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[str]:
+    """Return new names for the carries of a recurrence: h_bar for what runs back over the values of h.
+
+    Args:
+        node: the recurrence.
+        names: the names of other nodes.
+        taken: all names in use; the new ones are added.
+    """
+    body: Body = node.params[-1]
+    _, reverse, _ = node.params
+    over = next((names[x] for x in rows_read(node) if x in names and recurrence_of(x) is not None), None)
+    # A recurrence that reads the values of another one is its derivative, unless the user has named it.
+    found: list[str] = []
+    for k in range(len(body.carries)):
+        base = f"{over}_{'bar' if reverse else 'dot'}" if over else "h"
+        name, n = base, k
+        while name in taken:
+            n += 1
+            name = f"{base}{n}"
+        taken.add(name)
+        found.append(name)
+    return found
+
+
+def recurrence_lines(
+    node: Node,
+    names: Sequence[str],
+    spellings: Mapping[Node, str],
+    text: Callable[[Node, Mapping[Node, str]], str],
+    letter: str,
+) -> list[str]:
+    """Return the lines of a recurrence.
+
+    Args:
+        node: the recurrence.
+        names: the names of its carries.
+        spellings: the names of other nodes.
+        text: a function that returns a node as an expression, given spellings.
+        letter: the name of the position.
+    """
+    length, reverse, body = node.params
+    start, *given = node.args
+    rows = len(body.rows)
+    t = symbol(Declaration(letter, INT))
+    before, now = (letter, f"{letter}-1") if reverse else (f"{letter}-1", letter)
+    marks: dict[Node, str] = {}
+
+    def mark(spelled: str, like: Node) -> Node:
+        made = symbol(Declaration(spelled, INT if like.dtype == "int" else REAL, like.shape))
+        marks[made] = spelled
+        return made
+
+    values: dict[Node, Node] = {
+        c: mark(f"{name}[{before}]", c) for name, c in zip(names, body.carries, strict=True)
+    }
+    counters: dict[Node, Node] = {}
+    for row, x in zip(body.rows, given[:rows], strict=True):
+        if _is_counter(x):
+            first = _first_count(x)
+            counters[OPS["add"](row, as_node(1 - first))] = t
+            values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
+            continue
+        base, at = _base(x)
+        place = _position(letter, size_sum([at, -1]))
+        values[row] = mark(f"{text(base, spellings)}[{place}]", row)
+    values |= dict(zip(body.operands, given[rows:], strict=True))
+    results = substitute(body.results, {**values, **counters})
+    starts = _starts(start, body)
+    end = extent_text(length)
+    first = end if reverse else "0"
+    lines = [f"{name}[{first}] = {text(s, spellings)}" for name, s in zip(names, starts, strict=True)]
+    steps = [f"{name}[{now}] = {text(r, {**spellings, **marks})}" for name, r in zip(names, results, strict=True)]
+    span = f"{end}..1" if reverse else f"1..{end}"
+    return [*lines, f"{'; '.join(steps)} for {letter} in {span}"]
+
+
+def _starts(start: Node, body: Body) -> list[Node]:
+    """Return the first value of each carry."""
+    if len(body.carries) == 1:
+        return [start]
+    if start.op.name == "concatenate" and len(start.args) == len(body.carries):
+        return [_without_shape(a, c) for a, c in zip(start.args, body.carries, strict=True)]
+    return unpacked(start, [c.shape for c in body.carries], 0)
+
+
+def _without_shape(x: Node, carry: Node) -> Node:
+    """Return the value that was reshaped to a part of a row."""
+    if x.op.name == "reshape" and x.args[0].shape == carry.shape:
+        return x.args[0]
+    return x if x.shape == carry.shape else OPS["reshape"](x, params=(carry.shape,))
+
+
+def _position(letter: str, offset: Size) -> str:
+    if offset == 0:
+        return letter
+    text = extent_text(offset)
+    return f"{letter}{text}" if text.startswith("-") else f"{letter}+{text}"
+
+
+def _base(x: Node) -> tuple[Node, Size]:
+    """Return the array of which an array has consecutive rows, and the position of the first one."""
+    if x.op.name == "slice":
+        first, *others = x.params[0]
+        whole = (None, None, 1)
+        begin = 0 if first[0] is None else first[0]
+        if first[2] == 1 and all(o == whole for o in others) and not _from_end(begin):
+            return x.args[0], begin
+    return x, 0
+
+
+def _from_end(begin: Size) -> bool:
+    return isinstance(begin, int) and begin < 0
+
+
+def _is_counter(x: Node) -> bool:
+    """Tell whether rows are consecutive whole numbers."""
+    if x.op.name == "add" and x.args[1].is_number() and x.args[1].dtype == "int":
+        x = x.args[0]
+    return x.op.name == "iota"
+
+
+def _first_count(x: Node) -> int:
+    return int(x.args[1].value) if x.op.name == "add" else 0
