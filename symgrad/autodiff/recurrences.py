@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,12 @@ from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_sum
-from symgrad.ir.traverse import substitute
+from symgrad.ir.traverse import signed_terms, substitute
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.array.contraction import einsum, sum_over, transpose
-from symgrad.ops.array.layout import full, shaped, slice_axes
+from symgrad.ops.array.indexing import scatter_add
+from symgrad.ops.array.layout import WHOLE, full, is_zero, shaped, slice_axes, unslice
+from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.record import facts, joint
 from symgrad.ops.scalar.arith import add, div, neg
 
@@ -119,6 +122,34 @@ class _Steps:
         part = _between(values, start, size_sum([start, 1]))
         return shaped(part, part.shape[1:])
 
+    def divided(self, values: Node) -> tuple[Node, Node | None]:
+        """Return values after the last step, and all others, one row for each step; None for zeros."""
+        ends: list[Node] = []
+        others: list[Node] = []
+        for sign, term in signed_terms(values):
+            end, before = self._divided(term)
+            ends += [] if end is None else [end if sign > 0 else neg(end)]
+            others += [] if before is None else [before if sign > 0 else neg(before)]
+        shape = values.shape[1:]
+        return full(reduce(add, ends) if ends else _ZERO, shape), reduce(add, others) if others else None
+
+    def _divided(self, term: Node) -> tuple[Node | None, Node | None]:
+        last = 0 if self.reverse else self.length
+        if is_zero(term):
+            return None, None
+        if term.op is scatter_add and term.params[0] == (0,) and not term.args[1].shape:
+            at = as_size(term.args[1])
+            if at is not None and at in (last, -1 if last == self.length else 0):
+                return term.args[0], None
+        if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
+            start, stop, step = term.params[0][0]
+            begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)
+            if (begin, end, step) == (last, size_sum([last, 1]), 1):
+                return shaped(term.args[0], term.shape[1:]), None
+            if step == 1 and (begin, end) == ((1, term.shape[0]) if self.reverse else (0, self.length)):
+                return None, term.args[0]
+        return self.end(term), self.before(term)
+
     def stacks(self) -> dict[Node, Node]:
         """Return what varies from step to step: the bound symbols, each with one row for each step."""
         before = {c: self.before(v) for c, v in zip(self.body.carries, self.values, strict=True)}
@@ -141,25 +172,30 @@ class _Steps:
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     steps = _Steps(node)
     body, constants = steps.body, steps.constants()
-    given = steps.parts(cotangent)  # g
     asked, own = steps.symbols("cotangent"), steps.symbols("own cotangent")  # a[t] and g[t-1]
     read = [s for s, w in zip((*body.rows, *body.operands), wanted[1:], strict=True) if w]
-    pulled = substitute(pull_back(body.results, asked, [*body.carries, *read]).gradients, constants)
-    stacks = steps.stacks()
-    back = recur(
-        [steps.end(g) for g in given],
-        asked,
-        [add(o, p) for o, p in zip(own, pulled, strict=False)],
-        {**stacks, **{o: steps.before(g) for o, g in zip(own, given, strict=True)}},
-        steps.length,
-        reverse=not steps.reverse,
-    )
+    # The values of the steps are known, so nothing is computed again.
+    now = steps.symbols("value")
+    computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
+    found = pull_back(body.results, asked, [*body.carries, *read]).gradients
+    pulled = substitute(substitute(found, computed), constants)
+    stacks = {**steps.stacks(), **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}}
+    starts: list[Node] = []
+    results: list[Node] = []
+    given: dict[Node, Node] = {}
+    for symbol_, part, formula in zip(own, steps.parts(cotangent), pulled, strict=False):
+        end, before = steps.divided(part)
+        starts.append(end)
+        results.append(formula if before is None else add(symbol_, formula))
+        if before is not None:
+            given[symbol_] = before
+    back = recur(starts, asked, results, {**stacks, **given}, steps.length, reverse=not steps.reverse)
     stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
     inner = batch(pulled[len(body.carries) :], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
-    found: list[Node | None] = [packed([steps.first(b) for b in back], 0) if wanted[0] else None]
-    found += [of.get(s) for s in body.rows]
-    return found + [_total(of[s]) if s in of else None for s in body.operands]
+    first = packed([steps.first(b) for b in back], 0) if wanted[0] else None
+    rest = [_total(of[s]) if s in of else None for s in body.operands]
+    return [first, *(of.get(s) for s in body.rows), *rest]
 
 
 def _total(stack: Node) -> Node:

@@ -163,14 +163,14 @@ def reread_program(
         raise InternalError("a listing without a text is not read again")
     reader = _Rereader(listing, listing.source, stands_for, opened)
     with gc_paused():
-        tokens = _statements(Lexer(listing.source, tables().terminals), reader)
-        parse(order_lines(listing.source.text, tokens), reader)
+        parse(_statements(Lexer(listing.source, tables().terminals), reader), reader)
     return reader.listing()
 
 
 def _statements(lexer: Lexer, reader: ProgramReader) -> Iterator[Token]:
     """Yield the tokens of declarations, assignments and expressions; the reader receives all other lines."""
-    return without_functions(without_recurrences(lexer.tokens(), reader), reader)
+    tokens = iter(order_lines(reader.source.text, lexer.tokens()))
+    return without_functions(without_recurrences(tokens, reader), reader)
 
 
 def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> ProgramReader:
@@ -191,7 +191,7 @@ def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) ->
     lexer = Lexer(source, tables().terminals)
     try:
         with gc_paused(), reports_progress("frontend", "reading the program"):
-            parse(order_lines(text, _statements(lexer, reader)), reader)
+            parse(_statements(lexer, reader), reader)
     except MisplacedError as wrong:
         raise syntax_error(lexer, wrong.token, wrong.expected) from None
     return reader

@@ -12,7 +12,7 @@ order, before the first line that reads one of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from symgrad.frontend.tokens.terms import Token
 
@@ -36,8 +36,20 @@ def _reordered(tokens: Iterable[Token]) -> Iterator[Token]:
     names = {str(line[0]) for line in below}
     reads = (i for i, line in enumerate(above) if any(t.type == "NAME" and t in names for t in line))
     at = next(reads, max(len(above) - 1, 0))
-    for line in (*above[:at], *reversed(below), *above[at:]):
+    for line in (*above[:at], *_upwards(below), *above[at:]):
         yield from line
+
+
+def _upwards(lines: Sequence[list[Token]]) -> Iterator[list[Token]]:
+    """Yield lines in reverse order; the first values of a recurrence stay above its other line."""
+    group: list[list[Token]] = []
+    for line in reversed(lines):
+        starts = len(line) > 1 and line[1] == "[" and not any(t.type == "FOR" for t in line)
+        if not starts:
+            yield from group[::-1]
+            group = []
+        group.append(line)
+    yield from group[::-1]
 
 
 def _lines(tokens: Iterable[Token]) -> Iterator[list[Token]]:

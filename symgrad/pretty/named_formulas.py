@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.body import carried, packed
+from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, recurrence_lines
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
+from symgrad.support.traversal import postorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,39 @@ class NamedFormulas:
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
         text = self.spelling.text
-        found = [f"{title}{text(r)}" for title, r in zip(titles, self.results, strict=True)]
-        if self.lines:
-            found += ["where", *(f"  {name.name} = {text(body)}" for name, body in self.lines)]
-        return "\n".join(found)
+        results, lines = self._written()
+        found = [f"{title}{text(r)}" for title, r in zip(titles, results, strict=True)]
+        return "\n".join([*found, *(["where", *(f"  {line}" for line in lines)] if lines else [])])
+
+    def _written(self) -> tuple[Sequence[Node], list[str]]:
+        """Return the results and the lines below them, in which each recurrence has lines of its own."""
+        text = self.spelling.text
+        roots = [*self.results, *(body for _, body in self.lines)]
+        loops = [n for n in topological(roots) if is_recurrence(n)]
+        if not loops:
+            return self.results, [f"{name.name} = {text(body)}" for name, body in self.lines]
+        taken = {s.name for s in symbols_of(roots)} | {name.name for name, _ in self.lines}
+        table: dict[Node, Node] = {}
+        written: dict[Node, list[str]] = {}
+        defined = {name: (body,) for name, body in self.lines}
+        for node in loops:
+            names = names_for(node, {}, taken)
+            own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carried(node), strict=True)]
+            args = tuple(substitute(node.args, table))
+            changed = apply(node.op, args, node.params)
+            lines = recurrence_lines(changed, names, {}, lambda n, _: text(n), letter_for(taken))
+            written[own[0]] = lines
+            defined[own[0]] = args
+            table[node] = packed(own, 1)
+            table.update(zip(carried(node), own, strict=True))
+            for other in own[1:]:
+                defined[other], written[other] = (own[0],), []
+        results = substitute(self.results, table)
+        for name, body in self.lines:
+            (new,) = substitute([body], table)
+            defined[name], written[name] = (new,), [f"{name.name} = {text(new)}"]
+        order = postorder(defined, lambda n: [s for s in topological(defined[n]) if s in defined])
+        return results, [line for name in reversed(order) for line in written[name]]
 
 
 def join_formulas(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 
 from symgrad.ir.body import Body, carried, packed, unpacked
-from symgrad.ir.graph import OPS, Node, as_node, number, symbol
+from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
 from symgrad.ir.sizes import Size, extent_text, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import INT, REAL, Declaration
@@ -61,13 +61,13 @@ def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[st
         names: the names of other nodes.
         taken: all names in use; the new ones are added.
     """
-    body: Body = node.params[-1]
-    _, reverse, _ = node.params
-    over = next((names[x] for x in rows_read(node) if x in names and recurrence_of(x) is not None), None)
-    # A recurrence that reads the values of another one is its derivative, unless the user has named it.
+    length, reverse, body = node.params
+    # Rows of an array with one row more than steps are the values of another recurrence, of which this is a derivative.
+    others = (x for x in rows_read(node) if x.shape[0] == size_sum([length, 1]))
+    over = next((name for x in others if (name := names.get(x) or _own_name(x)) is not None), None)
     found: list[str] = []
     for k in range(len(body.carries)):
-        base = f"{over}_{'bar' if reverse else 'dot'}" if over else "h"
+        base = f"{over}_{'bar' if reverse else 'dot'}" if over else "a" if reverse else "h"
         name, n = base, k
         while name in taken:
             n += 1
@@ -75,6 +75,10 @@ def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[st
         taken.add(name)
         found.append(name)
     return found
+
+
+def _own_name(node: Node) -> str | None:
+    return node.name if node.op is SYMBOL else None
 
 
 def recurrence_lines(
