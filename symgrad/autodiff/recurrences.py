@@ -37,7 +37,7 @@ from symgrad.ops.array.indexing import scatter_add
 from symgrad.ops.array.layout import WHOLE, full, is_zero, shaped, slice_axes, unslice
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.record import facts, joint
-from symgrad.ops.scalar.arith import add, div, neg
+from symgrad.ops.scalar.arith import add, div, mul, neg
 
 _ZERO = as_node(0)
 
@@ -135,6 +135,10 @@ class _Steps:
 
     def _divided(self, term: Node) -> tuple[Node | None, Node | None]:
         last = 0 if self.reverse else self.length
+        if term.op is mul and any(not a.shape for a in term.args):
+            factor, inner = term.args if not term.args[0].shape else term.args[::-1]
+            end, before = self._divided(inner)
+            return end and factor * end, before and factor * before
         if is_zero(term):
             return None, None
         if term.op is scatter_add and term.params[0] == (0,) and not term.args[1].shape:

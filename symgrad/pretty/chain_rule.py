@@ -18,6 +18,7 @@ from symgrad.autodiff.linearise import GuardedTangent, guarded, pass_through
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
@@ -162,11 +163,14 @@ class Lines:
     def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
         """Differentiate a scalar, written in names, with respect to symbols and names, in reverse mode."""
         label = y.name if y in self.words.bodies else "out"
-        return self.pulled_by(
-            y,
-            wrt,
-            lambda name, _, bar: bar if name is y or name in wrt else self._line(label, (name.name,), bar),
-        )
+
+        def line(name: Node, built: Node, bar: Node) -> Node:
+            body = self.words.bodies.get(name)
+            if body is not None and recurrence_of(body) is not None and name not in wrt:
+                return built  # the last value and the others are apart, as the recurrence back reads them
+            return bar if name is y or name in wrt else self._line(label, (name.name,), bar)
+
+        return self.pulled_by(y, wrt, line)
 
     def pulled_by(self, y: Node, wrt: Sequence[Node], line: Callable[[Node, Node, Node], Node]) -> list[Node]:
         """Return the same derivatives, with a function that makes the lines.
