@@ -15,6 +15,7 @@ mode is the recurrence h_dot[t] = jvp(F)(h_dot[t-1], x_dot[t-1], w_dot). Both ar
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -26,17 +27,18 @@ from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carried, closed, packed, unpacked
-from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
+from symgrad.ir.graph import Node, Op, as_node, indicator, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
-from symgrad.ir.sizes import Shape, Size, size_sum
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import signed_terms, substitute
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.array.contraction import einsum, sum_over, transpose
-from symgrad.ops.array.indexing import scatter_add
-from symgrad.ops.array.layout import WHOLE, full, is_zero, shaped, slice_axes, unslice
+from symgrad.ops.array.along import objects
+from symgrad.ops.array.indexing import gather, scatter_add
+from symgrad.ops.array.layout import WHOLE, concatenate, full, is_zero, only, shaped, slice_axes, unslice
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.ops.record import facts, joint
+from symgrad.ops.record import facts, joint, structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
 _ZERO = as_node(0)
@@ -74,7 +76,7 @@ def recur(
     first = [full(_real(s), c.shape) for s, c in zip(starts, carries, strict=True)]
     stacks = list(rows.values())
     read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
-    node = recurrence(packed(first, 0), *read, *operands, params=(length, int(reverse), body))
+    node = recurrence(*first, *read, *operands, params=(length, int(reverse), body))
     return carried(node)
 
 
@@ -88,6 +90,17 @@ def _between(values: Node, start: Size | None, stop: Size | None) -> Node:
     return slice_axes(values, [(start, stop, 1), *[(None, None, 1)] * (len(values.shape) - 1)])
 
 
+def _at(values: Node, position: Size) -> Node:
+    return gather(values, size_node(position), params=((0,),))
+
+
+def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
+    """Return the first values of a recurrence, the arrays of its rows, and its operands."""
+    body: Body = node.params[2]
+    first, second = len(body.carries), len(body.carries) + len(body.rows)
+    return node.args[:first], node.args[first:second], node.args[second:]
+
+
 class _Steps:
     """A recurrence with the arrays that its steps read and write.
 
@@ -97,8 +110,7 @@ class _Steps:
 
     def __init__(self, node: Node) -> None:
         self.length, self.reverse, self.body = node.params
-        count = len(self.body.rows)
-        self.start, self.rows, self.operands = node.args[0], node.args[1 : 1 + count], node.args[1 + count :]
+        self.starts, self.rows, self.operands = divide(node)
         self.shape = node.shape
         self.values = carried(node)
 
@@ -112,15 +124,11 @@ class _Steps:
 
     def end(self, values: Node) -> Node:
         """Return the values after the last step."""
-        last = 0 if self.reverse else self.length
-        part = _between(values, last, size_sum([last, 1]))
-        return shaped(part, part.shape[1:])
+        return _at(values, 0 if self.reverse else self.length)
 
     def first(self, values: Node) -> Node:
         """Return the values before the first step."""
-        start = self.length if self.reverse else 0
-        part = _between(values, start, size_sum([start, 1]))
-        return shaped(part, part.shape[1:])
+        return _at(values, self.length if self.reverse else 0)
 
     def divided(self, values: Node) -> tuple[Node, Node | None]:
         """Return values after the last step, and all others, one row for each step; None for zeros."""
@@ -170,14 +178,20 @@ class _Steps:
 
     def parts(self, whole: Node) -> list[Node]:
         """Return the parts of an array of the shape of the node that belong to the carries."""
-        return unpacked(full(whole, self.shape), [c.shape for c in self.body.carries], 1)
+        shapes = [c.shape for c in self.body.carries]
+        terms = [
+            [neg(p) if sign < 0 else p for p in unpacked(full(term, self.shape), shapes, 1)]
+            for sign, term in signed_terms(whole)
+        ]
+        return [reduce(operator.add, (p for p in some if not is_zero(p)), _ZERO) for some in zip(*terms, strict=True)]
 
 
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     steps = _Steps(node)
     body, constants = steps.body, steps.constants()
     asked, own = steps.symbols("cotangent"), steps.symbols("own cotangent")  # a[t] and g[t-1]
-    read = [s for s, w in zip((*body.rows, *body.operands), wanted[1:], strict=True) if w]
+    count = len(body.carries)
+    read = [s for s, w in zip((*body.rows, *body.operands), wanted[count:], strict=True) if w]
     # The values of the steps are known, so nothing is computed again.
     now = steps.symbols("value")
     computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
@@ -188,18 +202,18 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     results: list[Node] = []
     given: dict[Node, Node] = {}
     for symbol_, part, formula in zip(own, steps.parts(cotangent), pulled, strict=False):
-        end, before = steps.divided(part)
+        end, before = steps.divided(full(part, (node.shape[0], *symbol_.shape)))
         starts.append(end)
         results.append(formula if before is None else add(symbol_, formula))
         if before is not None:
             given[symbol_] = before
     back = recur(starts, asked, results, {**stacks, **given}, steps.length, reverse=not steps.reverse)
     stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
-    inner = batch(pulled[len(body.carries) :], stacks, (steps.length,))
+    inner = batch(pulled[count:], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
-    first = packed([steps.first(b) for b in back], 0) if wanted[0] else None
+    first = [steps.first(b) if w else None for b, w in zip(back, wanted, strict=False)]
     rest = [_total(of[s]) if s in of else None for s in body.operands]
-    return [first, *(of.get(s) for s in body.rows), *rest]
+    return [*first, *(of.get(s) for s in body.rows), *rest]
 
 
 def _total(stack: Node) -> Node:
@@ -220,20 +234,19 @@ def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
     moved = steps.symbols("tangent")
     directions: dict[Node, Node] = dict(zip(body.carries, moved, strict=True))
     rows: dict[Node, Node] = {}
-    for k, (row, tangent) in enumerate(zip(body.rows, tangents[1:], strict=False)):
+    for k, (row, tangent) in enumerate(zip(body.rows, tangents[len(moved) :], strict=False)):
         if tangent is not None:
             directions[row] = bound_symbol("row tangent", k, body.height, row)
-            rows[directions[row]] = full(tangent, node.args[1 + k].shape)
-    after = tangents[1 + len(body.rows) :]
+            rows[directions[row]] = full(tangent, steps.rows[k].shape)
+    after = tangents[len(moved) + len(body.rows) :]
     constants = steps.constants()
     for k, (operand, tangent) in enumerate(zip(body.operands, after, strict=True)):
         if tangent is not None:
             directions[operand] = bound_symbol("operand tangent", k, body.height, operand)
             constants[directions[operand]] = full(tangent, operand.shape)
     pushed = substitute(push_forward(body.results, directions), constants)
-    start = full(_ZERO if tangents[0] is None else tangents[0], node.args[0].shape)
     found = recur(
-        unpacked(start, [c.shape for c in body.carries], 0),
+        [_ZERO if t is None else t for t in tangents[: len(moved)]],
         moved,
         pushed,
         {**steps.stacks(), **rows},
@@ -251,7 +264,7 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
         for c in body.carries
     }
     rows: dict[Node, Node] = {}
-    for row, array, stack in zip(body.rows, steps.rows, stacks[1:], strict=False):
+    for row, array, stack in zip(body.rows, steps.rows, stacks[len(body.carries) :], strict=False):
         if stack is None:
             rows[row] = array
         else:
@@ -259,14 +272,14 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
             axes = range(len(stack.shape))
             rows[wide[row]] = transpose(stack, [depth, *(a for a in axes if a != depth)])
     constants = steps.constants()
-    for operand, stack in zip(body.operands, stacks[1 + len(body.rows) :], strict=True):
+    for operand, stack in zip(body.operands, stacks[len(body.carries) + len(body.rows) :], strict=True):
         if stack is not None:
             wide[operand] = stack
             del constants[operand]
     results = substitute(batch(body.results, wide, lead), constants)
-    whole = steps.start if stacks[0] is None else stacks[0]
-    start = full(whole, (*lead, *steps.start.shape))
-    starts = unpacked(start, [c.shape for c in body.carries], depth)
+    starts = [
+        full(s, (*lead, *s.shape)) if stack is None else stack for s, stack in zip(steps.starts, stacks, strict=False)
+    ]
     found = recur(
         starts, [wide[c] for c in body.carries], results, rows, steps.length, reverse=bool(steps.reverse)
     )
@@ -275,52 +288,45 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     return packed(moved, depth + 1)
 
 
-def _shape(shapes: tuple[Shape, ...], length: Size, _reverse: int, _body: Body) -> Shape:
-    return (size_sum([length, 1]), *shapes[0])
+def _shape(shapes: tuple[Shape, ...], length: Size, _reverse: int, body: Body) -> Shape:
+    count = len(body.carries)
+    one = shapes[0] if count == 1 else (size_sum(size_product(s) for s in shapes[:count]),)
+    return (size_sum([length, 1]), *one)
 
 
 def _run(
     length: int,
     reverse: int,
     body: Body,
-    start: Any,
     given: Sequence[Any],
     compute: Callable[[Sequence[Node], Mapping[Node, Any]], Sequence[Any]],
     dtype: Any,
 ) -> Any:
     """Evaluate a recurrence step by step."""
-    count = len(body.rows)
-    rows, operands = given[:count], dict(zip(body.operands, given[count:], strict=True))
-    found = np.empty((length + 1, *np.shape(start)), dtype)
-    shapes = [c.shape for c in body.carries]
-    sizes = [math.prod(shape) for shape in shapes]  # pyright: ignore[reportArgumentType]  (numbers by now)
-    ends = np.cumsum(sizes)
+    ends = len(body.carries), len(body.carries) + len(body.rows)
+    values, rows = list(given[: ends[0]]), given[ends[0] : ends[1]]
+    operands = dict(zip(body.operands, given[ends[1] :], strict=True))
+    several = len(values) > 1
+    first = np.concatenate([np.ravel(v) for v in values]) if several else np.asarray(values[0])
+    found = np.empty((length + 1, *first.shape), dtype)
     at = length if reverse else 0
-    found[at] = start
+    found[at] = first
     for _ in range(length):
         new = at - 1 if reverse else at + 1
-        before = (
-            [found[at]]
-            if len(shapes) == 1
-            else [found[at][e - n : e].reshape(shape) for e, n, shape in zip(ends, sizes, shapes, strict=True)]
-        )
-        values = {
-            **dict(zip(body.carries, before, strict=True)),
-            **dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True)),
-            **operands,
-        }
-        results = compute(body.results, values)
-        found[new] = results[0] if len(shapes) == 1 else np.concatenate([np.ravel(r) for r in results])
+        read = {**dict(zip(body.carries, values, strict=True)), **operands}
+        read |= dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True))
+        values = list(compute(body.results, read))
+        found[new] = np.concatenate([np.ravel(v) for v in values]) if several else values[0]
         at = new
     return found
 
 
-def _evaluate(length: int, reverse: int, body: Body, start: Any, *given: Any) -> Any:
-    return _run(length, reverse, body, start, given, evaluate, float)
+def _evaluate(length: int, reverse: int, body: Body, *given: Any) -> Any:
+    return _run(length, reverse, body, given, evaluate, float)
 
 
-def _reference(mp: Any, length: int, reverse: int, body: Body, start: Any, *given: Any) -> Any:
-    return _run(length, reverse, body, start, given, lambda nodes, values: evaluate_mp(mp, nodes, values), object)
+def _reference(mp: Any, length: int, reverse: int, body: Body, *given: Any) -> Any:
+    return _run(length, reverse, body, given, lambda nodes, values: evaluate_mp(mp, nodes, values), object)
 
 
 def _rows(_node: Node, _places: Sequence[int | None]) -> None:
@@ -329,8 +335,7 @@ def _rows(_node: Node, _places: Sequence[int | None]) -> None:
 
 def _written(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
     """Return a call for places where a program would have lines (`symgrad.ir.notation.recurrences`)."""
-    start, *given = node.args
-    return [f"{node.op.name}(", *separated([start, *given]), ")"], ATOM
+    return [f"{node.op.name}(", *separated(node.args), ")"], ATOM
 
 
 recurrence: Op = joint(
@@ -352,4 +357,111 @@ recurrence: Op = joint(
     written=_written,
     source=None,
     facts=facts(),
+)
+
+
+def _pack_shape(shapes: tuple[Shape, ...], axis: int) -> Shape:
+    return (*shapes[0][:axis], size_sum(size_product(s[axis:]) for s in shapes))
+
+
+def _pack(axis: int, *arrays: Any) -> Any:
+    lead = np.shape(arrays[0])[:axis]
+    return np.concatenate([np.reshape(a, (*lead, math.prod(np.shape(a)[axis:]))) for a in arrays], axis=axis)
+
+
+def _pack_push(node: Node, tangents: Sequence[Node | None]) -> Node:
+    moved = (full(_ZERO if t is None else t, a.shape) for a, t in zip(node.args, tangents, strict=True))
+    return pack(*moved, params=node.params)
+
+
+def _pack_pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
+    (axis,) = node.params
+    shapes = [a.shape[axis:] for a in node.args]
+    parts = unpacked(full(cotangent, node.shape), shapes, axis)
+    return [p if w else None for p, w in zip(parts, wanted, strict=True)]
+
+
+def _pack_batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    wide = (full(a, (*lead, *a.shape)) if s is None else s for a, s in zip(node.args, stacks, strict=True))
+    return pack(*wide, params=(node.params[0] + len(lead),))
+
+
+def _pack_native(node: Node, args: tuple[Node, ...]) -> Node:
+    (axis,) = node.params
+    flat = [shaped(a, (*a.shape[:axis], size_product(a.shape[axis:]))) for a in args]
+    return concatenate(*flat, params=(axis,))
+
+
+pack: Op = joint(
+    "pack",
+    doc="values side by side: their axes from an axis on become one",
+    gives="same",
+    variadic=True,
+    parameters=("axis",),
+    shape=_pack_shape,
+    evaluate=_pack,
+    reference=lambda mp, axis, *arrays: _pack(axis, *map(objects, arrays)),
+    push=_pack_push,
+    pull=_pack_pull,
+    batch=_pack_batch,
+    rows=_rows,
+    entries="moved",
+    total="always",
+    native=_pack_native,
+    cost=0,
+    source=None,
+    facts=facts("linear"),
+)
+
+
+def _part_shape(shapes: tuple[Shape, ...], number: int, parts: tuple[Shape, ...], axis: int) -> Shape:
+    return (*shapes[0][:axis], *parts[number])
+
+
+def _part(number: int, parts: tuple[tuple[int, ...], ...], axis: int, x: Any) -> Any:
+    start = sum(map(math.prod, parts[:number]))
+    array = np.asarray(x)
+    found = array[(*[slice(None)] * axis, slice(start, start + math.prod(parts[number])))]
+    return found.reshape((*array.shape[:axis], *parts[number]))
+
+
+def _part_pull(node: Node, _i: int, cotangent: Node) -> Node:
+    number, parts, axis = node.params
+    lead = node.shape[:axis]
+    return pack(
+        *(full(cotangent if k == number else _ZERO, (*lead, *shape)) for k, shape in enumerate(parts)),
+        params=(axis,),
+    )
+
+
+def _part_of(node: Node, whole: Node, axis: int) -> Node:
+    number, parts, _ = node.params
+    return unpacked(whole, parts, axis)[number]
+
+
+def _part_native(node: Node, args: tuple[Node, ...]) -> Node:
+    number, parts, axis = node.params
+    start = size_sum(map(size_product, parts[:number]))
+    stop = size_sum([start, size_product(parts[number])])
+    return shaped(slice_axes(args[0], [*[(None, None, 1)] * axis, (start, stop, 1)]), node.shape)
+
+
+part: Op = structural(
+    "part",
+    doc="one of several values that are side by side",
+    gives="same",
+    parameters=("number", "parts", "axis"),
+    shape=_part_shape,
+    evaluate=_part,
+    reference=lambda mp, number, parts, axis, x: _part(number, parts, axis, objects(x)),
+    push=lambda node, i, t: _part_of(node, full(t, node.args[0].shape), node.params[2]),
+    pull=_part_pull,
+    batch=lambda node, stacks, lead: _part_of(node, only(stacks), node.params[2] + len(lead)),
+    rows=_rows,
+    entries="moved",
+    total="always",
+    native=_part_native,
+    cost=0,
+    source=None,
+    facts=facts("linear"),
 )

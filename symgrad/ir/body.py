@@ -21,7 +21,7 @@ from typing import Self
 
 from symgrad.ir.graph import OPS, Node, apply, as_node, indicator, symbol
 from symgrad.ir.size_substitution import resized, size_names
-from symgrad.ir.sizes import Shape, Size, SizedParameter, size_product, size_sum
+from symgrad.ir.sizes import Shape, Size, SizedParameter
 from symgrad.ir.traverse import digest, substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
@@ -142,34 +142,21 @@ def closed(
 
 def packed(values: Sequence[Node], axis: int) -> Node:
     """Return values side by side: their axes from ``axis`` on become one. A single value keeps its shape."""
-    if len(values) == 1:
-        return values[0]
-    flat = [_shaped(v, (*v.shape[:axis], size_product(v.shape[axis:]))) for v in values]
-    return OPS["concatenate"](*flat, params=(axis,))
+    return values[0] if len(values) == 1 else OPS["pack"](*values, params=(axis,))
 
 
 def unpacked(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:
     """Return the values that are side by side from ``axis`` on, with their shapes."""
     if len(shapes) == 1:
         return [whole]
-    found: list[Node] = []
-    start: Size = 0
-    for k, shape in enumerate(shapes):
-        stop = size_sum([start, size_product(shape)])
-        ends = (start if k else None, None if k == len(shapes) - 1 else stop, 1)
-        part = OPS["slice"](whole, params=((*[(None, None, 1)] * axis, ends),))
-        found.append(_shaped(part, (*whole.shape[:axis], *shape)))
-        start = stop
-    return found
+    if whole.op.name == "pack" and whole.params == (axis,):
+        return list(whole.args)
+    return [OPS["part"](whole, params=(k, tuple(shapes), axis)) for k in range(len(shapes))]
 
 
 def carried(node: Node) -> list[Node]:
     """Return all values of each carry of a recurrence."""
     return unpacked(node, [c.shape for c in node.params[-1].carries], 1)
-
-
-def _shaped(x: Node, shape: Shape) -> Node:
-    return x if x.shape == shape else OPS["reshape"](x, params=(shape,))
 
 
 def _numbered(roles: Sequence[str]) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 
-from symgrad.ir.body import Body, carried, packed, unpacked
+from symgrad.ir.body import Body, carried, packed
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
 from symgrad.ir.sizes import Size, extent_text, size_sum
 from symgrad.ir.traverse import substitute
@@ -26,13 +26,9 @@ def is_recurrence(node: Node) -> bool:
 
 def recurrence_of(node: Node) -> tuple[Node, int] | None:
     """Return the recurrence of whose carries a node is one, and its number; None for other nodes."""
-    inner = node
-    while inner.op.name in ("reshape", "slice"):
-        inner = inner.args[0]
-    if not is_recurrence(inner):
-        return None
-    found = carried(inner)
-    return (inner, found.index(node)) if node in found else None
+    if node.op.name == "part" and is_recurrence(node.args[0]):
+        return node.args[0], node.params[0]
+    return (node, 0) if is_recurrence(node) and len(node.params[-1].carries) == 1 else None
 
 
 def whole_of(node: Node, names: Sequence[str]) -> Node:
@@ -50,7 +46,8 @@ def letter_for(taken: Iterable[str]) -> str:
 def rows_read(node: Node) -> list[Node]:
     """Return the arrays whose rows the steps of a recurrence read: those that need a name."""
     body: Body = node.params[-1]
-    return [_base(x)[0] for x in node.args[1 : 1 + len(body.rows)] if not _is_counter(x)]
+    first = len(body.carries)
+    return [_base(x)[0] for x in node.args[first : first + len(body.rows)] if not _is_counter(x)]
 
 
 def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[str]:
@@ -98,7 +95,7 @@ def recurrence_lines(
         letter: the name of the position.
     """
     length, reverse, body = node.params
-    start, *given = node.args
+    starts, given = node.args[: len(names)], node.args[len(names) :]
     rows = len(body.rows)
     t = symbol(Declaration(letter, INT))
     before, now = (letter, f"{letter}-1") if reverse else (f"{letter}-1", letter)
@@ -124,29 +121,12 @@ def recurrence_lines(
         values[row] = mark(f"{text(base, spellings)}[{place}]", row)
     values |= dict(zip(body.operands, given[rows:], strict=True))
     results = substitute(body.results, {**values, **counters})
-    starts = _starts(start, body)
     end = extent_text(length)
     first = end if reverse else "0"
     lines = [f"{name}[{first}] = {text(s, spellings)}" for name, s in zip(names, starts, strict=True)]
     steps = [f"{name}[{now}] = {text(r, {**spellings, **marks})}" for name, r in zip(names, results, strict=True)]
     span = f"{end}..1" if reverse else f"1..{end}"
     return [*lines, f"{'; '.join(steps)} for {letter} in {span}"]
-
-
-def _starts(start: Node, body: Body) -> list[Node]:
-    """Return the first value of each carry."""
-    if len(body.carries) == 1:
-        return [start]
-    if start.op.name == "concatenate" and len(start.args) == len(body.carries):
-        return [_without_shape(a, c) for a, c in zip(start.args, body.carries, strict=True)]
-    return unpacked(start, [c.shape for c in body.carries], 0)
-
-
-def _without_shape(x: Node, carry: Node) -> Node:
-    """Return the value that was reshaped to a part of a row."""
-    if x.op.name == "reshape" and x.args[0].shape == carry.shape:
-        return x.args[0]
-    return x if x.shape == carry.shape else OPS["reshape"](x, params=(carry.shape,))
 
 
 def _position(letter: str, offset: Size) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from symgrad.compiler.llvm.arrays.library.scans_and_products import repeat
 from symgrad.compiler.llvm.arrays.nests.access import Storage, storage_of
 from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, StepWriter
@@ -25,10 +27,11 @@ def write_loop_of_steps(fn: StepWriter, node: Node, memory: Memory, code: str) -
     """
     length, reverse, body = node.params
     assert isinstance(body, Body)
-    start, *given = node.args
-    count = len(body.rows)
+    carries, count = len(body.carries), len(body.rows)
+    starts, given = node.args[:carries], node.args[carries:]
     storage = storage_of(memory.arrays[memory.array(node)], fn.real)
-    width = fn.size(size_product(start.shape))
+    shapes = [c.shape for c in body.carries]
+    width = fn.size(size_sum(map(size_product, shapes)))
     target = fn.base(memory.array(node))
     steps = fn.size(length)
 
@@ -44,18 +47,19 @@ def write_loop_of_steps(fn: StepWriter, node: Node, memory: Memory, code: str) -
     for k, operand in enumerate(given[count:], len(body.carries) + count):
         put(fn.entry, k, base(operand)[0])
     first = fn.entry.mul(steps, width) if reverse else "0"
-    source = base(start)[0]
+    offsets = _offsets(shapes)
 
-    def copy(i: str) -> None:
+    def copy(source: str, begin: str, i: str) -> None:
         r = fn.region()
         at = r.address(storage.element, source, i)
         value = r.emit_load(Opcode.load(storage.element, storage.align), at)
-        to = r.address(storage.element, target, r.add(first, i))
+        to = r.address(storage.element, target, r.add(begin, i))
         r.do(Opcode.store(storage.element, storage.align), value, to)
 
-    repeat(fn, width, copy)
+    for start, shape, offset in zip(starts, shapes, offsets, strict=True):
+        begin = fn.entry.add(first, fn.size(offset))
+        repeat(fn, fn.size(size_product(shape)), partial(copy, base(start)[0], begin))
     scratch = fn.base(memory.scratch[node])
-    offsets = _offsets([c.shape for c in body.carries])
 
     def step(i: str) -> None:
         r = fn.region()
