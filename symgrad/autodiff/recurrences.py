@@ -27,7 +27,7 @@ from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carried, closed, packed, unpacked
-from symgrad.ir.graph import Node, Op, as_node, indicator, size_node, symbol
+from symgrad.ir.graph import Node, Op, apply, as_node, indicator, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
@@ -35,9 +35,10 @@ from symgrad.ir.traverse import signed_terms, substitute
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.array.contraction import einsum, sum_over, transpose
 from symgrad.ops.array.along import objects
-from symgrad.ops.array.indexing import gather, scatter_add
-from symgrad.ops.array.layout import WHOLE, concatenate, full, is_zero, only, shaped, slice_axes, unslice
+from symgrad.ops.array.indexing import scatter_add
+from symgrad.ops.array.layout import WHOLE, concatenate, full, is_zero, only, shaped, slice_axes, slice_of, unslice
 from symgrad.ops.numpy.lengths import as_size
+from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.record import facts, joint, structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
@@ -91,7 +92,41 @@ def _between(values: Node, start: Size | None, stop: Size | None) -> Node:
 
 
 def _at(values: Node, position: Size) -> Node:
-    return gather(values, size_node(position), params=((0,),))
+    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
+    if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
+        return apply(values.op, tuple(_at(a, position) if a.shape else a for a in values.args), values.params)
+    return index(values, position if isinstance(position, int) else size_node(position))
+
+
+def _has_rows(arg: Node, node: Node) -> bool:
+    """Tell whether a row of an elementwise node is the op of rows of an argument."""
+    return not arg.shape or (len(arg.shape) == len(node.shape) and arg.shape[0] == node.shape[0])
+
+
+def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height: int) -> Node:
+    """Return one row of an array, as a formula of rows of the arrays of which it is made.
+
+    Args:
+        values: the array.
+        start: the position of the first row.
+        length: the number of rows.
+        rows: the symbols of rows, each with its array; new ones are added.
+        height: the height of the body.
+    """
+    if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
+        args = (_row(a, start, length, rows, height) if a.shape else a for a in values.args)
+        return apply(values.op, tuple(args), values.params)
+    if values.op is slice_of and values.params[0][0][2] == 1 and all(t == WHOLE for t in values.params[0][1:]):
+        begin = values.params[0][0][0] or 0
+        if not isinstance(begin, int) or begin >= 0:
+            return _row(values.args[0], size_sum([start, begin]), length, rows, height)
+    array = _between(values, start, size_sum([start, length]))
+    known = next((s for s, r in rows.items() if r is array), None)
+    if known is None:
+        like = full(_ZERO, array.shape[1:])
+        known = bound_symbol("array", len(rows), height, like if array.dtype == "real" else _at(array, 0))
+        rows[known] = array
+    return known
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
@@ -189,7 +224,7 @@ class _Steps:
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     steps = _Steps(node)
     body, constants = steps.body, steps.constants()
-    asked, own = steps.symbols("cotangent"), steps.symbols("own cotangent")  # a[t] and g[t-1]
+    asked = steps.symbols("cotangent")  # a[t]
     count = len(body.carries)
     read = [s for s, w in zip((*body.rows, *body.operands), wanted[count:], strict=True) if w]
     # The values of the steps are known, so nothing is computed again.
@@ -200,14 +235,12 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     stacks = {**steps.stacks(), **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}}
     starts: list[Node] = []
     results: list[Node] = []
-    given: dict[Node, Node] = {}
-    for symbol_, part, formula in zip(own, steps.parts(cotangent), pulled, strict=False):
-        end, before = steps.divided(full(part, (node.shape[0], *symbol_.shape)))
+    for carry, part, formula in zip(body.carries, steps.parts(cotangent), pulled, strict=False):
+        end, before = steps.divided(full(part, (node.shape[0], *carry.shape)))
         starts.append(end)
-        results.append(formula if before is None else add(symbol_, formula))
-        if before is not None:
-            given[symbol_] = before
-    back = recur(starts, asked, results, {**stacks, **given}, steps.length, reverse=not steps.reverse)
+        own = None if before is None else _row(before, 0, steps.length, stacks, body.height)
+        results.append(formula if own is None else add(own, formula))
+    back = recur(starts, asked, results, stacks, steps.length, reverse=not steps.reverse)
     stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
     inner = batch(pulled[count:], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))

@@ -184,34 +184,54 @@ class Lines:
                 moving.add(name)
         bars: dict[Node, list[Node]] = {}
         found: dict[Node, Node] = {}
-        self._pull(y, as_node(1), None, moving, bars)
+        self._pull({None: y}, {None: as_node(1)}, moving, bars)
         for name, body in reversed(self.words.bodies.items()):
-            if name in bars and name in moving:  # a member of wrt may itself depend on other members
-                found[name] = line(name, *self._gathered(name, bars[name]))
-                self._pull(body, found[name], name, moving, bars)
+            if name in found or name not in moving:  # a member of wrt may itself depend on other members
+                continue
+            here = [n for n in self._computed_with(name, body) if n in bars]
+            for n in here:
+                found[n] = line(n, *self._gathered(n, bars[n]))
+            if here:
+                self._pull({n: self.words.bodies[n] for n in here}, found, moving, bars)
         return [
             found[w] if w in found else line(w, *self._gathered(w, bars.get(w, [as_node(0)]))) for w in wrt
         ]
 
+    def _computed_with(self, name: Node, body: Node) -> list[Node]:
+        """Return the names that one recurrence computes together, or only the name."""
+        found = recurrence_of(body)
+        if found is None:
+            return [name]
+        others = ((n, recurrence_of(b)) for n, b in self.words.bodies.items())
+        return [n for n, other in others if other is not None and other[0] is found[0]]
+
     def _pull(
-        self, body: Node, bar: Node, name: Node | None, moving: Collection[Node], bars: dict[Node, list[Node]]
+        self,
+        bodies: Mapping[Node | None, Node],
+        slopes: Mapping[Node | None, Node],
+        moving: Collection[Node],
+        bars: dict[Node, list[Node]],
     ) -> None:
-        if body in moving and body in (*self.words.bodies, *moving):
-            bars.setdefault(body, []).append(bar)
-            return
-        wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
+        """Add the derivatives by what bodies read, given the derivatives by their names; None is the result itself."""
+        for name, body in bodies.items():
+            if body in moving and body in (*self.words.bodies, *moving):
+                bars.setdefault(body, []).append(slopes[name])
+        bodies = {n: b for n, b in bodies.items() if not (b in moving and b in (*self.words.bodies, *moving))}
+        wanted = [s for s in symbols_of(bodies.values()) if s in moving and s.dtype == "real"]
         if not wanted:
             return
-        seed = self._strong(bar)
-        pulled = pull_back([body], [seed], wanted)
+        seeds = [self._strong(slopes[name]) for name in bodies]
+        (first, *others) = bodies.values()
+        pulled = pull_back([first, *others], seeds, wanted)
+        names = {body: name for name, body in bodies.items() if name is not None}
         for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
             if nothing is not None:
                 continue  # an array of zeros
             # For scalars both modes agree, and forward mode keeps the common factors of several paths.
-            if not w.shape and not body.shape:
-                raw = pass_through(GuardedTangent(None, _pushed(body, {w: as_node(1)})), seed).node()
+            if not w.shape and not first.shape and not others:
+                raw = pass_through(GuardedTangent(None, _pushed(first, {w: as_node(1)})), seeds[0]).node()
             if not raw.is_number(0):
-                bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
+                bars.setdefault(w, []).append(substitute([raw], names)[0])
 
     def _gathered(self, name: Node, parts: list[Node]) -> tuple[Node, Node]:
         built = full(reduce(operator.add, parts), name.shape)

@@ -61,14 +61,14 @@ def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[st
     length, reverse, body = node.params
     # Rows of an array with one row more than steps are the values of another recurrence, of which this is a derivative.
     others = (x for x in rows_read(node) if x.shape[0] == size_sum([length, 1]))
-    over = next((name for x in others if (name := names.get(x) or _own_name(x)) is not None), None)
+    over = list(dict.fromkeys(name for x in others if (name := names.get(x) or _own_name(x)) is not None))
+    each = len(over) == len(body.carries)
     found: list[str] = []
     for k in range(len(body.carries)):
-        base = f"{over}_{'bar' if reverse else 'dot'}" if over else "a" if reverse else "h"
-        name, n = base, k
-        while name in taken:
-            n += 1
-            name = f"{base}{n}"
+        first = over[k if each else 0] if over else None
+        base = f"{first}_{'bar' if reverse else 'dot'}" if first else "a" if reverse else "h"
+        fresh = (f"{base}{n}" for n in count(k + 1))
+        name = next(n for n in chain([base], fresh) if n not in taken)
         taken.add(name)
         found.append(name)
     return found
