@@ -74,7 +74,7 @@ def recur(
     """
     new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
     body, used, operands = closed(new, carries, list(rows))
-    first = [full(_real(s), c.shape) for s, c in zip(starts, carries, strict=True)]
+    first = [full(indicator(s) if s.dtype == "bool" else s, c.shape) for s, c in zip(starts, carries, strict=True)]
     stacks = list(rows.values())
     read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
     node = recurrence(*first, *read, *operands, params=(length, int(reverse), body))

@@ -15,6 +15,7 @@ from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.pretty.adjoints import Adjoint, adjoint_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
+from symgrad.pretty.forms.bodies import with_short_bodies
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
@@ -285,7 +286,10 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
 
 def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = choose_bindings(lines, results)
-    written = program.forms.as_written
+
+    def written(node: Node) -> Node:
+        return with_short_bodies([program.forms.as_written(node)], program.forms.best)[0]
+
     printed = tuple(map(written, shown.results))
     new = {name: written(body) for name, body in shown.new.items()}
     table = {**program.words.meaning, **program.words.literals.meaning}

@@ -49,16 +49,18 @@ def write_loop_of_steps(fn: StepWriter, node: Node, memory: Memory, code: str) -
     first = fn.entry.mul(steps, width) if reverse else "0"
     offsets = _offsets(shapes)
 
-    def copy(source: str, begin: str, i: str) -> None:
+    def copy(source: str, kind: Storage, begin: str, i: str) -> None:
         r = fn.region()
-        at = r.address(storage.element, source, i)
-        value = r.emit_load(Opcode.load(storage.element, storage.align), at)
+        at = r.address(kind.element, source, i)
+        value = r.emit_load(Opcode.load(kind.element, kind.align), at)
+        if kind.kind == "int":
+            value = r.scalar(Opcode.convert("sitofp", "i64", storage.element), value)
         to = r.address(storage.element, target, r.add(begin, i))
         r.do(Opcode.store(storage.element, storage.align), value, to)
 
     for start, shape, offset in zip(starts, shapes, offsets, strict=True):
         begin = fn.entry.add(first, fn.size(offset))
-        repeat(fn, fn.size(size_product(shape)), partial(copy, base(start)[0], begin))
+        repeat(fn, fn.size(size_product(shape)), partial(copy, *base(start), begin))
     scratch = fn.base(memory.scratch[node])
 
     def step(i: str) -> None:
