@@ -67,40 +67,58 @@ class NamedFormulas:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
-        text = self.spelling.text
-        results, lines = self._written()
-        found = [f"{title}{text(r)}" for title, r in zip(titles, results, strict=True)]
-        return "\n".join([*found, *(["where", *(f"  {line}" for line in lines)] if lines else [])])
+        return formulas_text(self.spelling, titles, self.results, self.lines)
 
-    def _written(self) -> tuple[Sequence[Node], list[str]]:
-        """Return the results and the lines below them, in which each recurrence has lines of its own."""
-        text = self.spelling.text
-        roots = [*self.results, *(body for _, body in self.lines)]
-        loops = [n for n in topological(roots) if is_recurrence(n)]
-        if not loops:
-            return self.results, [f"{name.name} = {text(body)}" for name, body in self.lines]
-        taken = {s.name for s in symbols_of(roots)} | {name.name for name, _ in self.lines}
-        table: dict[Node, Node] = {}
-        written: dict[Node, list[str]] = {}
-        defined = {name: (body,) for name, body in self.lines}
-        for node in loops:
-            names = names_for(node, {}, taken)
-            own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carried(node), strict=True)]
-            args = tuple(substitute(node.args, table))
-            changed = apply(node.op, args, node.params)
-            lines = recurrence_lines(changed, names, {}, lambda n, _: text(n), letter_for(taken))
-            written[own[0]] = lines
-            defined[own[0]] = args
-            table[node] = packed(own, 1)
-            table.update(zip(carried(node), own, strict=True))
-            for other in own[1:]:
-                defined[other], written[other] = (own[0],), []
-        results = substitute(self.results, table)
-        for name, body in self.lines:
-            (new,) = substitute([body], table)
-            defined[name], written[name] = (new,), [f"{name.name} = {text(new)}"]
-        order = postorder(defined, lambda n: [s for s in topological(defined[n]) if s in defined])
-        return results, [line for name in reversed(order) for line in written[name]]
+
+def formulas_text(
+    spelling: Notation, titles: Sequence[str], results: Sequence[Node], lines: Sequence[tuple[Node, Node]] = ()
+) -> str:
+    """Return formulas after titles, then the lines of the names and the recurrences that they read.
+
+    Args:
+        spelling: the notation.
+        titles: the beginnings of the formulas.
+        results: the formulas.
+        lines: the new names with their bodies; each is above those that it reads.
+    """
+    text = spelling.text
+    loops = _recurrences(spelling, results, lines)
+    shown, below = (
+        loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
+    )
+    found = [f"{title}{text(r)}" for title, r in zip(titles, shown, strict=True)]
+    return "\n".join([*found, *(["where", *(f"  {line}" for line in below)] if below else [])])
+
+
+def _recurrences(
+    spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]]
+) -> tuple[Sequence[Node], list[str]] | None:
+    """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
+    roots = [*results, *(body for _, body in lines)]
+    loops = [n for n in topological(roots) if is_recurrence(n)]
+    if not loops:
+        return None
+    taken = {s.name for s in symbols_of(roots)} | {name.name for name, _ in lines}
+    table: dict[Node, Node] = {}
+    written: dict[Node, list[str]] = {}
+    read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
+    for node in loops:
+        args = tuple(substitute(node.args, table))
+        changed = apply(node.op, args, node.params)
+        names = names_for(changed, {}, taken)
+        own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carried(node), strict=True)]
+        shown = recurrence_lines(changed, names, {}, lambda n, _: spelling.text(n), letter_for(taken))
+        first, *others = own
+        written[first], read[first] = shown, args
+        for other in others:
+            written[other], read[other] = [], (first,)
+        table[node] = packed(own, 1)
+        table.update(zip(carried(node), own, strict=True))
+    for name, body in lines:
+        (new,) = substitute([body], table)
+        read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]
+    order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
+    return substitute(results, table), [line for name in reversed(order) for line in written[name]]
 
 
 def join_formulas(
@@ -156,6 +174,10 @@ class NamedFormula:
     spelling: Notation
     _over_names: Callable[[Node], Node]
     _domains: Domains
+
+    def text(self) -> str:
+        """Return the formula, then the lines of the recurrences that it reads."""
+        return formulas_text(self.spelling, [""], [self.formula])
 
     def notes(self, before: Node) -> list[str]:
         """Return where the formula is defined although the derivative as built is undefined."""
