@@ -83,6 +83,9 @@ from symgrad.api.functions.from_latex import parse_latex as parse_latex
 from symgrad.api.functions.from_latex import read_latex as read_latex
 from symgrad.api.functions.from_sympy import from_sympy as from_sympy
 from symgrad.api.functions.layout import size as size
+from symgrad.api.functions.loops import fori_loop as fori_loop
+from symgrad.api.functions.loops import scan as scan
+from symgrad.api.functions.loops import while_loop as while_loop
 from symgrad.api.functions.symbols import symbols as symbols
 from symgrad.api.functions.symbols import tensor as tensor
 from symgrad.api.handles.expr import Expr as Expr

@@ -123,8 +123,7 @@ def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height
     array = _between(values, start, size_sum([start, length]))
     known = next((s for s, r in rows.items() if r is array), None)
     if known is None:
-        like = full(_ZERO, array.shape[1:])
-        known = bound_symbol("array", len(rows), height, like if array.dtype == "real" else _at(array, 0))
+        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
         rows[known] = array
     return known
 
@@ -209,7 +208,7 @@ class _Steps:
 
     def symbols(self, role: str) -> list[Node]:
         """Return new bound symbols with the shapes of the carries."""
-        return [bound_symbol(role, k, self.body.height, c) for k, c in enumerate(self.body.carries)]
+        return [bound_symbol(role, k, self.body.height, c.shape) for k, c in enumerate(self.body.carries)]
 
     def parts(self, whole: Node) -> list[Node]:
         """Return the parts of an array of the shape of the node that belong to the carries."""
@@ -269,13 +268,13 @@ def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
     rows: dict[Node, Node] = {}
     for k, (row, tangent) in enumerate(zip(body.rows, tangents[len(moved) :], strict=False)):
         if tangent is not None:
-            directions[row] = bound_symbol("row tangent", k, body.height, row)
+            directions[row] = bound_symbol("row tangent", k, body.height, row.shape)
             rows[directions[row]] = full(tangent, steps.rows[k].shape)
     after = tangents[len(moved) + len(body.rows) :]
     constants = steps.constants()
     for k, (operand, tangent) in enumerate(zip(body.operands, after, strict=True)):
         if tangent is not None:
-            directions[operand] = bound_symbol("operand tangent", k, body.height, operand)
+            directions[operand] = bound_symbol("operand tangent", k, body.height, operand.shape)
             constants[directions[operand]] = full(tangent, operand.shape)
     pushed = substitute(push_forward(body.results, directions), constants)
     found = recur(

@@ -23,10 +23,7 @@ from symgrad.ir.graph import OPS, Node, apply, as_node, indicator, symbol
 from symgrad.ir.size_substitution import resized, size_names
 from symgrad.ir.sizes import Shape, Size, SizedParameter
 from symgrad.ir.traverse import digest, substitute, topological
-from symgrad.ir.types import INT, REAL, Declaration
-
-_DOMAINS = {"real": REAL, "int": INT, "bool": INT}  # a condition is 1 or 0 outside of the body
-
+from symgrad.ir.types import INT, REAL, Declaration, Kind
 
 @dataclass(frozen=True, slots=True)
 class Body(SizedParameter):
@@ -70,16 +67,17 @@ class Body(SizedParameter):
         return " ".join(digest(n).hex() for n in (*self.symbols, *self.results))
 
 
-def bound_symbol(role: str, number: int, height: int, like: Node) -> Node:
+def bound_symbol(role: str, number: int, height: int, shape: Shape, kind: Kind = "real") -> Node:
     """Return a bound symbol: no symbol of a user has such a name.
 
     Args:
         role: what it stands for.
         number: its number among those of its role.
         height: the height of the body.
-        like: a value with its shape and kind.
+        shape: its shape.
+        kind: its kind; a condition is 1 or 0 outside of the body.
     """
-    return symbol(Declaration(f"{role} {number} of {height}", _DOMAINS[like.dtype], like.shape))
+    return symbol(Declaration(f"{role} {number} of {height}", REAL if kind == "real" else INT, shape))
 
 
 def closed(
@@ -127,7 +125,7 @@ def closed(
     bound: list[Node] = []
     values: dict[Node, Node] = {}
     for node, (role, number) in zip(taken, _numbered(roles), strict=True):
-        bound.append(bound_symbol(role, number, height, node))
+        bound.append(bound_symbol(role, number, height, node.shape, node.dtype))
         values[node] = bound[-1] if node.dtype != "bool" else apply(OPS["gt"], (bound[-1], as_node(0)))
     ends = len(carries), len(carries) + len(used)
     body = Body(
