@@ -9,11 +9,12 @@ from itertools import count
 from symgrad.ir.body import carried, packed
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, recurrence_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
-from symgrad.pretty.forms.calls import Notation
+from symgrad.pretty.forms.calls import Notation, call_texts
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
 from symgrad.support.traversal import postorder
@@ -107,7 +108,13 @@ def _recurrences(
         changed = apply(node.op, args, node.params)
         names = names_for(changed, {}, taken)
         own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carried(node), strict=True)]
-        shown = recurrence_lines(changed, names, {}, lambda n, _: spelling.text(n), letter_for(taken))
+        shown = recurrence_lines(
+            changed,
+            names,
+            lambda n, more: expression_text(n, {**call_texts(spelling.calls), **more}),
+            lambda nodes: parts_named(nodes, {}, taken),
+            letter_for(taken),
+        )
         first, *others = own
         written[first], read[first] = shown, args
         for other in others:

@@ -7,6 +7,7 @@ definition without a subscript is a name within the step.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,8 @@ from symgrad.support.errors import (
 
 _STEP = "__step"
 _NEWLINE = "_NEWLINE"
+_REST = re.compile(r"(?:\\\r?\n|[^\r\n])*")
+"""The rest of a line and of the lines that continue it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,8 +410,7 @@ def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Ite
             fresh = token.type == _NEWLINE
             yield token
             continue
-        stop = text.find("\n", token.start_pos)
-        rest = text[token.end_pos : len(text) if stop < 0 else stop]
+        rest = _REST.match(text, token.end_pos)[0]  # type: ignore[index]  (it matches anything)
         if not rest.lstrip(" \t").startswith("[") and not (" for " in rest and ".." in rest):
             fresh = False
             yield token

@@ -7,7 +7,7 @@ long common subexpressions the names t1, t2, ...
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
@@ -277,6 +277,7 @@ def program_text(
     lines += [str(s.declaration) for s in symbols if not s.declaration.formulas]
     spellings = {**(spelled or {}), **first, **temporaries}
     letter = letter_for({*known, *spellings.values()})
+    taken.update(spellings.values())
     texts = {**(spelled or {})}
     for node, derivative in derivatives.items():
         texts[node] = _derivative_text(derivative, spellings)
@@ -286,7 +287,13 @@ def program_text(
             parameters = {p: expression_text(p, spellings) for p in node.declaration.formulas}
             lines.append(node.declaration.text(parameters))
         if is_recurrence(node):
-            lines += recurrence_lines(node, loops.lines[node], spellings, expression_text, letter)
+            lines += recurrence_lines(
+                node,
+                loops.lines[node],
+                lambda n, more: expression_text(n, {**spellings, **more}),
+                lambda nodes: parts_named(nodes, spellings, {letter, *taken}),
+                letter,
+            )
         if node in temporaries:
             lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
         for i, name in enumerate(named.get(node, ())):
@@ -297,6 +304,18 @@ def program_text(
     if result is not None:
         lines.append(expression_text(result, spellings))
     return "\n".join(lines)
+
+
+def parts_named(nodes: Sequence[Node], named: Mapping[Node, str], taken: Iterable[str]) -> dict[Node, str]:
+    """Return names for long common parts of formulas, in the order in which they are computed.
+
+    Args:
+        nodes: the formulas.
+        named: the names of other nodes.
+        taken: names in use.
+    """
+    order = topological(nodes, until=named)
+    return _temporaries(uses(list(nodes), until=named), order, named, set(taken), (), ())
 
 
 class _Recurrences(NamedTuple):

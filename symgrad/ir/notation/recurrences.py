@@ -81,8 +81,8 @@ def _own_name(node: Node) -> str | None:
 def recurrence_lines(
     node: Node,
     names: Sequence[str],
-    spellings: Mapping[Node, str],
     text: Callable[[Node, Mapping[Node, str]], str],
+    parts: Callable[[Sequence[Node]], Mapping[Node, str]],
     letter: str,
 ) -> list[str]:
     """Return the lines of a recurrence.
@@ -90,43 +90,54 @@ def recurrence_lines(
     Args:
         node: the recurrence.
         names: the names of its carries.
-        spellings: the names of other nodes.
-        text: a function that returns a node as an expression, given spellings.
+        text: a function that returns a node as an expression, given names of further nodes.
+        parts: a function that returns the parts of formulas that get names of their own, in order.
         letter: the name of the position.
     """
-    length, reverse, body = node.params
-    starts, given = node.args[: len(names)], node.args[len(names) :]
-    rows = len(body.rows)
+    length, reverse, _ = node.params
+    step = _step(node, names, lambda x: text(x, {}), letter)
+    end = extent_text(length)
+    first, now = (end, f"{letter}-1") if reverse else ("0", letter)
+    found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
+    # A part that is the value of a carry is read under its name.
+    known = {n: f"{names[step.index(n)]}[{now}]" if n in step else name for n, name in parts(step).items()}
+    lines = [f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()]
+    lines += [
+        f"{name}[{now}] = {text(r, known)}"
+        for name, r in zip(names, step, strict=True)
+        if known.get(r) != f"{name}[{now}]"
+    ]
+    span = f"for {letter} in {end}..1" if reverse else f"for {letter} in 1..{end}"
+    line = f"{'; '.join(lines)} {span}"
+    return [*found, line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}"]
+
+
+_LINE = 100  # characters of a line with several definitions
+_BREAK = "; \\\n    "
+
+
+def _step(node: Node, names: Sequence[str], text: Callable[[Node], str], letter: str) -> list[Node]:
+    """Return the formulas of a step over symbols that are named as programs write values and rows: h[t-1]."""
+    _, reverse, body = node.params
+    carries, rows = len(body.carries), len(body.rows)
+    given = node.args[carries:]
     t = symbol(Declaration(letter, INT))
-    before, now = (letter, f"{letter}-1") if reverse else (f"{letter}-1", letter)
-    marks: dict[Node, str] = {}
+    before = letter if reverse else f"{letter}-1"
 
-    def mark(spelled: str, like: Node) -> Node:
-        made = symbol(Declaration(spelled, INT if like.dtype == "int" else REAL, like.shape))
-        marks[made] = spelled
-        return made
+    def marked(spelled: str, like: Node) -> Node:
+        return symbol(Declaration(spelled, INT if like.dtype == "int" else REAL, like.shape))
 
-    values: dict[Node, Node] = {
-        c: mark(f"{name}[{before}]", c) for name, c in zip(names, body.carries, strict=True)
-    }
-    counters: dict[Node, Node] = {}
+    values = {c: marked(f"{name}[{before}]", c) for name, c in zip(names, body.carries, strict=True)}
     for row, x in zip(body.rows, given[:rows], strict=True):
         if _is_counter(x):
             first = _first_count(x)
-            counters[OPS["add"](row, as_node(1 - first))] = t
+            values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
-            continue
-        base, at = _base(x)
-        place = _position(letter, size_sum([at, -1]))
-        values[row] = mark(f"{text(base, spellings)}[{place}]", row)
+        else:
+            base, at = _base(x)
+            values[row] = marked(f"{text(base)}[{_position(letter, size_sum([at, -1]))}]", row)
     values |= dict(zip(body.operands, given[rows:], strict=True))
-    results = substitute(body.results, {**values, **counters})
-    end = extent_text(length)
-    first = end if reverse else "0"
-    lines = [f"{name}[{first}] = {text(s, spellings)}" for name, s in zip(names, starts, strict=True)]
-    steps = [f"{name}[{now}] = {text(r, {**spellings, **marks})}" for name, r in zip(names, results, strict=True)]
-    span = f"{end}..1" if reverse else f"1..{end}"
-    return [*lines, f"{'; '.join(steps)} for {letter} in {span}"]
+    return substitute(body.results, values)
 
 
 def _position(letter: str, offset: Size) -> str:
