@@ -107,6 +107,7 @@ def _compared(
     from symgrad.verification.diagnosis import Diagnoses, Diagnosis
     from symgrad.verification.gradients.value_and_gradient import decide_both, moved_inputs
     from symgrad.verification.opaque_ops import decide_by_numbers
+    from symgrad.verification.recurrences import decide_recurrences, has_recurrences
 
     found = sides_of(a, b)
     if not isinstance(found, tuple):
@@ -127,6 +128,8 @@ def _compared(
         by = [] if values_only else moved_inputs(sides[0], sides[1])
         if by:
             return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
+        if has_recurrences(sides):
+            return decide_recurrences(sides[0], sides[1], limit, sizes)
         return decide(statement(sides[0], sides[1], sizes), limit)
 
     verdict = decide_equality((a, b), (first, second), sizes, decide_sides, seconds)
@@ -265,6 +268,7 @@ def _decide_claim(
 ) -> Verdict:
     from symgrad.verification.decide import decide, derivative_is
     from symgrad.verification.opaque_ops import decide_by_numbers
+    from symgrad.verification.recurrences import decide_recurrences, has_recurrences
     from symgrad.verification.reporting.index_range_hint import with_declared_labels
 
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
@@ -294,6 +298,8 @@ def _decide_claim(
         return decide_complex(of, to, complexes, seconds, wrt=by)
 
     def decide_sides(parts: Sequence[Node], limit: float) -> Verdict:
+        if has_recurrences(parts):
+            return decide_recurrences(parts[0], parts[1], limit, sizes, by)
         return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
 
     end = now() + seconds

@@ -1,0 +1,209 @@
+"""Decide claims about recurrences: proofs by induction on the steps, and refutations at a small number of steps.
+
+Two recurrences have equal values if their first values are equal, and one step is: the new values are equal for all
+values of the step before and of the rows. So equal recurrences get common names, and the rest of the claim is decided
+for all values of these names. All claims are about formulas without recurrences, each with its own proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from symgrad.autodiff.recurrences import divide
+from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import now, stopwatch
+from symgrad.ir.body import Body, carried
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.recurrences import is_recurrence
+from symgrad.ir.size_substitution import resized
+from symgrad.ir.sizes import Shape, Size, names_of
+from symgrad.ir.traverse import fold, substitute, symbols_of, topological, with_args
+from symgrad.ir.types import INT, REAL, Declaration
+from symgrad.ops.array.layout import concatenate, expand
+from symgrad.ops.numpy.subscripts import index
+from symgrad.verification.decide import decide, derivative_is
+from symgrad.verification.decide import equal as statement
+from symgrad.verification.verdict import Verdict
+
+_LENGTHS = (1, 2, 3)
+"""The numbers of steps for which a claim about any number of steps is decided without induction."""
+
+_UNROLLED = 12
+"""The largest number of steps that are written out."""
+
+
+def has_recurrences(nodes: Sequence[Node]) -> bool:
+    """Tell whether formulas contain recurrences."""
+    return any(map(is_recurrence, topological(nodes)))
+
+
+def decide_recurrences(
+    a: Node, b: Node, seconds: float, sizes: Mapping[str, Size] | None = None, wrt: Node | None = None
+) -> Verdict:
+    """Decide whether two formulas with recurrences are equal.
+
+    Args:
+        a: one side, or a scalar to differentiate.
+        b: the other side, or the claimed derivative.
+        seconds: the time limit.
+        sizes: replacements of named sizes.
+        wrt: the symbol by which the first side is differentiated.
+    """
+    end, took = now() + seconds, stopwatch()
+    a, b = resized([a, b], sizes or {})
+    few = _with_few_steps(a, b, end, wrt)
+    if few is not None and (few.status == "refuted" or not _open_lengths([a, b])):
+        return replace(few, seconds=took())
+    value = a if wrt is None else pull_back([a], [as_node(1)], [wrt]).gradients[0]
+    claims = _by_induction(value, b, end)
+    note = None if wrt is None else "compared with the derivative that symgrad computes"
+    if all(v.status == "proved" and not v.excluded for v in claims.values()):
+        why = "by induction on the steps: the first values, one step, and what reads the values agree"
+        points = sum(v.points for v in claims.values())
+        return Verdict("proved", why, points=points, claims=claims, note=note, seconds=took())
+    if few is not None and few.status in ("proved", "supported"):
+        lengths = ", ".join(map(str, _LENGTHS))
+        why = f"the sides agree for {lengths} steps, and there is no proof by induction"
+        return Verdict("supported", why, points=few.points, digits=few.digits, seconds=took(), claims=claims)
+    return Verdict("undecided", "there is no proof by induction, and too many steps to compare", seconds=took())
+
+
+def _open_lengths(nodes: Sequence[Node]) -> list[str]:
+    """Return the names of sizes on which numbers of steps depend."""
+    return names_of(*(n.params[0] for n in topological(nodes) if is_recurrence(n)))
+
+
+def _with_few_steps(a: Node, b: Node, end: float, wrt: Node | None) -> Verdict | None:
+    """Decide the claim for some small numbers of steps; the result is the first refutation, or the last verdict.
+
+    The result is None if numbers of steps are too large to be written out.
+    """
+    names = _open_lengths([a, b])
+    found: Verdict | None = None
+    for length in _LENGTHS if names else (0,):
+        sizes: dict[str, Size] = dict.fromkeys(names, length)
+        sides = [*resized([a, b, *([wrt] if wrt is not None else [])], sizes)]
+        steps = [n.params[0] for n in topological(sides) if is_recurrence(n)]
+        if any(not isinstance(s, int) or s > _UNROLLED for s in steps):
+            return None
+        left, right = unrolled(sides[:2])
+        limit = max((end - now()) / 3, 0.1)
+        claim = statement(left, right) if wrt is None else derivative_is(left, sides[2], right)
+        found = decide(claim, limit)
+        if found.status == "refuted" and names:
+            where = ", ".join(f"{n} = {length}" for n in names)
+            return replace(found, why=f"the two sides differ for {where}")
+        if found.status == "undecided":
+            return None
+    return found
+
+
+def unrolled(nodes: Sequence[Node]) -> list[Node]:
+    """Return formulas with the steps of their recurrences written out; all numbers of steps are numbers."""
+    stacks: dict[Node, list[Node]] = {}
+
+    def rebuilt(node: Node, args: list[Node]) -> Node:
+        if node.op.name == "part" and node.args[0] in stacks:
+            return stacks[node.args[0]][node.params[0]]
+        new = with_args(node, args)
+        if node.op.name in ("pack", "part"):
+            native: Any = node.op.array.native
+            return native(new, tuple(args))
+        if not is_recurrence(node):
+            return new
+        stacks[node] = [concatenate(*(expand(v, [0]) for v in some), params=(0,)) for some in _values(new)]
+        return stacks[node][0]
+
+    done = fold(nodes, rebuilt)
+    return [done[n] for n in nodes]
+
+
+def _values(node: Node) -> Iterator[list[Node]]:
+    """Yield all values of each carry of a recurrence, from the first position on."""
+    length, reverse, body = node.params
+    assert isinstance(body, Body)
+    starts, rows, operands = divide(node)
+    states = [list(starts)]
+    order = range(length)[::-1] if reverse else range(length)
+    for at in order:
+        read = [index(x, at) for x in rows]
+        states.append(unrolled(body.applied([*states[-1], *read, *operands])))
+    for some in zip(*states, strict=True):
+        yield list(some)[::-1] if reverse else list(some)
+
+
+def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
+    """Return the claims of a proof by induction, with verdicts: recurrences with equal values get common names."""
+    names = {s.name for s in symbols_of([a, b])}
+    table: dict[Node, Node] = {}
+    classes: list[tuple[Node, list[Node]]] = []  # a recurrence, and the names of its carries
+    claims: dict[str, Verdict] = {}
+    for node in [n for n in topological([a, b]) if is_recurrence(n)]:
+        (here,) = substitute([node], table)
+        found = next(((c, f) for n, c in classes if (f := _same_steps(n, here, names, end)) is not None), None)
+        if found is None:
+            common = [symbol(Declaration(free_name(f"values{k or ''}", names), REAL, c.shape)) for k, c in enumerate(carried(node))]
+            names.update(c.name for c in common)
+            classes.append((here, common))
+        else:
+            common, proved = found
+            number = len(classes)
+            claims.update((f"{key} ({number})", verdict) for key, verdict in proved.items())
+        table.update(zip(carried(node), common, strict=True))
+    rest = substitute([a, b], table)
+    if has_recurrences(rest):
+        return {"what reads the values": Verdict("undecided", "the values of several carries are read together")}
+    claims["what reads the values"] = _decided(*rest, end)
+    return claims
+
+
+def _same_steps(a: Node, b: Node, names: set[str], end: float) -> dict[str, Verdict] | None:
+    """Return the proved claims by which two recurrences have equal values; None if they are not proved."""
+    if a.params[:2] != b.params[:2]:
+        return None
+    one, other = a.params[2], b.params[2]
+    assert isinstance(one, Body)
+    assert isinstance(other, Body)
+    shapes = [c.shape for c in one.carries]
+    if shapes != [c.shape for c in other.carries]:
+        return None
+    if a is b:
+        return {}
+    made: dict[Node | int, Node] = {}
+
+    def named(key: Node | int, shape: Shape, dtype: str) -> Node:
+        if key not in made:
+            name = free_name("before" if isinstance(key, int) else "row", names | {s.name for s in made.values()})
+            made[key] = symbol(Declaration(name, REAL if dtype == "real" else INT, shape))
+        return made[key]
+
+    results: list[list[Node]] = []
+    starts: list[Sequence[Node]] = []
+    for node, body in ((a, one), (b, other)):
+        first, rows, operands = divide(node)
+        starts.append(first)
+        before = [named(k, shape, "real") for k, shape in enumerate(shapes)]
+        read = [named(x, r.shape, r.dtype) for x, r in zip(rows, body.rows, strict=True)]
+        results.append(body.applied([*before, *read, *operands]))
+    found: dict[str, Verdict] = {}
+    pairs = [
+        *(("first values", x, y) for x, y in zip(*starts, strict=True)),
+        *(("one step", x, y) for x, y in zip(*results, strict=True)),
+    ]
+    for key, x, y in pairs:
+        verdict = _decided(x, y, end)
+        if verdict.status != "proved" or verdict.excluded:
+            return None
+        name = key if key not in found else f"{key}, value {sum(k.startswith(key) for k in found) + 1}"
+        found[name] = verdict
+    return found
+
+
+def _decided(x: Node, y: Node, end: float) -> Verdict:
+    limit = max((end - now()) / 3, 0.1)
+    if has_recurrences([x, y]):
+        return decide_recurrences(x, y, limit)
+    return decide(statement(x, y), limit)
