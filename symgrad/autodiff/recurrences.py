@@ -128,6 +128,11 @@ def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height
     return known
 
 
+def rows_of(values: Node, length: Size, *, above: bool) -> Node:
+    """Return all values of a recurrence but the first one, or if not ``above`` but the last one."""
+    return _between(values, 1, None) if above else _between(values, None, length)
+
+
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
     """Return the first values of a recurrence, the arrays of its rows, and its operands."""
     body: Body = node.params[2]
@@ -150,11 +155,11 @@ class _Steps:
 
     def before(self, values: Node) -> Node:
         """Return the values that the steps read, one row for each step."""
-        return _between(values, 1, None) if self.reverse else _between(values, None, self.length)
+        return rows_of(values, self.length, above=bool(self.reverse))
 
     def after(self, values: Node) -> Node:
         """Return the values that the steps compute, one row for each step."""
-        return _between(values, None, self.length) if self.reverse else _between(values, 1, None)
+        return rows_of(values, self.length, above=not self.reverse)
 
     def end(self, values: Node) -> Node:
         """Return the values after the last step."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from symgrad.autodiff.recurrences import divide
+from symgrad.autodiff.recurrences import divide, rows_of
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.body import Body, carried
@@ -143,7 +143,7 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
     claims: dict[str, Verdict] = {}
     for node in [n for n in topological([a, b]) if is_recurrence(n)]:
         (here,) = substitute([node], table)
-        found = next(((c, f) for n, c in classes if (f := _same_steps(n, here, names, end)) is not None), None)
+        found = next(((c, f) for n, c in classes if (f := _same_steps(n, c, here, names, end)) is not None), None)
         if found is None:
             common = [symbol(Declaration(free_name(f"values{k or ''}", names), REAL, c.shape)) for k, c in enumerate(carried(node))]
             names.update(c.name for c in common)
@@ -160,8 +160,18 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
     return claims
 
 
-def _same_steps(a: Node, b: Node, names: set[str], end: float) -> dict[str, Verdict] | None:
-    """Return the proved claims by which two recurrences have equal values; None if they are not proved."""
+def _same_steps(
+    a: Node, values: Sequence[Node], b: Node, names: set[str], end: float
+) -> dict[str, Verdict] | None:
+    """Return the proved claims by which two recurrences have equal values; None if they are not proved.
+
+    Args:
+        a: one recurrence.
+        values: the names of its values, which the other one may read.
+        b: the other one.
+        names: the names in use.
+        end: the time limit.
+    """
     if a.params[:2] != b.params[:2]:
         return None
     one, other = a.params[2], b.params[2]
@@ -182,12 +192,16 @@ def _same_steps(a: Node, b: Node, names: set[str], end: float) -> dict[str, Verd
 
     results: list[list[Node]] = []
     starts: list[Sequence[Node]] = []
+    before = [named(k, shape, "real") for k, shape in enumerate(shapes)]
+    length, reverse, _ = a.params
+    known = dict(zip((rows_of(v, length, above=bool(reverse)) for v in values), before, strict=True))
     for node, body in ((a, one), (b, other)):
         first, rows, operands = divide(node)
         starts.append(first)
-        before = [named(k, shape, "real") for k, shape in enumerate(shapes)]
-        read = [named(x, r.shape, r.dtype) for x, r in zip(rows, body.rows, strict=True)]
+        read = [known.get(x) or named(x, r.shape, r.dtype) for x, r in zip(rows, body.rows, strict=True)]
         results.append(body.applied([*before, *read, *operands]))
+        # The other recurrence may also read the values that this step computes.
+        known.update(zip((rows_of(v, length, above=not reverse) for v in values), results[0], strict=True))
     found: dict[str, Verdict] = {}
     pairs = [
         *(("first values", x, y) for x, y in zip(*starts, strict=True)),

@@ -157,7 +157,7 @@ class RecurrenceRules(FunctionRules):
         }
         self.local = {**outer, str(loop.name): Term(step, *span_of(loop.name))}
         self.local |= {name: Term(node, 0, 0) for name, node in whole.items()}
-        reader = _Steps(loop, step, {node: name for name, node in whole.items()})
+        reader = _Steps(loop, step, {node: name for name, node in whole.items()}, list(self.starts))
         try:
             for line in lines:
                 value = self._formula(line.formula)
@@ -222,10 +222,11 @@ class _Steps:
         loop: the range of the steps.
         step: the symbol of the position.
         whole: the symbols that stand for the arrays of all values in the formulas, with their names.
+        order: the names in the order of their first values.
     """
 
-    def __init__(self, loop: _Loop, step: Node, whole: Mapping[Node, str]) -> None:
-        self.loop, self.step, self.whole = loop, step, whole
+    def __init__(self, loop: _Loop, step: Node, whole: Mapping[Node, str], order: Sequence[str]) -> None:
+        self.loop, self.step, self.whole, self.order = loop, step, whole, order
         self.offsets: dict[str, Size] = {}
         self.starts: dict[str, dict[Size, Node]] = {}
         self.before: dict[str, list[Node]] = {}
@@ -266,7 +267,7 @@ class _Steps:
             self.now[name] = full(self._converted(formula), self.before[name][0].shape) if not _wider(
                 formula, self.before[name][0]
             ) else self._converted(formula)
-        names = list(self.now)
+        names = [n for n in self.order if n in self.now]
         if any(self.now[n].shape != self.before[n][0].shape for n in names):
             # The caller tries again with these shapes.
             return {n: symbol(Declaration(_STEP, REAL, (1, *self.now[n].shape))) for n in names}
@@ -441,7 +442,7 @@ def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[T
         elif at is not None:
             reader.recurrence([*group, definition], part[at + 1 : -1])
             group = []
-        elif loop_name is not None and definition.reads(loop_name):
+        elif group or (loop_name is not None and definition.reads(loop_name)):
             group.append(definition)
         elif definition.subscript is None:
             yield part
