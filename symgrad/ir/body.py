@@ -15,7 +15,7 @@ recurrence inside a body reads of the step around it is greater than its own hei
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -120,8 +120,7 @@ def closed(
     used = [k for k, row in enumerate(rows) if row in order]
     taken = [*carries, *(rows[i] for i in used), *read]
     roles = ["carry"] * len(carries) + ["row"] * len(used) + ["operand"] * len(read)
-    inside = (n.params[-1] for n in order if n.params and isinstance(n.params[-1], Body))
-    height = 1 + max((body.height for body in inside), default=0)
+    height = 1 + max((body.height for body in bodies_in(order)), default=0)
     bound: list[Node] = []
     values: dict[Node, Node] = {}
     for node, (role, number) in zip(taken, _numbered(roles), strict=True):
@@ -136,6 +135,16 @@ def closed(
         height,
     )
     return body, used, [indicator(n) if n.dtype == "bool" else n for n in read]
+
+
+def bodies_in(nodes: Iterable[Node]) -> Iterator[Body]:
+    """Yield the bodies of recurrences among nodes, and the bodies inside them."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if node.params and isinstance(node.params[-1], Body):
+            yield node.params[-1]
+            pending += topological(node.params[-1].results)
 
 
 def packed(values: Sequence[Node], axis: int) -> Node:

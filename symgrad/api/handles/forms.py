@@ -249,6 +249,7 @@ class FormMethods(ArrayMethods):
             >>> print((x / 2).latex())
             \frac{x}{2}
         """
+        from symgrad.ir.notation.recurrences import recurrence_of
         from symgrad.printing.latex.expressions import latex
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
@@ -258,7 +259,13 @@ class FormMethods(ArrayMethods):
             return formulas_latex(said, names)
         found = None if expand else name_derivative(self)
         if found is None:
-            return latex(readable(self), beside=names)
+            arrays = {
+                node: name
+                for listing in self.listings
+                for name, node in listing.assignments.items()
+                if recurrence_of(node) is not None
+            }
+            return latex(readable(self), beside=names, arrays=arrays)
         return named_latex(found.formula, found.spelling, names)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:

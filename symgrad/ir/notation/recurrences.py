@@ -66,9 +66,9 @@ def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[st
     found: list[str] = []
     for k in range(len(body.carries)):
         first = over[k if each else 0] if over else None
-        base = f"{first}_{'bar' if reverse else 'dot'}" if first else "a" if reverse else "h"
-        fresh = (f"{base}{n}" for n in count(k + 1))
-        name = next(n for n in chain([base], fresh) if n not in taken)
+        bases = [f"{first}_{'bar' if reverse else 'dot'}"] if first else "abc" if reverse else "hgqrs"
+        fresh = (f"{bases[0]}{n}" for n in count(k + 1))
+        name = next(n for n in chain(bases, fresh) if n not in taken)
         taken.add(name)
         found.append(name)
     return found
@@ -95,7 +95,7 @@ def recurrence_lines(
         letter: the name of the position.
     """
     length, reverse, _ = node.params
-    step = _step(node, names, lambda x: text(x, {}), letter)
+    step = step_formulas(node, names, lambda x: text(x, {}), letter)
     end = extent_text(length)
     first, now = (end, f"{letter}-1") if reverse else ("0", letter)
     found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
@@ -116,7 +116,7 @@ _LINE = 100  # characters of a line with several definitions
 _BREAK = "; \\\n    "
 
 
-def _step(node: Node, names: Sequence[str], text: Callable[[Node], str], letter: str) -> list[Node]:
+def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str], letter: str) -> list[Node]:
     """Return the formulas of a step over symbols that are named as programs write values and rows: h[t-1]."""
     _, reverse, body = node.params
     carries, rows = len(body.carries), len(body.rows)

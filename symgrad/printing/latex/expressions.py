@@ -10,8 +10,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
+from symgrad.ir.body import carried
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
+from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, step_formulas
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -28,6 +30,8 @@ from symgrad.printing.latex.pieces import (
     HADAMARD,
     OPEN,
     SIGNED,
+    accented,
+    entry_text,
     juxtapose,
     latex_number,
     within,
@@ -54,6 +58,7 @@ def latex(
     names: Mapping[Node, str] | None = None,
     spelled: Mapping[Node, _Written] | None = None,
     beside: Iterable[str] = (),
+    arrays: Mapping[Node, str] = {},
 ) -> str:
     r"""Return a node as LaTeX.
 
@@ -62,6 +67,7 @@ def latex(
         names: nodes that are written as a name, such as a program's variables.
         spelled: nodes with another text, each with the rank of the text.
         beside: names that the formula need not contain, such as all names of its program; nothing else looks like them.
+        arrays: names of the values of recurrences, which are written in rows of their own.
 
     Returns:
         One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
@@ -81,7 +87,9 @@ def latex(
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
     sized = (n for n in order if n.shape or (n.params and not n.op.pointwise and n.op is not CONSTANT))
     sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
-    glyphs = Glyphs([*read, *sizes], beside)
+    own = _named_recurrences(order, named, {*read, *sizes, *beside}, arrays)
+    called = [name for names in own.values() for name in names]
+    glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
     for n, text in (spelled or {}).items():
         written[n] = text
@@ -100,6 +108,13 @@ def latex(
     for n in order:
         if n in written:
             continue
+        if n in own:
+            lines += _recurrence_rows(n, own[n], written, {*read, *sizes, *beside, *called})
+            for carry, name in zip(carried(n), own[n], strict=True):
+                written[carry] = (accented(glyphs.name(name)), ATOM)
+                written.opaque.add(carry)
+            if n in written:
+                continue
         text, rank = _write(n, written)
         if (
             not short
@@ -119,6 +134,55 @@ def latex(
     return " \\\\\n".join(
         [r"\begin{aligned}" + "\n" + lines[0], *lines[1:], f"& {result}\n" + r"\end{aligned}"]
     )
+
+
+def _named_recurrences(
+    order: Iterable[Node], named: Mapping[Node, str], taken: set[str], arrays: Mapping[Node, str]
+) -> dict[Node, list[str]]:
+    """Return the names of the carries of each recurrence."""
+    called = dict(named)
+    found: dict[Node, list[str]] = {}
+    for node in order:
+        if is_recurrence(node):
+            new = names_for(node, called, taken)
+            found[node] = [arrays.get(c) or name for c, name in zip(carried(node), new, strict=True)]
+            called.update(zip(carried(node), found[node], strict=True))
+    return found
+
+
+def _recurrence_rows(node: Node, names: Sequence[str], written: Texts, beside: Collection[str]) -> list[str]:
+    r"""Return the rows of an ``aligned`` environment for a recurrence: h_{0} &= 1, h_{t} &= a h_{t-1}."""
+    length, reverse, _ = node.params
+    letter = letter_for(beside)
+    glyphs = written.glyphs
+    end = glyphs.size(length)
+    marks: dict[str, str] = {}
+
+    def text(x: Node) -> str:
+        """Return the name of an array for a mark, whose LaTeX is added."""
+        mark = f"x{len(marks)}"
+        marks[mark] = written[x][0]
+        return mark
+
+    step = step_formulas(node, names, text, letter)
+    spelled: dict[Node, _Written] = {n: t for n, t in written.items() if n.args}
+    for symbol_ in topological(step):
+        name = symbol_.name if symbol_.op is SYMBOL else ""
+        if name.endswith("]"):
+            array, _, place = name[:-1].partition("[")
+            base = marks.get(array) or accented(glyphs.name(array))
+            spelled[symbol_] = (entry_text(base, place), ATOM)
+    first, now = (end, f"{letter}-1") if reverse else ("0", letter)
+    starts = [
+        f"{entry_text(accented(glyphs.name(name)), first)} &= {written[s][0]}"
+        for name, s in zip(names, node.args, strict=False)
+    ]
+    span = rf"{end}, \dots, 1" if reverse else rf"1, \dots, {end}"
+    steps = [
+        f"{entry_text(accented(glyphs.name(name)), now)} &= {latex(r, spelled=spelled, beside=beside)}"
+        for name, r in zip(names, step, strict=True)
+    ]
+    return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {letter} = {span}"]
 
 
 def word_call(name: str, arguments: Sequence[str]) -> str:

@@ -56,6 +56,7 @@ class Glyphs:
     Args:
         read: the names in the formula, variables and sizes.
         beside: all names that a reader of the formula knows, in the order in which it finds them.
+        arrays: names of arrays whose entries the formula defines: h_0 is the first value of h, and no name h0.
 
     Example:
         >>> glyphs = Glyphs(["x1", "x_1", "sigma"])
@@ -63,15 +64,20 @@ class Glyphs:
         ('x_{1}', '\\mathtt{x\\_1}', False)
     """
 
-    def __init__(self, read: Iterable[str], beside: Iterable[str] = ()) -> None:
+    def __init__(
+        self, read: Iterable[str], beside: Iterable[str] = (), arrays: Iterable[str] = ()
+    ) -> None:
         names = tuple(dict.fromkeys(read))
         known = _looks(tuple(beside))
         own = _looks(tuple(n for n in names if name_parts(n) not in known.first))
         self._layers = known, own
         self._numbers = {parts for parts in map(name_parts, names) if parts in _NUMBERS}
-        self._texts = {
-            n: latex_name(n) if self._looks_like(name_parts(n)) == n else _verbatim(n) for n in names
-        }
+        entries = set(map(name_parts, arrays))
+        self._texts: dict[str, str] = {}
+        for n in names:
+            parts = name_parts(n)
+            own = self._looks_like(parts) == n and parts[:-1] not in entries
+            self._texts[n] = latex_name(n) if own else _verbatim(n)
 
     def _looks_like(self, parts: tuple[str, ...]) -> str | None:
         """Return the name that is printed as a letter with subscripts."""

@@ -78,6 +78,30 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
+_ACCENTED = re.compile(r"(\\?[a-zA-Z]+)_\{\\mathrm\{(bar|dot)\}\}")
+
+
+def accented(name: str) -> str:
+    r"""Return the name of an adjoint or tangent with an accent.
+
+    Example:
+        >>> accented(r"h_{\mathrm{bar}}"), accented("h")
+        ('\\bar{h}', 'h')
+    """
+    found = _ACCENTED.fullmatch(name)
+    return name if found is None else rf"\{found[2]}{{{found[1]}}}"
+
+
+def entry_text(name: str, position: str) -> str:
+    """Return an entry of an array with a name.
+
+    Example:
+        >>> entry_text("h", "t-1"), entry_text("x_{1}", "t")
+        ('h_{t-1}', 'x_{1, t}')
+    """
+    return f"{name[:-1]}, {position}}}" if name.endswith("}") and "_{" in name else f"{name}_{{{position}}}"
+
+
 def latex_number(value: Number, text: str | None = None) -> Written:
     """Return an exact number, with small fractions as fractions.
 

@@ -16,8 +16,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.ir.body import bodies_in
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
 from symgrad.ir.notation.literals import ATOM, NEG
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.notation.printer import ONE_LINE, str_text
 from symgrad.ir.op import Builder
 from symgrad.ir.sizes import Size, names_of
@@ -29,6 +31,7 @@ from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.printing.limits import NUMPY_CHARACTERS
 from symgrad.printing.numpy.array_source import ARRAY_SOURCES, is_view
 from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
+from symgrad.printing.numpy.loops import write_recurrence
 from symgrad.printing.numpy.sizes import functions_in, size_source
 from symgrad.printing.python_text import HELPER, TemplateArgument, infix, parameters, template_of, within
 from symgrad.support.errors import UnsupportedError, UsageError
@@ -107,7 +110,7 @@ def numpy_source(
     _check_function(name, _MODULES | _BUILTINS)
     symbols = list(inputs) if inputs is not None else symbols_of(nodes)
     nodes = as_computed(nodes)
-    writer = _SourceWriter(nodes, name, names or {}, symbols)
+    writer = SourceWriter(nodes, name, names or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     labels, returned = [""] * len(nodes), ", ".join(results)
@@ -141,7 +144,7 @@ def _check_function(name: Any, taken: Collection[str]) -> None:
         )
 
 
-def _docstring(writer: _SourceWriter, nodes: list[Node], labels: list[str]) -> str:
+def _docstring(writer: SourceWriter, nodes: list[Node], labels: list[str]) -> str:
     texts = [str_text(node) for node in nodes]
     lines = [
         f"{label} = {text}" if label else text
@@ -157,7 +160,16 @@ def _docstring(writer: _SourceWriter, nodes: list[Node], labels: list[str]) -> s
     return "".join(f"    {line}\n" if line else "\n" for line in f'"""{text}\n"""'.split("\n"))
 
 
-class _SourceWriter:
+class SourceWriter:
+    """Writes the lines of one function.
+
+    Args:
+        nodes: the outputs.
+        name: the name of the function.
+        names: names of intermediate values.
+        symbols: the arguments.
+    """
+
     def __init__(
         self,
         nodes: list[Node],
@@ -166,7 +178,9 @@ class _SourceWriter:
         symbols: Sequence[Node],
     ) -> None:
         order = topological(nodes)
+        order = [*order, *(n for body in bodies_in(order) for n in topological(body.results))]
         self.count = uses(nodes)
+        self.carried: dict[Node, list[str]] = {}
         self.outputs = set(nodes)
         self.helpers: dict[str, str] = {}
         self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
@@ -247,7 +261,15 @@ class _SourceWriter:
         """Return a size as an expression."""
         return size_source(size, self.sizes)
 
+    def unused(self, name: str) -> str:
+        """Return a name that nothing else has."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
     def temporary(self, text: str) -> str:
+        """Return a new variable with a value."""
         self.steps += 1
         while f"t{self.steps}" in self.taken:
             self.steps += 1
@@ -276,6 +298,11 @@ class _SourceWriter:
             return f"np.float64({value!r})", ATOM
         if op is SIZE:
             return self.numbers.get(node.params[0], self.sizes[node.params[0]]), ATOM
+        if is_recurrence(node):
+            self.carried[node] = write_recurrence(node, self)
+            return self.carried[node][0], ATOM
+        if op.name == "part" and args[0] in self.carried:
+            return self.carried[args[0]][node.params[0]], ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
             self.help(source.helpers)
