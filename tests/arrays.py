@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.autodiff.recurrences import recur
 from symgrad.ir.graph import OPS, Node, as_node, symbol
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.types import INT, REAL, Declaration, Domain
@@ -15,8 +16,9 @@ from symgrad.ops.array.layout import slice_axes, unslice
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.subscripts import index, take_along_axis
+from symgrad.ops.scalar.hyperbolic import tanh
 
-__all__ = ["PROGRAMS", "SIZES", "random_value", "symbol_of"]
+__all__ = ["PROGRAMS", "RECURRENCES", "SIZES", "random_value", "symbol_of"]
 
 SIZES: Sequence[Mapping[str, int]] = (
     {"n": 4, "m": 3, "b": 2},
@@ -49,7 +51,28 @@ REGULARS = Q + 4 * build.identity("n")
 IDS = symbol_of("ids", "b", 3, domain=INT)
 _OP = OPS.__getitem__
 
+
+
+def _recurrence() -> Node:
+    """Return the values of a recurrence that runs back over the rows of X."""
+    h, x = symbol_of("h", "m"), symbol_of("x", "m")
+    return recur([V], [h], [tanh(h * S) + x], {x: X}, "n", reverse=True)[0]
+
+
+def _recurrences() -> list[Node]:
+    """Return the values of two recurrences over the rows of X, with one more than rows of X."""
+    h, c, x = symbol_of("h", "m"), symbol_of("c"), symbol_of("x", "m")
+    step = [tanh(h * S + x * c), c / 2 + build.total(h * x)]
+    return recur([V, S], [h, c], step, {x: X}, "n")
+
+
+RECURRENCES = ("recurrence", "recurrences", "values side by side")
+"""The programs that verdicts write out, or prove by induction: the checker reads no steps."""
+
 PROGRAMS: Mapping[str, Callable[[], Node]] = {
+    "recurrence": lambda: _recurrence(),
+    "recurrences": lambda: build.total(_recurrences()[0] ** 2) * _recurrences()[1],
+    "values side by side": lambda: OPS["pack"](X, W, params=(1,)),
     "matmul": lambda: products.matmul(X, V),
     "matmul of a batch": lambda: products.matmul(T, build.matrix_transpose(X)),
     "least squares": lambda: build.reduce_axes("mean", (products.matmul(X, V) - W) ** 2),

@@ -52,6 +52,39 @@ def of_real_inputs(output: Node, values: Mapping[Node, Any], sizes: Mapping[str,
     return partial
 
 
+def _recurrence(length: int, reverse: int, body: Any, *given: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    ends = len(body.carries), len(body.carries) + len(body.rows)
+    starts, rows, operands = given[: ends[0]], given[ends[0] : ends[1]], given[ends[1] :]
+    step = [as_jax(r, body.symbols, {}) for r in body.results]
+
+    def scanned(carry: Any, row: Any) -> Any:
+        new = tuple(jnp.asarray(f(*carry, *row, *operands), float) for f in step)
+        return new, new
+
+    first = tuple(jnp.asarray(s, float) for s in starts)
+    _, values = jax.lax.scan(scanned, first, rows, length, reverse=bool(reverse))
+    pairs = [(v, f[None]) if reverse else (f[None], v) for f, v in zip(first, values, strict=True)]
+    whole = [jnp.concatenate(pair) for pair in pairs]
+    return whole[0] if len(whole) == 1 else _pack(1, *whole)
+
+
+def _pack(axis: int, *arrays: Any) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.concatenate([jnp.reshape(a, (*a.shape[:axis], -1)) for a in arrays], axis)
+
+
+def _part(number: int, parts: Any, axis: int, x: Any) -> Any:
+    import math
+
+    start = sum(map(math.prod, parts[:number]))
+    found = x[(*[slice(None)] * axis, slice(start, start + math.prod(parts[number])))]
+    return found.reshape((*x.shape[:axis], *parts[number]))
+
+
 def _rule(name: str) -> Callable[..., Any]:
     import jax
 
@@ -188,6 +221,9 @@ def _concatenate(axis: int, *xs: Any) -> Any:
 
 
 _RULES: Mapping[str, Callable[..., Any]] = {
+    "recurrence": _recurrence,
+    "pack": _pack,
+    "part": _part,
     "einsum": _einsum,
     "reshape": lambda shape, x: _numpy("reshape")(x, shape),
     "broadcast_to": lambda shape, x: _numpy("broadcast_to")(x, shape),

@@ -27,7 +27,7 @@ from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carried, closed, packed, unpacked
-from symgrad.ir.graph import Node, Op, apply, as_node, indicator, size_node, symbol
+from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
@@ -125,7 +125,7 @@ def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height
     if known is None:
         known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
         rows[known] = array
-    return known
+    return known if values.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
 
 
 def rows_of(values: Node, length: Size, *, above: bool) -> Node:

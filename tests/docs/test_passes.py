@@ -47,6 +47,7 @@ def test_passes_are_listed_in_the_order_of_the_code(path: str, functions: tuple[
         "topological",
         "zip",
         "Plan",
+        "plan_arrays",  # for the body of a recurrence
         "is_elementwise",
         "all_pointwise",
         "cache",

@@ -13,12 +13,13 @@ from symgrad.api.handles.expr import Expr
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import recur
 from symgrad.ir.body import bound_symbol
-from symgrad.ir.graph import OPS, Node, size_node
+from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import slice_axes
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add
+from symgrad.ops.scalar.logic import gt
 from symgrad.support.errors import ShapeError, UsageError
 
 _TRACES = 1_000_000
@@ -68,7 +69,8 @@ def scan(
     trace = _TRACES + next(_count)
     carries = [bound_symbol("carry", k, trace, c.shape) for k, c in enumerate(starts)]
     read = [bound_symbol("row", k, trace, x.shape[1:], x.node.dtype) for k, x in enumerate(rows)]
-    found = f(_rebuilt(init, map(Expr, carries)), _rebuilt(xs, map(Expr, read)))
+    given_rows = [r if x.node.dtype != "bool" else gt(r, as_node(0)) for r, x in zip(read, rows, strict=True)]
+    found = f(_rebuilt(init, map(Expr, carries)), _rebuilt(xs, map(Expr, given_rows)))
     if not isinstance(found, tuple) or len(found) != 2:
         raise UsageError(
             "the step of a scan returns a carry and an output",

@@ -25,6 +25,7 @@ from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import concatenate, expand, full, slice_axes
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.arith import add
+from symgrad.ops.scalar.logic import gt
 from symgrad.support.errors import (
     CycleError,
     DomainError,
@@ -36,7 +37,7 @@ from symgrad.support.errors import (
 
 _STEP = "__step"
 _NEWLINE = "_NEWLINE"
-_REST = re.compile(r"(?:\\\r?\n|[^\r\n])*")
+_REST = re.compile(r"(?:[^\r\n\\]++|\\\r?\n|\\)*+")
 """The rest of a line and of the lines that continue it."""
 
 
@@ -390,7 +391,7 @@ class _Steps:
             domain = REAL if rows.dtype == "real" else INT
             known = symbol(Declaration(f"{_STEP} row {len(self.rows)}", domain, rows.shape[1:]))
             self.rows[known] = rows
-        return known
+        return known if rows.dtype != "bool" else gt(known, number(0))
 
 
 def _wider(formula: Node, carry: Node) -> bool:
@@ -412,7 +413,7 @@ def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Ite
             yield token
             continue
         rest = _REST.match(text, token.end_pos)[0]  # type: ignore[index]  (it matches anything)
-        if not rest.lstrip(" \t").startswith("[") and not (" for " in rest and ".." in rest):
+        if not _defines_steps(rest):
             fresh = False
             yield token
             continue
@@ -422,6 +423,23 @@ def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Ite
         fresh = True
         for part in _read(line, reader):
             yield from part
+
+
+_LOOP = re.compile(r"[ \t]for[ \t].*\.\.")
+_BRACKET = re.compile(r"[\[\]]")
+_EQUALS = re.compile(r"[ \t]*=(?!=)")
+
+
+def _defines_steps(rest: str) -> bool:
+    """Tell whether a line defines values at positions, given what follows its first name."""
+    if rest.lstrip(" \t").startswith("["):
+        depth = 0
+        for match in _BRACKET.finditer(rest):
+            depth += 1 if match[0] == "[" else -1
+            if not depth:
+                return _EQUALS.match(rest, match.end()) is not None
+        return False
+    return _LOOP.search(rest) is not None
 
 
 def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[Token]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from symgrad.frontend.limits import NESTING
-from symgrad.frontend.tokens.lexer_errors import FORBIDDEN, after_number, check_name, check_size, refusal_of
+from symgrad.frontend.tokens.lexer_errors import FORBIDDEN, after_number, attribute, check_name, check_size, refusal_of
 from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.exact import DIGITS
@@ -63,6 +63,7 @@ class Lexer(LexerState):
         chain = 0
         operand = False  # whether the last token ended an operand: then - is a subtraction
         fresh = True  # this is the start of a line
+        loop = False  # this is behind the word "for"
         start = 1 if text.startswith("\ufeff") else 0  # a byte order mark
         for match in _TOKEN.finditer(text, start):
             kind = match.lastgroup
@@ -79,7 +80,7 @@ class Lexer(LexerState):
                 else:
                     operand = True
                     if value in _LOOP_WORDS and _LOOP.search(text, max(start - 80, 0), end + 80):
-                        name = _LOOP_WORDS[value]
+                        name, loop = _LOOP_WORDS[value], True
                     elif value in FORBIDDEN or not value.isascii() or value.startswith("__"):
                         check_name(self, value, start, end)
             elif kind == "infinity":
@@ -111,6 +112,8 @@ class Lexer(LexerState):
                     chain = chain + 1 if nests else 0
                     operand = False
             elif kind == "range":
+                if not loop:
+                    raise attribute(self, start)
                 name, operand, chain = "RANGE", False, 0
             elif kind == "transpose" or kind == "string":
                 name = kind.upper()
@@ -120,7 +123,7 @@ class Lexer(LexerState):
                 if kind == "semicolon" and brackets:
                     raise self._unclosed()
                 name = "_NEWLINE"
-                operand, chain = False, 0
+                operand, chain, loop = False, 0, False
                 if fresh:
                     continue
             else:

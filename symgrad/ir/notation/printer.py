@@ -315,7 +315,7 @@ def parts_named(nodes: Sequence[Node], named: Mapping[Node, str], taken: Iterabl
         taken: names in use.
     """
     order = topological(nodes, until=named)
-    return _temporaries(uses(list(nodes), until=named), order, named, set(taken), (), ())
+    return _temporaries(uses(list(nodes), until=named), order, named, set(taken), set(named), ())
 
 
 class _Recurrences(NamedTuple):

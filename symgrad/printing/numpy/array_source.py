@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.notation.contractions import Factor, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL
-from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.printing.python_text import aligned, applied, slice_key, tuple_text
 
 
@@ -187,6 +187,25 @@ def _solve(node: Node, context: SourceContext) -> ArraySource:
     return ArraySource(f"np.linalg.solve({', '.join(context.of(a) for a in node.args)})")
 
 
+def _pack(node: Node, context: SourceContext) -> ArraySource:
+    (axis,) = node.params
+    texts = [context.of(a, ATOM) for a in node.args]
+    flat = (
+        f"np.reshape({x}, np.shape({x})[:{axis}] + (np.prod(np.shape({x})[{axis}:], dtype=int),))" for x in texts
+    )
+    return ArraySource(f"np.concatenate([{', '.join(flat)}], axis={axis})")
+
+
+def _part(node: Node, context: SourceContext) -> ArraySource:
+    number, parts, axis = node.params
+    start = size_sum(map(size_product, parts[:number]))
+    stop = size_sum([start, size_product(parts[number])])
+    key = ", ".join([*[":"] * axis, f"{context.size(start)}:{context.size(stop)}"])
+    return ArraySource(
+        f"np.reshape({context.of(node.args[0], ATOM)}[{key}], {_shape(node.shape, context)})"
+    )
+
+
 ARRAY_SOURCES: Mapping[str, _Writer] = {
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
@@ -195,6 +214,8 @@ ARRAY_SOURCES: Mapping[str, _Writer] = {
     "gather": _gather,
     "iota": lambda node, context: ArraySource(f"np.arange({context.size(node.params[0])})"),
     "one_hot": _one_hot,
+    "pack": _pack,
+    "part": _part,
     "reshape": _reshape,
     "scatter_add": _scatter_add,
     "slice": _slice,
