@@ -30,6 +30,7 @@ from symgrad.support.errors import (
     CycleError,
     DomainError,
     ProgramSyntaxError,
+    RedefinitionError,
     ShapeError,
     SymgradError,
     UnknownNameError,
@@ -87,6 +88,17 @@ class RecurrenceRules(FunctionRules):
             return
         if str(line.name) not in self.starts:
             self._claim(line.name)
+        elif position in self.starts[str(line.name)]:
+            before, _ = self.starts[str(line.name)][position]
+            row, column = self.source.line_column(before.start_pos)
+            self.wrong_token(
+                RedefinitionError,
+                f"'{line.name}[{position}]' is already given in line {row}, column {column}",
+                line.name,
+                expected="each first value once",
+                cure="leave one of them out",
+            )
+            return
         self.starts.setdefault(str(line.name), {})[position] = line.name, value
 
     def recurrence(self, lines: Sequence[_Line], clause: Sequence[Token]) -> None:
@@ -143,7 +155,7 @@ class RecurrenceRules(FunctionRules):
         least = least_value(size_sum([last, size_product([-1, first])]))
         reverse = isinstance(last, int) and not isinstance(first, int)
         if isinstance(first, int) and isinstance(last, int):
-            reverse = first > last + 1
+            reverse = first > last and (first, last) != (1, 0)  # 1..0 has no step
         elif least is None and not reverse and not isinstance(first, int):
             self._refuse(name, "nothing says in which order these steps run", "a whole number at one end: 1..T, T..1")
             return None

@@ -79,7 +79,7 @@ class Lexer(LexerState):
                     chain = chain + 1 if value == "not" else 0
                 else:
                     operand = True
-                    if value in _LOOP_WORDS and _LOOP.search(text, max(start - 80, 0), end + 80):
+                    if value in _LOOP_WORDS and not brackets and _LOOP.search(text, max(start - 80, 0), end + 80):
                         name, loop = _LOOP_WORDS[value], True
                     elif value in FORBIDDEN or not value.isascii() or value.startswith("__"):
                         check_name(self, value, start, end)

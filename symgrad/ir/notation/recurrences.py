@@ -137,7 +137,13 @@ def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str],
             base, at = _base(x)
             values[row] = marked(f"{text(base)}[{_position(letter, size_sum([at, -1]))}]", row)
     values |= dict(zip(body.operands, given[rows:], strict=True))
-    return substitute(body.results, values)
+    return [_without_division(r) for r in substitute(body.results, values)]
+
+
+def _without_division(x: Node) -> Node:
+    """Return the whole number that a recurrence divides by 1, since its values are real."""
+    whole = x.op.name == "div" and x.args[1].is_number(1) and x.args[0].dtype == "int"
+    return x.args[0] if whole else x
 
 
 def _position(letter: str, offset: Size) -> str:
